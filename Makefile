@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+#   make            build ./opprobe
+#   make deps       install what the build, the tests and the demo need (Debian, root)
+#   make demo       a real inference server, profiled (root)
+#   make check      everything that can be checked (root)
+#   make bench      what a probe costs, as ratios (root)
+#   make install    into $(DESTDIR)$(prefix)
+#
+# V=1 shows the commands, DEBUG=1 builds with ASan and UBSan, O=DIR builds there.
+
+VERSION := 0.1.0
+O       ?= build
+prefix  ?= /usr/local
+CC      ?= gcc
+CLANG   ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
+PKG_CONFIG ?= pkg-config
+STRIP_BPF  ?= llvm-strip
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-8s%s\n'
+MAKEFLAGS += --no-print-directory
+endif
+
+ARCH ?= $(shell uname -m)
+BPF_ARCH := $(if $(filter aarch64 arm64,$(ARCH)),arm64,x86)
+
+# name in messages : pkg-config module or header : Debian package
+LIBRARIES := libbpf libelf libdw libcjson capstone zlib
+PFM_LIBS  ?= -lpfm
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
+	$(if $(WERROR),-Werror)
+OPTIMISE := $(if $(DEBUG),-O1 -fno-omit-frame-pointer -fsanitize=address$(comma)undefined \
+	-fno-sanitize-recover=undefined,-O2)
+comma := ,
+CPPFLAGS += -D_GNU_SOURCE -DOPPROBE_VERSION='"$(VERSION)"' -I$(O)
+CFLAGS   ?= -g
+CFLAGS_ALL = -std=gnu11 $(OPTIMISE) $(WARNINGS) $(CFLAGS) $(LIB_CFLAGS)
+LIB_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
+LIB_LIBS   = $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) $(PFM_LIBS) -lm -lpthread
+BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/$(BPF_ARCH) -Ibpf \
+	-Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) \
+	$(if $(SYSROOT),-isystem $(SYSROOT)/usr/include)
+
+SOURCES := $(sort $(wildcard user/*.c user/*/*.c user/*/*/*.c))
+OBJECTS := $(SOURCES:%.c=$(O)/%.o)
+LIB_OBJECTS := $(filter-out $(O)/user/main.o,$(OBJECTS))
+LIBRARY := $(O)/libopprobe.a
+SKELETON := $(O)/opprobe.skel.h
+PROGRAM := $(if $(filter build,$(O)),opprobe,$(O)/opprobe)
+
+all: $(PROGRAM)
+
+$(PROGRAM): $(O)/user/main.o $(LIBRARY)
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
+$(LIBRARY): $(LIB_OBJECTS)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/user/%.o: user/%.c | needs
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# The skeleton is made from the BPF object; whoever includes it waits for it.
+SKELETON_USERS := $(shell grep -ls 'opprobe.skel.h' $(SOURCES))
+$(SKELETON_USERS:%.c=$(O)/%.o): $(SKELETON)
+
+$(O)/opprobe.bpf.o: $(wildcard bpf/*.c bpf/*.h vmlinux/$(BPF_ARCH)/*.h) | needs
+	$(say) BPF $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@.tmp bpf/opprobe.bpf.c
+	$(Q)$(STRIP_BPF) -g $@.tmp && mv $@.tmp $@
+
+$(SKELETON): $(O)/opprobe.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name opprobe_bpf > $@.tmp && mv $@.tmp $@
+
+include tests/tests.mk
+
+# -- dependencies ------------------------------------------------------------
+
+DEBIAN_BUILD := gcc make clang llvm pkg-config bpftool libbpf-dev libpfm4-dev libcjson-dev \
+	libelf-dev libdw-dev libcapstone-dev zlib1g-dev libc6-dev
+
+.PHONY: all needs deps install uninstall clean
+ifndef NEEDS_CHECKED
+needs:
+	$(Q)missing=; \
+	need() { eval "$$1" >/dev/null 2>&1 || missing="$$missing $$2"; }; \
+	need 'command -v $(PKG_CONFIG)' pkg-config; \
+	need 'command -v $(CLANG)' clang; \
+	need 'command -v $(STRIP_BPF)' llvm; \
+	need 'command -v $(BPFTOOL)' bpftool; \
+	need '$(PKG_CONFIG) --exists libbpf' libbpf-dev; \
+	need '$(PKG_CONFIG) --exists libelf' libelf-dev; \
+	need '$(PKG_CONFIG) --exists libdw' libdw-dev; \
+	need '$(PKG_CONFIG) --exists libcjson' libcjson-dev; \
+	need '$(PKG_CONFIG) --exists capstone' libcapstone-dev; \
+	need '$(PKG_CONFIG) --exists zlib' zlib1g-dev; \
+	need 'echo "#include <perfmon/pfmlib.h>" | $(CC) $(CFLAGS) -E -' libpfm4-dev; \
+	if [ -n "$$missing" ]; then \
+		echo "opprobe: these Debian packages are missing:$$missing" >&2; \
+		echo "opprobe: install them with: make deps (as root)" >&2; exit 1; \
+	fi
+endif
+
+deps:
+	$(say) DEPS '$(words $(DEBIAN_BUILD)) packages'
+	$(Q)tests/install-packages $(DEBIAN_BUILD)
+
+install: $(PROGRAM)
+	install -D -m 755 $(PROGRAM) $(DESTDIR)$(prefix)/bin/opprobe
+
+uninstall:
+	rm -f $(DESTDIR)$(prefix)/bin/opprobe
+
+clean:
+	rm -rf $(O) opprobe
+
+-include $(OBJECTS:.o=.d)
+.DELETE_ON_ERROR:

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Counters: from the user's words to what the kernel counts. Events are
+ * named as libpfm4 or perf names them and become perf_event_attr, or a field
+ * of task_struct where that holds the same number exactly. Knows nothing of
+ * runtimes.
+ */
+#ifndef OPPROBE_COUNTERS_H
+#define OPPROBE_COUNTERS_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../../bpf/events.h"
+#include "../error.h"
+
+struct counter {
+	char name[128];			/* the user's alias, else as typed: a column's title */
+	char event[128];		/* libpfm4's full name, or perf's short name */
+	enum counter_source source;	/* how it is read at a probe */
+	struct perf_event_attr attr;	/* for the two COUNTER_PERF sources */
+	unsigned int group;		/* counters of one number are opened as one group */
+	char unit[16];			/* "ns" or "" */
+};
+
+struct counter_set {
+	struct counter counters[COUNTERS_MAX];
+	size_t n;
+	/* Lines for the user: what the default set lacks here, and why. */
+	char notes[4][256];
+	size_t n_notes;
+};
+
+/*
+ * Parse @list, the argument of -e: EVENT[=NAME],... with libpfm4 event
+ * strings or perf's short names, :u and :k modifiers, {a,b} for events that
+ * must be counted together. Adds to @set. The error names the event and the
+ * nearest existing ones.
+ */
+int counters_parse(struct counter_set *set, const char *list, struct error *err);
+/*
+ * Read the JSON file @path: {"libpfm4 event": "name", ...}. Adds to @set.
+ * Errors give line and column.
+ */
+int counters_read_config(struct counter_set *set, const char *path, struct error *err);
+/*
+ * Add the default set: what this machine can open of cycles, instructions,
+ * cache-misses and branch-misses; if none of them, the software set
+ * (task-clock, page-faults, context-switches, cpu-migrations) and a note
+ * that says so.
+ */
+int counters_default(struct counter_set *set, struct error *err);
+/*
+ * Try to open every counter of @set on this thread, and close it again: a
+ * refusal is told before anything is attached to the target. The sentence
+ * tells apart: no such event on this CPU, no PMU (virtual machine), no
+ * permission (perf_event_paranoid, capability, seccomp), too many files.
+ */
+int counters_check(const struct counter_set *set, struct error *err);
+
+/* -- perf events on the threads of the target ---------------------------- */
+
+struct thread_counters;
+
+/*
+ * Keeps the per-task perf events of up to @slots threads and stores their
+ * fds in the BPF map @map_fd (PERF_EVENT_ARRAY) at slot * set->n + i. Raises
+ * the soft limit of open files as far as allowed. @set must outlive it.
+ * Sets with no COUNTER_PERF source need none: all calls then do nothing.
+ */
+struct thread_counters *thread_counters_new(const struct counter_set *set, int map_fd,
+					    unsigned int slots, struct error *err);
+/*
+ * Open all events on thread @tid, enabled, and store them at @slot. Returns
+ * 0; -ESRCH if the thread is gone (no sentence); a negative errno and a
+ * sentence otherwise. On failure the slot is left empty.
+ */
+int thread_counters_open(struct thread_counters *counters, unsigned int slot, pid_t tid,
+			 struct error *err);
+/* Close the events of @slot and empty it. */
+void thread_counters_close(struct thread_counters *counters, unsigned int slot);
+void thread_counters_free(struct thread_counters *counters);
+
+#endif

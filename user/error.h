@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Errors are values: a function that can fail returns a negative errno and
+ * leaves one sentence in a struct error, made where the context is known.
+ * The sentence says what failed, on what, why, and what the user can do.
+ */
+#ifndef OPPROBE_ERROR_H
+#define OPPROBE_ERROR_H
+
+struct error {
+	char text[1024];
+};
+
+/*
+ * Store the formatted sentence in @err (which may be NULL) and return @code,
+ * a negative errno, so that `return error_set(err, -EINVAL, ...)` reads well.
+ * Control characters in the result are replaced: parts of it may come from
+ * the target.
+ */
+int error_set(struct error *err, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

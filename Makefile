@@ -49,7 +49,8 @@ BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/
 	$(if $(SYSROOT),-isystem $(SYSROOT)/usr/include)
 
 SOURCES := $(sort $(wildcard user/*.c user/*/*.c user/*/*/*.c))
-OBJECTS := $(SOURCES:%.c=$(O)/%.o)
+ASSEMBLY := $(wildcard user/*/*.S)
+OBJECTS := $(SOURCES:%.c=$(O)/%.o) $(ASSEMBLY:%.S=$(O)/%.o)
 LIB_OBJECTS := $(filter-out $(O)/user/main.o,$(OBJECTS))
 LIBRARY := $(O)/libopprobe.a
 SKELETON := $(O)/opprobe.skel.h
@@ -69,6 +70,11 @@ $(O)/user/%.o: user/%.c | needs
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(O)/user/%.o: user/%.S | needs
+	$(say) AS $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -c -o $@ $<
 
 # The skeleton is made from the BPF object; whoever includes it waits for it.
 SKELETON_USERS := $(shell grep -ls 'opprobe.skel.h' $(SOURCES))

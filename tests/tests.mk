@@ -1,6 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Unit tests: tests/unit/test_*.c, one cmocka program each, linked against the
-# library, which brings in just the rooms that a test uses.
+#
+#   make unit       unit tests: tests/unit/test_*.c, one cmocka program each
+#   make fuzz       each of tests/fuzz/fuzz_*.c for FUZZ_SECONDS
+#   make e2e        opprobe on real processes (root); E2E='TEXT...' chooses tests
+#   make format     what clang-format would change; cppcheck: what it finds
+#
+# Each ends with a line "N passed, N failed". make check runs them all.
+
+FUZZ_SECONDS ?= 20
+PYTHON ?= /usr/bin/python3
+JOBS   ?= $(shell nproc)
+
+# A node.js from elsewhere than Debian is as good, and brings its own npm.
+DEBIAN_TESTS = libcmocka-dev clang-format cppcheck libclang-rt-14-dev python3 python3-onnx \
+	ca-certificates file $(shell command -v node >/dev/null || echo nodejs) \
+	$(shell command -v npm >/dev/null || echo npm)
+DEBIAN_DEMO = python3 python3-onnx ca-certificates file \
+	$(shell command -v node >/dev/null || echo nodejs) \
+	$(shell command -v npm >/dev/null || echo npm)
+
+.PHONY: unit fuzz e2e format cppcheck check check-programs demo deps-tests deps-demo
+deps-tests:
+	$(Q)tests/install-packages $(DEBIAN_BUILD) $(DEBIAN_TESTS)
+
+deps-demo:
+	$(Q)tests/install-packages $(DEBIAN_BUILD) $(DEBIAN_DEMO)
+
+# -- unit tests: linked against the library, which brings in just the rooms used --
 
 UNIT_SOURCES := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(O)/%)
@@ -10,4 +36,70 @@ $(O)/tests/unit/%: tests/unit/%.c $(LIBRARY)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -Iuser $(CFLAGS_ALL) $(LDFLAGS) -MMD -MP -o $@ $< $(LIBRARY) $(LIB_LIBS) -lcmocka
 
+unit: $(UNIT_PROGRAMS)
+	$(Q)tests/run-unit $(UNIT_PROGRAMS)
+
 -include $(UNIT_PROGRAMS:=.d)
+
+# -- fuzzing: the library once more, instrumented ----------------------------------
+
+FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(O)/%)
+FUZZ_BUILD := CC=$(CLANG) DEBUG=1 CFLAGS='-g -fsanitize=fuzzer-no-link'
+
+$(O)/fuzz/libopprobe.a: FORCE
+	$(Q)$(MAKE) O=$(O)/fuzz $(FUZZ_BUILD) $@
+
+$(O)/tests/fuzz/%: tests/fuzz/%.c $(O)/fuzz/libopprobe.a
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS) -Iuser -std=gnu11 -g -O1 $(LIB_CFLAGS) \
+		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+		-o $@ $< $(O)/fuzz/libopprobe.a $(LIB_LIBS)
+
+fuzz: $(FUZZ_PROGRAMS)
+	$(Q)tests/run-fuzz $(FUZZ_SECONDS) $(FUZZ_PROGRAMS)
+
+.PHONY: FORCE
+FORCE:
+
+# -- what the end-to-end tests attach to -------------------------------------------
+
+MODELS := $(O)/tests/models/.made
+ORT_RUN := $(O)/tests/targets/ort_run
+
+$(MODELS): tests/targets/models.py
+	$(say) MODELS $(@D)
+	$(Q)$(PYTHON) $< $(@D)
+	$(Q)touch $@
+
+$(ORT_RUN): tests/targets/ort_run.c tests/targets/ort_api.h
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -O2 -g $(WARNINGS) -o $@ $< -ldl -lpthread
+
+e2e: $(PROGRAM) $(MODELS) $(ORT_RUN)
+	$(Q)tests/e2e/run --program $(PROGRAM) --objects $(O) $(E2E)
+
+demo: deps-demo
+	$(Q)$(MAKE) -j$(JOBS) $(PROGRAM) $(MODELS)
+	$(Q)tests/demo/run $(PROGRAM) $(O)
+
+# -- everything ---------------------------------------------------------------------
+
+C_FILES = $(shell find user bpf tests -name '*.[ch]')
+
+format:
+	$(Q)clang-format --dry-run -Werror $(C_FILES) && echo '1 passed, 0 failed' || \
+		{ echo '0 passed, 1 failed'; exit 1; }
+
+cppcheck:
+	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
+		--suppress=missingIncludeSystem --error-exitcode=1 -j $(JOBS) -D_GNU_SOURCE \
+		user tests && echo '1 passed, 0 failed' || { echo '0 passed, 1 failed'; exit 1; }
+
+check-programs: $(PROGRAM) $(UNIT_PROGRAMS) $(MODELS) $(ORT_RUN)
+	@echo '1 passed, 0 failed'
+
+check: deps-tests
+	$(Q)MAKE='$(MAKE)' tests/check $(O) $(JOBS)

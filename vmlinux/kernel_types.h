@@ -15,7 +15,7 @@ typedef __u16 __be16;
 typedef __u32 __be32;
 typedef __u32 __wsum;
 typedef _Bool bool;
-#define true  1
+#define true 1
 #define false 0
 
 enum bpf_map_type {
@@ -57,5 +57,11 @@ struct bpf_pidns_info {
 	__u32 pid;
 	__u32 tgid;
 };
+
+struct bpf_raw_tracepoint_args {
+	__u64 args[0];
+};
+
+#define NULL ((void *)0)
 
 #endif

@@ -2,10 +2,172 @@
 /*
  * Analysis: a fold over the records of a capture into rows. One pass, memory
  * for the distinct rows only. Knows nothing of file formats and of output.
+ *
+ * Vocabulary: an execution's total time and counters are those between its
+ * start and its end, with whatever ran inside it; self is total less what
+ * the operators inside it took. Counters are those of all threads that
+ * worked for the operator; what the other threads have of it is kept beside.
  */
 #ifndef OPPROBE_ANALYZE_H
 #define OPPROBE_ANALYZE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "../capture/capture.h"
+#include "../capture/strings.h"
+#include "../error.h"
+
+struct histogram;
+struct metric;
+
+enum analyze_group {
+	GROUP_NODE,  /* name, op type, provider and session */
+	GROUP_OP,    /* op type */
+	GROUP_SHAPE, /* op type and shapes of the inputs */
+	GROUP_THREAD,
+	GROUP_SESSION,
+	GROUP_RUN,
+};
+
+/* Numbers of runs, both ends included. */
+struct analyze_range {
+	uint32_t first, last;
+};
+
+#define ANALYZE_RANGES_MAX  64
+#define ANALYZE_METRICS_MAX 16
+
+struct analyze_options {
+	enum analyze_group group;
+	bool tree;	       /* one row per node and the node around it */
+	const char *name, *op; /* globs on the shown name and the op type, or NULL */
+	bool one_session;      /* executions of @session only */
+	uint32_t session;
+	struct analyze_range runs[ANALYZE_RANGES_MAX]; /* none: all */
+	size_t n_runs;
+	const char *metrics[ANALYZE_METRICS_MAX]; /* NAME=EXPR, beside the usual ones */
+	size_t n_metrics;
+	bool no_default_metrics;
+	bool compensate; /* subtract what the probes added, if the capture knows it */
+};
+
+/* One counter over a row's executions. */
+struct analyze_counter {
+	uint64_t total;	       /* over the executions that were counted */
+	uint64_t counted;      /* how many these are */
+	uint64_t self;	       /* without operators inside, where that is known */
+	uint64_t self_counted; /* how many these are */
+	uint64_t work;	       /* the part of total that other threads have */
+	/* For the spread: sums of the distance to the first value. */
+	double first, sum, squares;
+	/* In the sum of rows that were counted in part: the rows' estimates
+	 * added up, which is better than one mean over different operators. */
+	bool has_estimate;
+	double estimate;
+};
+
+struct analyze_row {
+	/* What all executions of the row have in common, else NULL or
+	 * CAPTURE_UNKNOWN. The label is never NULL and may hold any bytes. */
+	const char *label;
+	const char *name, *op_type, *domain, *provider, *inputs, *outputs;
+	uint32_t op, session, node_index, thread, tid, run, step;
+	struct analyze_row *parent; /* with options.tree: the row around it, or NULL */
+	uint64_t count;		    /* executions */
+	uint64_t threw;		    /* of these, without an end */
+	uint64_t ended;		    /* those that total, min, max and counters are over */
+	uint64_t total, min, max;   /* ns; min and max without a meaning if none ended */
+	uint64_t self;		    /* ns */
+	uint64_t self_counted;	    /* executions whose self time is known */
+	uint64_t self_count;	    /* and how many could be */
+	uint64_t migrated;
+	uint64_t work_ns; /* time of other threads, summed */
+	uint64_t run_ns;  /* GROUP_RUN: the run's own duration, 0 if not known */
+	size_t position;  /* for the views to use */
+	struct histogram *durations;
+	struct analyze_counter counters[]; /* one per event */
+};
+
+struct analysis {
+	struct capture_info info;
+	struct analyze_options options;
+	/* The events' names made unique, so that no alias hides another. */
+	char titles[CAPTURE_COUNTERS][160];
+	struct metric *metrics[ANALYZE_METRICS_MAX + 8];
+	size_t n_metrics;
+	struct analyze_row **rows;
+	size_t n_rows;
+	/* The rows shown, none counted twice: executions inside another one
+	 * that is shown do not add to it. */
+	struct analyze_row *sum;
+	/* The top-level runs that ended: count, total, min, max, counters. */
+	struct analyze_row *runs;
+	uint64_t runs_failed;
+	/* The time of these runs that no operator filled; NULL if not known:
+	 * no run was seen whole, or operators of one ran on several threads. */
+	struct analyze_row *gap;
+	bool parallel; /* the reason for that */
+	/* Top-level executions outside of any run that was seen whole. */
+	uint64_t outside_count, outside_ns;
+	/* What percentages are of: the operators of the selected runs and
+	 * sessions, whatever their name, and the gap. */
+	uint64_t base_ns;
+	uint64_t executions; /* in the capture, before any selection */
+	uint32_t n_threads;  /* that executed operators */
+	uint32_t n_sessions;
+	struct capture_loss loss;
+	uint64_t lost;	   /* its sum */
+	bool has_overhead; /* what the probes added is known, */
+	bool compensated;  /* and was subtracted */
+	struct capture_overhead overhead;
+	bool has_work, has_shapes, has_counters, truncated_names;
+	uint64_t duration; /* ns from the start to the last that is known */
+	bool complete;	   /* the end record is there: */
+	struct capture_end end;
+	const char *cut;     /* else the sentence that says so, or NULL */
+	bool damaged;	     /* reading stopped early: */
+	struct error damage; /* why */
+	struct strings labels;
+};
+
+/* What is known of a counter over all executions of a row. */
+struct analyze_estimate {
+	bool known;	   /* else no execution was counted */
+	bool exact;	   /* every execution was counted */
+	double value;	   /* else the mean of the counted ones times their number */
+	double coverage;   /* counted / executions, 0 to 1 */
+	bool has_interval; /* @interval is the half width of the 95 % interval */
+	double interval;
+};
+
+/*
+ * Fold all records of @reader. The result lives in @analysis, which refers
+ * to strings of @reader: free it first. A damaged capture is no failure here
+ * (see damaged). Returns 0, -EINVAL for a metric that cannot be understood,
+ * or -ENOMEM, with @err set.
+ */
+int analyze(struct capture_reader *reader, const struct analyze_options *options,
+	    struct analysis **analysis, struct error *err);
+void analysis_free(struct analysis *analysis);
+
+/* Of event @i, over the executions of @row that ended. */
+struct analyze_estimate analyze_total(const struct analyze_row *row, uint32_t i);
+/* The same without what ran inside them. */
+struct analyze_estimate analyze_self(const struct analyze_row *row, uint32_t i);
+/* Self time in ns; not known if no execution's is. */
+struct analyze_estimate analyze_self_time(const struct analyze_row *row);
+/* The duration that @percent (0 to 100) of the executions do not exceed, in
+ * ns: exact up to 256 executions, else within 1 %. False if none ended. */
+bool analyze_percentile(const struct analyze_row *row, double percent, uint64_t *ns);
+/* The value of metric @i for @row; NaN if not known. */
+double analyze_metric(const struct analysis *analysis, const struct analyze_row *row, size_t i);
+const char *analyze_metric_name(const struct analysis *analysis, size_t i);
+
+/* Parse "0,5-9,20-" into options.runs. */
+int analyze_parse_runs(struct analyze_options *options, const char *text, struct error *err);
+/* Parse "node", "op", "shape", "thread", "session" or "run". */
+int analyze_parse_group(struct analyze_options *options, const char *text, struct error *err);
 
 #endif

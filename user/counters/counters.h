@@ -18,12 +18,14 @@
 #include "../error.h"
 
 struct counter {
-	char name[128];			/* the user's alias, else as typed: a column's title */
-	char event[128];		/* libpfm4's full name, or perf's short name */
-	enum counter_source source;	/* how it is read at a probe */
-	struct perf_event_attr attr;	/* for the two COUNTER_PERF sources */
-	unsigned int group;		/* counters of one number are opened as one group */
-	char unit[16];			/* "ns" or "" */
+	char name[128];		     /* the user's alias, else as typed: a column's title */
+	char event[128];	     /* libpfm4's full name, or perf's short name */
+	enum counter_source source;  /* how it is read at a probe */
+	struct perf_event_attr attr; /* for the two COUNTER_PERF sources */
+	unsigned int group;	     /* counters of one number are opened as one group */
+	bool together;		     /* named in one {...}: must be counted at the same time */
+	bool multiplexed;	     /* its group takes turns on the PMU; see counters_check() */
+	char unit[16];		     /* "ns" or "" */
 };
 
 struct counter_set {
@@ -38,12 +40,14 @@ struct counter_set {
  * Parse @list, the argument of -e: EVENT[=NAME],... with libpfm4 event
  * strings or perf's short names, :u and :k modifiers, {a,b} for events that
  * must be counted together. Adds to @set. The error names the event and the
- * nearest existing ones.
+ * nearest existing ones. An '=' belongs to the event where libpfm4 or perf
+ * read it so (perf::CYCLES:u=1, cpu/event=0xc0/), else it starts the name.
  */
 int counters_parse(struct counter_set *set, const char *list, struct error *err);
 /*
  * Read the JSON file @path: {"libpfm4 event": "name", ...}. Adds to @set.
- * Errors give line and column.
+ * Errors give line and column. Like counters_parse(), leaves @set as it was
+ * on failure.
  */
 int counters_read_config(struct counter_set *set, const char *path, struct error *err);
 /*
@@ -57,9 +61,32 @@ int counters_default(struct counter_set *set, struct error *err);
  * Try to open every counter of @set on this thread, and close it again: a
  * refusal is told before anything is attached to the target. The sentence
  * tells apart: no such event on this CPU, no PMU (virtual machine), no
- * permission (perf_event_paranoid, capability, seccomp), too many files.
+ * permission (perf_event_paranoid, capability, seccomp), a counter that
+ * somebody else holds, too many files.
+ *
+ * Then measures what the PMU counts at once and forms the groups: sets
+ * `group` and `multiplexed` of every counter, and adds a note if the groups
+ * have to take turns. A {...} that does not fit is refused.
  */
-int counters_check(const struct counter_set *set, struct error *err);
+int counters_check(struct counter_set *set, struct error *err);
+
+/* -- what this machine offers (opprobe doctor) --------------------------- */
+
+enum finding_verdict { FINDING_OK, FINDING_WARN, FINDING_FAIL };
+
+struct finding {
+	const char *name; /* "hardware counters": static, a row's title */
+	enum finding_verdict verdict;
+	char text[512]; /* one sentence, with a remedy unless ok */
+};
+
+/*
+ * Check what counting depends on, by doing it: the system call, permission,
+ * seccomp, hardware counters, NMI watchdog, tracepoints, open files; with
+ * @pid > 0 also whether that process may be counted. Fills at most @max
+ * findings and returns how many there are.
+ */
+size_t counters_diagnose(pid_t pid, struct finding *findings, size_t max);
 
 /* -- perf events on the threads of the target ---------------------------- */
 

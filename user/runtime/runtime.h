@@ -12,45 +12,50 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "../error.h"
 
 struct elf_image;
+struct identity;
+struct layout;
+struct process;
+struct sighting_record;
+struct strings_record;
 
 /* What happens at a probe point. The name is what doctor prints. */
 enum site_role {
-	SITE_OP_ENTER,		/* "op-enter": an operator starts */
-	SITE_OP_EXIT,		/* "op-exit": its kernel has returned */
-	SITE_RUN_ENTER,		/* "run-enter": a run of a session starts */
-	SITE_RUN_EXIT,		/* "run-exit" */
-	SITE_SESSION_END,	/* "session-end": a session is about to be destroyed */
-	SITE_TASK_ENTER,	/* "task-enter": a thread takes up part of an operator's loop */
-	SITE_TASK_EXIT,		/* "task-exit" */
+	SITE_OP_ENTER,	  /* "op-enter": an operator starts */
+	SITE_OP_EXIT,	  /* "op-exit": its kernel has returned */
+	SITE_RUN_ENTER,	  /* "run-enter": a run of a session starts */
+	SITE_RUN_EXIT,	  /* "run-exit" */
+	SITE_SESSION_END, /* "session-end": a session is about to be destroyed */
+	SITE_TASK_ENTER,  /* "task-enter": a thread takes up part of an operator's loop */
+	SITE_TASK_EXIT,	  /* "task-exit" */
 	SITE_ROLES
 };
 
 /* How a site was found; a site proven by more than one has several bits. */
 enum site_route {
-	ROUTE_SYMBOL = 1 << 0,	/* a symbol of the file or of its debug file */
-	ROUTE_STRING = 1 << 1,	/* code that refers to a string of the function */
-	ROUTE_RTTI = 1 << 2,	/* type information, vtable, slot */
-	ROUTE_API = 1 << 3,	/* the runtime's table of API functions */
+	ROUTE_SYMBOL = 1 << 0, /* a symbol of the file or of its debug file */
+	ROUTE_STRING = 1 << 1, /* code that refers to a string of the function */
+	ROUTE_RTTI = 1 << 2,   /* type information, vtable, slot */
+	ROUTE_API = 1 << 3,    /* the runtime's table of API functions */
 };
 
 /* What the registers hold at SITE_OP_ENTER. */
 enum op_convention {
-	OP_BY_INDEX,	/* first argument StreamExecutionContext*, second node index */
-	OP_BY_KERNEL,	/* third argument OpKernel*, second ExecutionFrame* (<= 1.13) */
+	OP_BY_INDEX,  /* first argument StreamExecutionContext*, second node index */
+	OP_BY_KERNEL, /* third argument OpKernel*, second ExecutionFrame* (<= 1.13) */
 };
 
 struct site {
 	enum site_role role;
-	enum op_convention convention;	/* of op-enter and op-exit sites */
-	uint64_t offset;		/* in the file: what the kernel wants */
-	uint64_t address;		/* in the file's own address space */
-	unsigned char length;		/* of the instruction, bytes */
-	bool emulated;			/* by the kernel, instead of a single step */
-	unsigned int routes;		/* enum site_route, or-ed */
-	char instruction[64];		/* disassembled, AT&T on x64 */
+	enum op_convention convention; /* of op-enter and op-exit sites */
+	uint64_t offset;	       /* in the file: what the kernel wants */
+	uint64_t address;	       /* in the file's own address space */
+	unsigned char length;	       /* of the instruction, bytes */
+	bool emulated;		       /* by the kernel, instead of a single step */
+	unsigned int routes;	       /* enum site_route, or-ed */
+	char instruction[64];	       /* disassembled, AT&T on x64 */
 	/*
 	 * Bytes from the stack pointer at this site up to the stack pointer at
 	 * the function's first instruction (0 at the entry itself, 8 after one
@@ -68,9 +73,9 @@ struct site {
 
 struct location {
 	const struct runtime *runtime;
-	char version[32];		/* "" if the file does not tell */
-	char build_id[41];		/* hex, "" if it has none */
-	const char *architecture;	/* "x86_64" or "aarch64" */
+	char version[32];	  /* "" if the file does not tell */
+	char build_id[41];	  /* hex, "" if it has none */
+	const char *architecture; /* "x86_64" or "aarch64" */
 	struct site sites[SITES_MAX];
 	size_t n_sites;
 	/* Features that could not be proven, one sentence each; the rest works. */
@@ -79,8 +84,8 @@ struct location {
 };
 
 struct runtime {
-	const char *name;		/* "onnxruntime": in captures and --json */
-	const char *title;		/* "ONNX Runtime": for people */
+	const char *name;  /* "onnxruntime": in captures and --json */
+	const char *title; /* "ONNX Runtime": for people */
 	/*
 	 * Does @image contain this runtime? Cheap: one search for anchors.
 	 * Returns 1 or 0, or a negative errno for a file that cannot be read.
@@ -91,12 +96,24 @@ struct runtime {
 	 * prove: two routes that disagree, a hit that is not unique.
 	 */
 	int (*locate)(struct elf_image *image, struct location *location, struct error *err);
+	/*
+	 * Search and prove where an operator's names lie, from one operator
+	 * seen in the live process. Returns 0, or -EAGAIN if this one proves
+	 * nothing: the next may.
+	 */
+	int (*calibrate)(const struct process *process, const struct sighting_record *sighting,
+			 struct layout *layout);
+	/* Read an operator's names from outside; a negative errno if they are gone. */
+	int (*describe)(const struct process *process, const struct layout *layout,
+			const struct identity *identity, struct strings_record *strings);
 };
 
 /* All runtimes, NULL-terminated. */
 extern const struct runtime *const runtimes[];
 
 const char *site_role_name(enum site_role role);
+/* "symbol", "string", ... for one route. */
+const char *site_route_name(enum site_route route);
 /* Writes "symbol+string+rtti" for @routes into @text. */
 void site_route_names(unsigned int routes, char *text, size_t size);
 

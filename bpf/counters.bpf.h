@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Counters, read where the operator runs. What task_struct holds exactly is
+ * read there; everything else is a perf event of the current task, found at
+ * slot * n_counters + i of the map. A failed read is not a zero: its bit in
+ * the mask stays clear.
+ */
+#ifndef OPPROBE_COUNTERS_BPF_H
+#define OPPROBE_COUNTERS_BPF_H
+
+#include "settings.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+	__uint(max_entries, 1); /* resized before the load */
+} counter_events SEC(".maps");
+
+struct reading {
+	__u64 values[COUNTERS_MAX];
+	__u64 idle[COUNTERS_MAX]; /* enabled - running: did the event ever pause? */
+	__u32 valid;		  /* bit i: values[i] could be read */
+};
+
+static __always_inline __u64 task_field(__u8 source)
+{
+	struct task_struct *task;
+
+	if (use_task_storage) {
+		task = bpf_get_current_task_btf();
+		switch (source) {
+		case COUNTER_FAULTS:
+			return task->min_flt + task->maj_flt;
+		case COUNTER_MINOR_FAULTS:
+			return task->min_flt;
+		case COUNTER_MAJOR_FAULTS:
+			return task->maj_flt;
+		case COUNTER_SWITCHES:
+			return task->nvcsw + task->nivcsw;
+		default:
+			return task->se.nr_migrations;
+		}
+	}
+	task = (void *)bpf_get_current_task();
+	switch (source) {
+	case COUNTER_FAULTS:
+		return BPF_CORE_READ(task, min_flt) + BPF_CORE_READ(task, maj_flt);
+	case COUNTER_MINOR_FAULTS:
+		return BPF_CORE_READ(task, min_flt);
+	case COUNTER_MAJOR_FAULTS:
+		return BPF_CORE_READ(task, maj_flt);
+	case COUNTER_SWITCHES:
+		return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
+	default:
+		return BPF_CORE_READ(task, se.nr_migrations);
+	}
+}
+
+/* Read all counters of the current thread, whose events stand at @slot. */
+static __always_inline void counters_read(struct reading *reading, __u32 slot)
+{
+	__u32 base = slot * n_counters, valid = 0;
+
+#pragma unroll
+	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
+		__u8 source = counter_source[i];
+
+		if (i >= n_counters)
+			break;
+		if (source == COUNTER_PERF) {
+			struct bpf_perf_event_value value;
+
+			if (slot == NO_SLOT || bpf_perf_event_read_value(&counter_events, base + i,
+									 &value, sizeof(value)))
+				continue;
+			reading->values[i] = value.counter;
+			reading->idle[i] = value.enabled - value.running;
+		} else if (source == COUNTER_PERF_SOFTWARE) {
+			/* The errors of this helper are the topmost values. */
+			__s64 value;
+
+			if (slot == NO_SLOT)
+				continue;
+			value = bpf_perf_event_read(&counter_events, base + i);
+			if (value < 0 && value > -4096)
+				continue;
+			reading->values[i] = value;
+		} else {
+			reading->values[i] = task_field(source);
+		}
+		valid |= 1U << i;
+	}
+	reading->valid = valid;
+}
+
+/*
+ * Store @end - @start in @deltas and return the mask of the counters that
+ * counted all of the time between the two: a multiplexed event that paused
+ * in between says nothing about it.
+ */
+static __always_inline __u32 counters_delta(const struct reading *start, const struct reading *end,
+					    __u64 *deltas)
+{
+	__u32 counted = start->valid & end->valid;
+
+#pragma unroll
+	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
+		if (i >= n_counters)
+			break;
+		deltas[i] = end->values[i] - start->values[i];
+		if (counter_source[i] == COUNTER_PERF && end->idle[i] != start->idle[i])
+			counted &= ~(1U << i);
+	}
+	return counted;
+}
+
+#endif

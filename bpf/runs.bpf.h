@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Runs, also for operators on other threads. In parallel mode a run's
+ * operators are executed by pool threads that are in no run of their own; the
+ * context they get lies on the stack of the thread that is in the run, a
+ * little below the run's entry, which tells whose it is.
+ */
+#ifndef OPPROBE_RUNS_BPF_H
+#define OPPROBE_RUNS_BPF_H
+
+#include "thread.bpf.h"
+
+#define RUN_PLACES 256	     /* threads that are in a run at once, for parallel mode */
+#define RUN_STACK  (1 << 16) /* bytes: the context is that close to the run's entry */
+
+struct open_run {
+	__u64 sp; /* 0: none open */
+	__u64 owner;
+	__u32 run;
+	__u32 on; /* its operators are recorded */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RUN_PLACES);
+	__type(key, __u32);
+	__type(value, struct open_run);
+} open_runs SEC(".maps");
+
+/* context → index into open_runs, as found last; checked at each use. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64);
+	__type(value, __u32);
+} context_places SEC(".maps");
+
+static __always_inline struct open_run *own_place(struct thread_state *thread)
+{
+	__u32 place;
+
+	if (!thread->run_place)
+		thread->run_place = 1 + take_number(NUMBER_RUN_PLACE);
+	place = thread->run_place - 1;
+	return bpf_map_lookup_elem(&open_runs, &place);
+}
+
+/* Is run @run among those to record? */
+static __always_inline __u32 run_is_on(__u32 run)
+{
+	if (!selective)
+		return 1;
+	for (int i = 0; i < WINDOWS_MAX; i++)
+		if (run - windows[i].first < windows[i].count)
+			return 1;
+	return 0;
+}
+
+static __always_inline bool holds_context(const struct open_run *open, __u64 context)
+{
+	return open && open->sp > context && open->sp - context < RUN_STACK;
+}
+
+/* The open run on whose stack @context lies; NULL if none does. */
+static __noinline struct open_run *run_of_context(__u64 context)
+{
+	struct open_run *open;
+	__u32 *known, place;
+
+	known = bpf_map_lookup_elem(&context_places, &context);
+	if (known) {
+		place = *known;
+		open = bpf_map_lookup_elem(&open_runs, &place);
+		if (holds_context(open, context))
+			return open;
+	}
+	for (__u32 i = 0; i < RUN_PLACES; i++) {
+		place = i;
+		open = bpf_map_lookup_elem(&open_runs, &place);
+		if (!holds_context(open, context))
+			continue;
+		bpf_map_update_elem(&context_places, &context, &place, BPF_ANY);
+		return open;
+	}
+	return NULL;
+}
+
+#endif

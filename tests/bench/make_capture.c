@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes a synthetic capture, for measurements and for tests of the views: a
+ * model of 100 nodes, one of them an If with three nodes inside, run again
+ * and again on several threads. The same arguments give the same bytes.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/capture.h"
+
+#define NODES	    100
+#define NESTED	    3
+#define IF_NODE	    50
+#define MICROSECOND 1000u
+
+struct settings {
+	uint64_t records;
+	uint32_t threads, events;
+	bool multiplexed, shapes, work, odd_names, unfinished;
+	const char *path;
+};
+
+struct maker {
+	struct settings settings;
+	struct capture_writer *writer;
+	uint64_t random;
+	uint64_t clock[64];		       /* of each thread */
+	uint64_t counts[64][CAPTURE_COUNTERS]; /* of each thread's run */
+	uint64_t written;
+	uint32_t runs;
+	int failure;
+};
+
+static const char *const op_types[] = {"Conv", "Relu",	  "MatMul",  "Add",
+				       "Gemm", "Softmax", "Reshape", "LayerNormalization"};
+static const char *const event_names[] = {"cycles", "instructions", "cache-misses",
+					  "branch-misses"};
+
+/* xorshift64* */
+static uint64_t next_random(struct maker *m)
+{
+	m->random ^= m->random >> 12;
+	m->random ^= m->random << 25;
+	m->random ^= m->random >> 27;
+	return m->random * UINT64_C(2685821657736338717);
+}
+
+static void check(struct maker *m, int status)
+{
+	if (status && !m->failure)
+		m->failure = status;
+}
+
+static void write_info(struct maker *m)
+{
+	struct capture_info info = {
+		.pid = 4242,
+		.command = "node server.js",
+		.library = "/srv/app/node_modules/onnxruntime-node/libonnxruntime.so.1",
+		.runtime = "onnxruntime",
+		.version = "1.24.3",
+		.build_id = "0123456789abcdef0123456789abcdef01234567",
+		.kernel = "6.1.0",
+		.machine = "x86_64",
+		.cpu = "Example CPU",
+		.host = "example",
+		.n_cpus = 2,
+		.realtime_offset = INT64_C(1700000000000000000),
+		.start = UINT64_C(1000000000000),
+		.opprobe_version = "0.1.0",
+		.n_events = m->settings.events,
+	};
+
+	for (uint32_t i = 0; i < info.n_events; i++) {
+		struct capture_event *event = &info.events[i];
+
+		snprintf(event->name, sizeof(event->name), "%s%.0u", event_names[i % 4], i / 4);
+		snprintf(event->event, sizeof(event->event), "perf::%s:u", event_names[i % 4]);
+		event->group = m->settings.multiplexed ? i / 2 : 0;
+		event->multiplexed = m->settings.multiplexed;
+	}
+	check(m, capture_write_info(m->writer, &info));
+}
+
+static void node_name(const struct maker *m, uint32_t op, char *name, size_t size)
+{
+	static const char *const odd[] = {"",
+					  "a \"quoted\" \\ name",
+					  "caf\xc3\xa9/\xe5\xb1\x82",
+					  "\x1b[31mred",
+					  "broken \xff\xc3",
+					  "=1+1",
+					  "two\nlines"};
+
+	if (m->settings.odd_names && op < sizeof(odd) / sizeof(odd[0]))
+		snprintf(name, size, "%s", odd[op]);
+	else if (op >= NODES)
+		snprintf(name, size, "/block.%u/then_branch/%s_%u", IF_NODE / 8, op_types[op % 8],
+			 op - NODES);
+	else
+		snprintf(name, size, "/block.%u/%s", op / 8,
+			 op == IF_NODE ? "If" : op_types[op % 8]);
+}
+
+static void write_definitions(struct maker *m)
+{
+	check(m, capture_write_session(m->writer, &(struct capture_session){0, 0x7f0000001000}));
+	for (uint32_t i = 0; i < m->settings.threads; i++)
+		check(m, capture_write_thread(m->writer,
+					      &(struct capture_thread){i, 5000 + i, "worker"}));
+	for (uint32_t op = 0; op < NODES + NESTED; op++) {
+		char name[128];
+		struct capture_operator node = {
+			.op = op,
+			.session = 0,
+			.node_index = op < NODES ? op : op - NODES,
+			.name = name,
+			.op_type = op == IF_NODE ? "If" : op_types[op % 8],
+			.domain = "",
+			.provider = "CPUExecutionProvider",
+		};
+
+		node_name(m, op, name, sizeof(name));
+		check(m, capture_write_operator(m->writer, &node));
+	}
+	for (uint32_t i = 0; m->settings.shapes && i < 4; i++) {
+		char inputs[64], outputs[64];
+
+		snprintf(inputs, sizeof(inputs), "[{\"float\":[%u,64]},{\"float\":[64]}]", 1 << i);
+		snprintf(outputs, sizeof(outputs), "[{\"float\":[%u,64]}]", 1 << i);
+		check(m, capture_write_shapes(m->writer,
+					      &(struct capture_shapes){i, inputs, outputs,
+								       256u << i, 256, 256u << i}));
+	}
+}
+
+static void write_exec(struct maker *m, struct capture_exec *exec)
+{
+	uint64_t duration = exec->end - exec->start;
+
+	exec->cpu = exec->thread % 2;
+	exec->shapes = m->settings.shapes ? exec->run % 4 : CAPTURE_UNKNOWN;
+	exec->counted = 0;
+	for (uint32_t i = 0; i < m->settings.events; i++) {
+		if (m->settings.multiplexed && (exec->run + i / 2) % 2)
+			continue;
+		exec->counted |= 1u << i;
+		exec->counters[i] = duration * 3 / (1 + (i % 4) * (i % 4) * 10);
+		exec->work_counters[i] = exec->counters[i] / 2;
+		m->counts[exec->thread][i] += exec->depth ? 0 : exec->counters[i];
+	}
+	if (m->settings.work && exec->op % 4 == 0) {
+		exec->flags |= EXEC_WORK;
+		exec->work_ns = duration / 2;
+	}
+	check(m, capture_write_exec(m->writer, exec));
+	m->written++;
+}
+
+static uint64_t some_duration(struct maker *m, uint32_t op)
+{
+	return (1 + op % 8) * MICROSECOND + next_random(m) % (2 * MICROSECOND);
+}
+
+/* Nested operators end, and are written, before the one they ran inside. */
+static void write_node(struct maker *m, uint32_t op, uint32_t thread, uint32_t run)
+{
+	uint64_t *clock = &m->clock[thread];
+	struct capture_exec exec = {
+		.op = op, .thread = thread, .run = run, .parent = CAPTURE_UNKNOWN};
+
+	exec.start = *clock;
+	if (op == IF_NODE) {
+		exec.flags = EXEC_NESTED;
+		for (uint32_t i = 0; i < NESTED; i++) {
+			struct capture_exec inner = {.op = NODES + i,
+						     .thread = thread,
+						     .run = run,
+						     .parent = op,
+						     .depth = 1};
+
+			*clock += 200;
+			inner.start = *clock;
+			*clock += some_duration(m, i);
+			inner.end = *clock;
+			write_exec(m, &inner);
+		}
+		*clock += 200;
+	} else {
+		*clock += some_duration(m, op);
+	}
+	exec.end = *clock;
+	write_exec(m, &exec);
+	*clock += 100 + next_random(m) % 100;
+}
+
+/* All threads run the model at once; their records interleave. */
+static void write_runs(struct maker *m)
+{
+	uint32_t n = m->settings.threads;
+	uint64_t start[64];
+
+	for (uint32_t t = 0; t < n; t++) {
+		start[t] = m->clock[t];
+		m->clock[t] += MICROSECOND;
+	}
+	for (uint32_t op = 0; op < NODES && m->written < m->settings.records; op++)
+		for (uint32_t t = 0; t < n; t++)
+			write_node(m, op, t, m->runs + t);
+	for (uint32_t t = 0; t < n; t++) {
+		struct capture_run run = {.run = m->runs + t,
+					  .session = 0,
+					  .step = m->runs + t,
+					  .thread = t,
+					  .start = start[t]};
+
+		m->clock[t] += MICROSECOND;
+		run.end = m->clock[t];
+		if (!m->settings.multiplexed) {
+			run.counted = (1u << m->settings.events) - 1;
+			for (uint32_t i = 0; i < m->settings.events; i++)
+				run.counters[i] = m->counts[t][i] + 1000;
+		}
+		check(m, capture_write_run(m->writer, &run));
+		memset(m->counts[t], 0, sizeof(m->counts[t]));
+		m->clock[t] += 10 * MICROSECOND;
+	}
+	m->runs += n;
+}
+
+static void write_end(struct maker *m)
+{
+	struct capture_end end = {.end = m->clock[0] + 1000, .reason = "interrupted"};
+
+	check(m, capture_write_loss(m->writer, &(struct capture_loss){0}));
+	if (!m->settings.unfinished)
+		check(m, capture_write_end(m->writer, &end));
+}
+
+static int make(struct maker *m, struct error *err)
+{
+	m->random = 88172645463325252u;
+	m->writer = capture_writer_open(m->settings.path, err);
+	if (!m->writer)
+		return -1;
+	for (uint32_t t = 0; t < m->settings.threads; t++)
+		m->clock[t] = UINT64_C(1000000000000) + t * 300;
+	write_info(m);
+	write_definitions(m);
+	while (m->written < m->settings.records && !m->failure)
+		write_runs(m);
+	write_end(m);
+	if (capture_writer_close(m->writer, err))
+		return -1;
+	return m->failure ? error_set(err, m->failure, "A record was refused: %s.",
+				      strerror(-m->failure))
+			  : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct maker m = {.settings = {.records = 1000000, .threads = 2, .events = 4}};
+	struct settings *s = &m.settings;
+	struct error err;
+	int option;
+
+	while ((option = getopt(argc, argv, "n:t:e:mswou")) >= 0) {
+		switch (option) {
+		case 'n':
+			s->records = strtoull(optarg, NULL, 10);
+			break;
+		case 't':
+			s->threads = strtoul(optarg, NULL, 10);
+			break;
+		case 'e':
+			s->events = strtoul(optarg, NULL, 10);
+			break;
+		case 'm':
+			s->multiplexed = true;
+			break;
+		case 's':
+			s->shapes = true;
+			break;
+		case 'w':
+			s->work = true;
+			break;
+		case 'o':
+			s->odd_names = true;
+			break;
+		case 'u':
+			s->unfinished = true;
+			break;
+		default:
+			optind = argc;
+		}
+	}
+	if (optind != argc - 1 || s->threads < 1 || s->threads > 64 ||
+	    s->events > CAPTURE_COUNTERS) {
+		fprintf(stderr,
+			"usage: make_capture [-n RECORDS] [-t THREADS] [-e EVENTS] [-mswou] FILE\n"
+			"  -m multiplexed events  -s shapes  -w work of other threads\n"
+			"  -o odd node names      -u without an end record\n");
+		return 2;
+	}
+	s->path = argv[optind];
+	if (make(&m, &err)) {
+		fprintf(stderr, "make_capture: %s\n", err.text);
+		return 1;
+	}
+	fprintf(stderr, "%" PRIu64 " operator records, %u runs\n", m.written, m.runs);
+	return 0;
+}

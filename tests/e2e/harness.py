@@ -1,0 +1,417 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the end-to-end tests share: targets, opprobe, and what must agree.
+
+A test is a function that takes a Context and is registered under a sentence:
+
+    @test("the server answers while opprobe is attached")
+    def _(t):
+        target = t.node("1.24.3")
+        ...
+
+Nothing here sleeps for a fixed time: it waits for a line, an answer or an
+exit, each with a limit.
+"""
+
+import collections
+import contextlib
+import json
+import os
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(HERE)
+TARGETS = os.path.join(TESTS, "targets")
+LIMIT = 30  # seconds: for any single thing to happen
+
+TESTS_REGISTERED = []
+
+
+class Failure(AssertionError):
+    """A test's own verdict: lines of text."""
+
+    def __init__(self, *lines):
+        super().__init__("\n".join(map(str, lines)))
+
+
+class Skipped(Exception):
+    """What the test needs is not to be had on this machine."""
+
+
+def test(sentence, limit=90):
+    """Register a test. `limit` is how many seconds it may take."""
+    def register(function):
+        TESTS_REGISTERED.append((sentence, function, limit))
+        return function
+    return register
+
+
+def check(condition, message, *details):
+    if not condition:
+        raise Failure(message, *details)
+
+
+def check_equal(got, expected, what):
+    check(got == expected, "%s: got %r, expected %r" % (what, got, expected))
+
+
+def check_counts(got, expected, what="operators"):
+    """Compare two Counters key by key, and show the first differences."""
+    if got == expected:
+        return
+    lines = []
+    for key in sorted(set(got) | set(expected), key=repr):
+        if got[key] != expected[key]:
+            lines.append("  %r: got %d, expected %d" % (key, got[key], expected[key]))
+    raise Failure("%s: %d of %d differ\n%s" % (
+        what, len(lines), len(set(got) | set(expected)), "\n".join(lines[:12])))
+
+
+# -- processes ---------------------------------------------------------------
+
+class Process:
+    """A child whose output is collected as it comes."""
+
+    def __init__(self, arguments, **options):
+        self.arguments = arguments
+        self.child = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, **options)
+        self.pid = self.child.pid
+        self.out, self.err = [], []
+        self.lines = {"out": queue.Queue(), "err": queue.Queue()}
+        self.threads = []
+        for name, stream, kept in (("out", self.child.stdout, self.out),
+                                   ("err", self.child.stderr, self.err)):
+            thread = threading.Thread(target=self._collect, args=(name, stream, kept), daemon=True)
+            thread.start()
+            self.threads.append(thread)
+
+    def _collect(self, name, stream, kept):
+        for line in stream:
+            kept.append(line)
+            self.lines[name].put(line)
+        self.lines[name].put(None)
+
+    @property
+    def stdout(self):
+        return b"".join(self.out).decode(errors="surrogateescape")
+
+    @property
+    def stderr(self):
+        return b"".join(self.err).decode(errors="surrogateescape")
+
+    def line(self, name="out", limit=LIMIT):
+        try:
+            line = self.lines[name].get(timeout=limit)
+        except queue.Empty:
+            line = b""
+        if not line:
+            raise Failure("%s: no line on std%s%s\n%s" % (
+                " ".join(map(str, self.arguments[:3])), name,
+                " within %d s" % limit if line == b"" else ": it ended", self.stderr[-2000:]))
+        return line.decode(errors="surrogateescape")
+
+    def wait_for(self, text, name="err", limit=LIMIT):
+        """Wait for a line that holds `text`; returns it."""
+        deadline = time.monotonic() + limit
+        while True:
+            line = self.line(name, max(0.01, deadline - time.monotonic()))
+            if text in line:
+                return line
+
+    def write(self, text):
+        self.child.stdin.write(text.encode())
+        self.child.stdin.flush()
+
+    def signal(self, number):
+        self.child.send_signal(number)
+
+    def wait(self, limit=LIMIT):
+        """Wait for the end; returns the exit status."""
+        try:
+            status = self.child.wait(limit)
+        except subprocess.TimeoutExpired:
+            raise Failure("%s does not end\n%s" % (" ".join(self.arguments[:4]),
+                                                   self.stderr[-2000:])) from None
+        for thread in self.threads:
+            thread.join(limit)
+        return status
+
+    def alive(self):
+        return self.child.poll() is None
+
+    def close(self):
+        if self.alive():
+            self.child.kill()
+        self.child.wait()
+        with contextlib.suppress(OSError):
+            self.child.stdin.close()
+
+
+class Target(Process):
+    """A process that answers each request by one line of JSON."""
+
+    def ready(self):
+        check(json.loads(self.line())["ok"], "the target did not start")
+        return self
+
+    def ask_any(self, request, limit=LIMIT):
+        self.write(request + "\n")
+        return json.loads(self.line(limit=limit))
+
+    def ask(self, request, limit=LIMIT):
+        answer = self.ask_any(request, limit)
+        check(answer["ok"], "the target cannot do %s" % request, answer)
+        return answer
+
+
+class NodeTarget(Target):
+    """run.cjs: node.js with onnxruntime-node."""
+
+    def do(self, action, limit=LIMIT, **arguments):
+        return self.ask(json.dumps({"do": action, **arguments}), limit)
+
+    def load(self, path, profile=None, replace=None, **options):
+        wanted = {"intraOpNumThreads": 1, "logSeverityLevel": 4, **options}
+        if profile:
+            wanted.update(enableProfiling=True, profileFilePrefix=profile)
+        return self.do("load", model=path, options=wanted, replace=replace)["session"]
+
+    def load_plain(self, path, **options):
+        """Without optimisation: what runs is what the model's description says."""
+        return self.load(path, graphOptimizationLevel="disabled", **options)
+
+    def run(self, session, times=1, **arguments):
+        answer = self.do("run", session=session, times=times, **arguments)
+        check_equal(answer["failed"], 0, "failed runs")
+        return answer
+
+
+class OrtTarget(Target):
+    """ort_run: a C program on the C API."""
+
+    def run(self, times=1):
+        answer = self.ask("run %d" % times)
+        check_equal(answer["failed"], 0, "failed runs")
+        return answer
+
+
+class Opprobe(Process):
+    """opprobe itself, attached to a process."""
+
+    def attached(self, limit=LIMIT):
+        self.wait_for("attached", limit=limit)
+        return self
+
+    def stop(self, status=0):
+        """Ctrl-C; returns the report that it printed."""
+        self.signal(signal.SIGINT)
+        return self.finish(status)
+
+    def finish(self, status=0):
+        got = self.wait()
+        check(got == status, "opprobe ended with status %d, expected %d" % (got, status),
+              self.stderr[-2000:])
+        return Report(self.stdout, self.directory) if status == 0 else None
+
+
+# -- what is compared ----------------------------------------------------------
+
+class Report:
+    """What opprobe -p PID --json printed, and the files it left."""
+
+    def __init__(self, text, directory):
+        try:
+            self.json = json.loads(text)
+        except ValueError as error:
+            raise Failure("stdout is not JSON: %s" % error, text[:500]) from None
+        self.operators = self.json["operators"]
+        self.directory = directory
+
+    def counts(self, provider=False):
+        found = collections.Counter()
+        for op in self.operators:
+            key = (op["name"], op["op_type"])
+            found[key + (op["provider"],) if provider else key] += op["count"]
+        return found
+
+    def operator(self, name):
+        found = [op for op in self.operators if op["name"] == name]
+        check(len(found) == 1, "%d operators are called %r" % (len(found), name))
+        return found[0]
+
+    def counter(self, name, operators=None):
+        """The sum of a counter, over all operators or those given."""
+        return sum(op["counters"][name]["total"] for op in operators or self.operators)
+
+    def nothing_lost(self):
+        lost = self.json["lost"]
+        total = sum(lost.values()) if isinstance(lost, dict) else lost
+        check_equal(total, 0, "lost records")
+        return self
+
+    def trace(self):
+        try:
+            with open(os.path.join(self.directory, "trace.json"), encoding="utf-8") as file:
+                loaded = json.load(file)
+        except (OSError, ValueError) as error:
+            raise Failure("the trace is not JSON: %s" % error) from None
+        return loaded["traceEvents"] if isinstance(loaded, dict) else loaded
+
+    def trace_counts(self, provider=False):
+        found = collections.Counter()
+        for event in self.trace():
+            if event["ph"] == "X" and event["name"].endswith("_kernel_time"):
+                key = (event["name"][:-len("_kernel_time")], event["args"]["op_name"])
+                found[key + (event["args"]["provider"],) if provider else key] += 1
+        return found
+
+
+# The built-in profiler escapes nothing, so its file is not JSON if a name has
+# a quote or a line break. An event begins at the start of a line.
+PROFILE_EVENT = re.compile(r'"ph" : "X","name" :"(.*)_kernel_time","args" : (\{.*\})\}', re.DOTALL)
+
+
+def read_profile(directory, prefix):
+    """Names, types and providers that the built-in profiler recorded, counted."""
+    counts = collections.Counter()
+    files = [name for name in os.listdir(directory) if name.startswith(prefix)]
+    check(files, "the built-in profiler wrote no file %s*" % prefix)
+    for name in files:
+        with open(os.path.join(directory, name), "rb") as file:
+            text = file.read().decode(errors="surrogateescape")
+        for event in re.split(r'\n(?=\{"cat")', text):
+            found = PROFILE_EVENT.search(event)
+            if found:
+                op = re.search(r'"op_name" : "([^"]*)"', found[2])
+                provider = re.search(r'"provider" : "([^"]*)"', found[2])
+                counts[found[1], op[1], provider[1]] += 1
+    return counts
+
+
+def described_counts(path, runs):
+    """What `runs` runs of a model execute if nothing is optimised."""
+    counts = collections.Counter()
+    with open(re.sub(r"\.onnx$", ".json", path), encoding="utf-8") as file:
+        for node in json.load(file)["nodes"]:
+            counts[node["name"], node["op"]] += node["times"] * runs
+    return counts
+
+
+def one_sentence(text):
+    """Check that an error is one sentence, for people; returns it. Remarks on
+    what is going on may stand before it, each on a line of its own."""
+    lines = text.strip().split("\n")
+    for line in lines:
+        check(line.startswith("opprobe: "), "a line lacks the program's name", text)
+    check(len(lines[-1]) > 20 and lines[-1].isprintable(), "this is no sentence", repr(text))
+    check("attached to" not in text, "it was attached before it failed", text)
+    return lines[-1]
+
+
+# -- one test's surroundings ------------------------------------------------------
+
+class Context:
+    """Starts things for one test and cleans all of it up."""
+
+    program = objects = None  # set by the runner
+
+    def __init__(self):
+        self.directory = tempfile.mkdtemp(prefix="opprobe-e2e-")
+        os.chmod(self.directory, 0o755)
+        self.processes = []
+
+    def close(self):
+        for process in reversed(self.processes):
+            process.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def model(self, name):
+        return os.path.join(self.objects, "tests", "models", name + ".onnx")
+
+    def start(self, kind, arguments, environment=None, **options):
+        process = kind(arguments, cwd=self.directory, env={**os.environ, **(environment or {})},
+                       **options)
+        process.directory = self.directory
+        self.processes.append(process)
+        return process
+
+    @staticmethod
+    def runtime(version):
+        made = subprocess.run([os.path.join(TARGETS, "get-onnxruntime"), version],
+                              stdout=subprocess.PIPE, check=True)
+        return made.stdout.decode().strip()
+
+    def library(self, version, architecture=os.uname().machine):
+        machine = {"x86_64": "x64", "aarch64": "arm64"}[architecture]
+        package = os.path.join(self.runtime(version), "node_modules", "onnxruntime-node", "bin")
+        for directory, _, files in sorted(os.walk(package)):
+            for name in sorted(files, reverse=True):
+                if machine in directory and re.match(r"libonnxruntime\.so\.1", name):
+                    return os.path.join(directory, name)
+        raise Failure("no library for %s in onnxruntime-node %s" % (machine, version))
+
+    def node(self, version, **environment):
+        return self.start(NodeTarget, ["node", "--expose-gc", os.path.join(TARGETS, "run.cjs"),
+                                       self.runtime(version)], environment).ready()
+
+    def ort_run(self, version, model, *options, **environment):
+        program = os.path.join(self.objects, "tests", "targets", "ort_run")
+        return self.start(OrtTarget, [program, *options, self.library(version),
+                                      self.model(model)], environment).ready()
+
+    def server(self, version, models, *options):
+        """Returns the server, with its url."""
+        arguments = ["node", os.path.join(TARGETS, "server.cjs"), "--runtime",
+                     self.runtime(version), *options]
+        for name in models:
+            arguments += ["--model", "%s=%s" % (name, self.model(name))]
+        server = self.start(Process, arguments)
+        server.url = json.loads(server.line())["url"]
+        return server
+
+    def load(self, server, models, *options):
+        """Requests to `server`, until finish_load()."""
+        arguments = ["node", os.path.join(TARGETS, "load.cjs"), "--url", server.url,
+                     "--until-eof", *(options or ["--requests", "1000000"])]
+        for name in models:
+            arguments += ["--model", "%s=%s" % (name, self.model(name))]
+        load = self.start(Process, arguments)
+        load.wait_for("first answers known")
+        return load
+
+    def opprobe(self, *arguments, environment=None, **options):
+        return self.start(Opprobe, [self.program, *map(str, arguments)], environment, **options)
+
+    def attach(self, target, *arguments, limit=LIMIT):
+        """Attach, and wait until the probes are in place."""
+        return self.opprobe("-p", target.pid, "--json", "-o", self.path("capture.opp"), "--trace",
+                            self.path("trace.json"), *arguments).attached(limit)
+
+    def fails(self, *arguments, status=1, **options):
+        """Run opprobe, which must fail; returns its sentence."""
+        process = self.opprobe(*arguments, **options)
+        got = process.wait()
+        check(got == status, "opprobe ended with status %d, expected %d" % (got, status),
+              process.stderr, process.stdout[:300])
+        check(process.stdout == "", "a failure printed to stdout", process.stdout[:300])
+        return one_sentence(process.stderr)
+
+
+def finish_load(load):
+    """Stop the requests; every one must have been answered as the first was."""
+    load.child.stdin.close()
+    status = load.wait()
+    counts = json.loads(load.stdout.strip().split("\n")[-1])
+    check(status == 0 and counts["different"] == 0 and counts["failed"] == 0,
+          "answers differ or are missing: %r" % counts, load.stderr[-1000:])
+    return counts

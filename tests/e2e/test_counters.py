@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Counters agree with what the target reads of itself."""
+
+from harness import check, check_equal, test
+
+# Every output of a megabyte and more is mapped anew, by every run.
+FRESH_MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=65536"}
+
+
+def page_faults(version, pages):
+    @test("%s: the page faults of an operator that touches %d new pages" % (version, pages))
+    def _(t):
+        target = t.ort_run(version, "pages", "-O", "0", "-m", **FRESH_MEMORY)
+        target.ask("set shape %d" % (1024 * pages))
+        target.run(3)
+        probe = t.attach(target, "-e", "page-faults")
+        truth = target.run(20)["faults"]
+        report = probe.stop().nothing_lost()
+        touch = report.counter("page-faults", [report.operator("touch")])
+        # One more per run holds malloc's header, before the tensor.
+        check(20 * pages <= touch <= 20 * (pages + 3),
+              "the operator touches %d pages in 20 runs, counted: %d" % (20 * pages, touch))
+        every = report.counter("page-faults")
+        check(every <= truth and truth - every <= 40 + 0.01 * truth,
+              "getrusage says %d page faults, all operators together have %d" % (truth, every))
+
+
+for version in ("1.10.0", "1.20.1", "1.30.0"):
+    page_faults(version, 1000)
+page_faults("1.24.3", 3000)
+
+
+@test("page faults in node.js agree with the process's own usage")
+def _(t):
+    target = t.node("1.24.3", **FRESH_MEMORY)
+    session = target.load_plain(t.model("pages"), enableCpuMemArena=False, enableMemPattern=False)
+    wanted = {"shape": {"values": [1024 * 2000]}}
+    target.run(session, 3, change=wanted)
+    probe = t.attach(target, "-e", "page-faults,minor-faults")
+    before = target.do("usage")["minor_faults"]
+    target.run(session, 20, change=wanted)
+    truth = target.do("usage")["minor_faults"] - before
+    report = probe.stop().nothing_lost()
+    touch = report.operator("touch")
+    for name in ("page-faults", "minor-faults"):
+        counted = report.counter(name, [touch])
+        check(40000 <= counted <= min(truth, 40060),
+              "%s: %d counted, getrusage says %d for the process" % (name, counted, truth))
+
+
+def task_clock(version):
+    @test("%s: task-clock adds up to the CPU time that the thread took" % version)
+    def _(t):
+        target = t.ort_run(version, "heavy", "-O", "0")
+        target.run(3)
+        probe = t.attach(target, "-e", "task-clock")
+        truth = target.run(10)["thread_cpu_ns"]
+        report = probe.stop().nothing_lost()
+        counted = report.counter("task-clock")
+        check(0.95 * truth <= counted <= truth,
+              "the thread took %d ns of CPU, all operators together %d" % (truth, counted))
+        for op in report.operators:
+            # The counter is read outside of the clock, which it thereby counts.
+            check(op["counters"]["task-clock"]["total"] <= op["total_ns"] + 3000 * op["count"],
+                  "more CPU time than time, on one thread", op)
+
+
+for version in ("1.12.0", "1.24.3", "1.30.0"):
+    task_clock(version)
+
+
+@test("an operator that counts nothing has a 0, and every execution of it is counted")
+def _(t):
+    target = t.node("1.24.3")
+    session = target.load_plain(t.model("mlp"))
+    target.run(session, 50)
+    probe = t.attach(target, "-e", "page-faults,context-switches,cpu-migrations,task-clock")
+    target.run(session, 50)
+    report = probe.stop().nothing_lost()
+    for op in report.operators:
+        check_equal(set(op["counters"]), {"page-faults", "context-switches", "cpu-migrations",
+                                          "task-clock"}, "counters of " + op["name"])
+        for name, value in op["counters"].items():
+            check_equal(value["counted"], op["count"], "counted executions of " + name)
+            check(value["total"] >= 0, "a counter is negative", op)
+
+
+@test("--config names the counters as the file says, in the order of the file")
+def _(t):
+    with open(t.path("events.json"), "w", encoding="utf-8") as file:
+        file.write('{"perf::PERF_COUNT_SW_PAGE_FAULTS": "faults",\n'
+                   ' "perf::PERF_COUNT_SW_TASK_CLOCK": "cpu time"}\n')
+    target = t.node("1.24.3")
+    session = target.load_plain(t.model("mlp"))
+    probe = t.attach(target, "--config", t.path("events.json"))
+    target.run(session, 5)
+    report = probe.stop().nothing_lost()
+    for op in report.operators:
+        check_equal(list(op["counters"]), ["faults", "cpu time"], "counters")
+
+
+@test("an event may be given a name of one's own with -e EVENT=NAME")
+def _(t):
+    target = t.node("1.24.3")
+    session = target.load_plain(t.model("mlp"))
+    probe = t.attach(target, "-e", "page-faults=faults,task-clock=busy")
+    target.run(session, 5)
+    report = probe.stop()
+    check_equal(list(report.operators[0]["counters"]), ["faults", "busy"], "counters")
+
+
+@test("counters are read on threads that are born while opprobe is attached")
+def _(t):
+    target = t.ort_run("1.24.3", "heavy", "-s", "1", "-c", "3", "-O", "0")
+    probe = t.attach(target, "-e", "task-clock,page-faults")
+    for _ in range(3):  # each batch has threads of its own
+        target.run(2)
+    report = probe.stop().nothing_lost()
+    for op in report.operators:
+        check_equal(op["count"], 18, "executions of " + op["name"])
+        for name, value in op["counters"].items():
+            check(value["counted"] > 0, "%s was never counted" % name, op)
+            check(value["total"] > 0 or name != "task-clock", "a false zero", op)

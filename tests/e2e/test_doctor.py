@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""opprobe doctor and opprobe list: what can be done, before it is done."""
+
+import json
+import os
+import re
+import shutil
+
+from harness import check, check_equal, one_sentence, test
+
+VERSIONS = ("1.10.0", "1.12.0", "1.14.0", "1.16.3", "1.20.1", "1.24.3", "1.27.0", "1.30.0")
+
+
+def succeeds(t, *arguments):
+    process = t.opprobe(*arguments)
+    check_equal(process.wait(), 0, "exit status (%s)" % process.stderr.strip())
+    return process.stdout
+
+
+def doctor_file(version, architecture):
+    @test("doctor --file: the library of %s for %s" % (version, architecture))
+    def _(t):
+        library = t.library(version, architecture)
+        found = json.loads(succeeds(t, "doctor", "--file", library, "--json"))
+        check_equal(found["runtime"], "onnxruntime", "runtime")
+        check_equal(found["version"], version, "version")
+        check(re.fullmatch("[0-9a-f]{40}", found["build_id"]), "no build-id", found["build_id"])
+        roles = {}
+        for site in found["sites"]:
+            roles.setdefault(site["role"], []).append(site)
+        for role in ("op-enter", "op-exit"):
+            check(role in roles, "no site for " + role, found)
+            for site in roles[role]:
+                check_equal(site["emulated"], True, "%s is emulated" % role)
+                check(site["routes"], "no route found it", site)
+        size = os.path.getsize(library)
+        check(all(0 < site["offset"] < size for site in found["sites"]), "an offset is outside")
+        text = succeeds(t, "doctor", "--file", library)
+        check("op-enter" in text and version in text, "the text lacks something", text)
+
+
+for version in VERSIONS:
+    for architecture in ("x86_64", "aarch64"):
+        doctor_file(version, architecture)
+
+
+@test("doctor --file does not need the file's name")
+def _(t):
+    copy = shutil.copy(t.library("1.24.3"), t.path("something.else"))
+    check_equal(json.loads(succeeds(t, "doctor", "--file", copy, "--json"))["version"], "1.24.3",
+                "version")
+
+
+@test("doctor --file refuses a file without a runtime")
+def _(t):
+    sentence = t.fails("doctor", "--file", "/bin/true")
+    check("ONNX Runtime" in sentence and "/bin/true" in sentence, "it does not say what", sentence)
+
+
+@test("doctor --file refuses a damaged library and does not crash")
+def _(t):
+    with open(t.library("1.24.3"), "rb") as file:
+        whole = file.read()
+    for keep in (0, 63, 64, 4096, len(whole) // 3, len(whole) - 100000):
+        with open(t.path("cut.so"), "wb") as file:
+            file.write(whole[:keep])
+        process = t.opprobe("doctor", "--file", t.path("cut.so"))
+        check(process.wait() in (0, 1), "it ended with %d at %d bytes" % (process.wait(), keep))
+        if process.wait():
+            one_sentence(process.stderr)
+
+
+@test("doctor -p tells what works on a live process")
+def _(t):
+    target = t.node("1.24.3")
+    target.load_plain(t.model("mlp"))
+    text = succeeds(t, "doctor", "-p", target.pid)
+    check("ONNX Runtime" in text and "1.24.3" in text, "the runtime is not named", text)
+
+
+@test("list prints the events that can be opened here")
+def _(t):
+    text = succeeds(t, "list")
+    for event in ("page-faults", "task-clock", "context-switches"):
+        check(event in text, "%s is missing" % event, text[:2000])
+    narrowed = succeeds(t, "list", "page-faults")
+    check("page-faults" in narrowed and "context-switches" not in narrowed,
+          "the pattern does not narrow the list", narrowed)
+
+
+@test("--version prints a version")
+def _(t):
+    check(re.search(r"\d+\.\d+", succeeds(t, "--version")), "no version")

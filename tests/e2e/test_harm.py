@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The target is never harmed: not by attaching, not by exceptions, not by the
+way in which opprobe ends; and what was recorded survives the target."""
+
+import http.client
+import json
+import signal
+
+from harness import (Report, check, check_counts, check_equal, described_counts, finish_load, test)
+
+BAD_SHAPE = {"shape": {"values": [5, 5]}}
+
+
+@test("the server answers every request equally while opprobe comes and goes 50 times", limit=180)
+def _(t):
+    server = t.server("1.24.3", ["cnn", "nested"], "--sessions", "2", "--intra-op-threads", "2")
+    load = t.load(server, ["cnn", "nested"])
+    for i in range(50):
+        report = t.opprobe("-p", server.pid, "-d", "100ms", "--json", "-o", t.path("capture.opp"),
+                           "--trace", t.path("trace.json")).finish()
+        check(report.operators, "nothing was recorded in capture %d" % i)
+        check({op["op_type"] for op in report.operators} & {"Loop", "Gemm", "Softmax"},
+              "the operators are not those of the models", report.operators[:3])
+    check(server.alive(), "the server is gone")
+    counts = finish_load(load)
+    check(counts["sent"] > 1000, "there was no load: %r" % counts)
+
+
+@test("a server with worker threads answers equally while opprobe is attached")
+def _(t):
+    server = t.server("1.30.0", ["cnn", "transformer"], "--workers", "2")
+    load = t.load(server, ["cnn", "transformer"])
+    report = t.opprobe("-p", server.pid, "-d", "1s", "--json", "-o", t.path("capture.opp"),
+                       "--trace", t.path("trace.json")).finish()
+    report.nothing_lost()
+    check(len({op["session"] for op in report.operators}) == 4, "not all sessions were seen")
+    finish_load(load)
+    server.signal(signal.SIGTERM)
+    check_equal(server.wait(), 0, "the server's exit status")
+
+
+def throwing(version):
+    @test("%s: 1,000 operators that throw get their error, and the rest stays right" % version)
+    def _(t):
+        target = t.node(version)
+        session = target.load_plain(t.model("reshape"))
+        good = target.run(session, 1)["sums"]
+        probe = t.attach(target)
+        check_equal(target.run(session, 10)["sums"], good, "results before")
+        for _ in range(10):
+            bad = target.do("run", session=session, times=100, change=BAD_SHAPE)
+            check_equal((bad["done"], bad["failed"]), (100, 100), "runs that fail")
+            check("cannot be reshaped" in bad["error"], "the error is another one", bad["error"])
+            check_equal(target.run(session, 1)["sums"], good, "results between")
+        check_equal(target.run(session, 10)["sums"], good, "results after")
+        counts = probe.stop().nothing_lost().counts()
+        check_equal(counts.pop(("Reshape", "Reshape")), 1030, "the operator that throws")
+        check_counts(counts, {("before/Relu", "Relu"): 1030, ("after/Neg", "Neg"): 30})
+
+
+for version in ("1.10.0", "1.14.0", "1.20.1", "1.24.3", "1.30.0"):
+    throwing(version)
+
+
+@test("a server whose operators throw answers 500 to those requests and 200 to the others")
+def _(t):
+    server = t.server("1.24.3", ["reshape"])
+    probe = t.attach(server)
+    connection = http.client.HTTPConnection(server.url.split("//")[1])
+    x = {"dims": [12], "data": list(range(12))}
+    for i in range(100):
+        for shape, status in (([3, 4], 200), ([5, 5], 500)):
+            connection.request("POST", "/infer", json.dumps({"model": "reshape", "inputs": {
+                "x": x, "shape": {"dims": [2], "data": shape}}}))
+            answer = connection.getresponse()
+            answer.read()
+            check_equal(answer.status, status, "answer %d to shape %r" % (i, shape))
+    report = probe.stop().nothing_lost()
+    check_equal(report.operator("after/Neg")["count"], 100, "operators after the throwing one")
+    connection.request("GET", "/healthz")
+    check_equal(connection.getresponse().status, 200, "health")
+
+
+@test("kill -9 of opprobe leaves the server healthy, and opprobe can attach again")
+def _(t):
+    server = t.server("1.24.3", ["cnn"], "--intra-op-threads", "2")
+    load = t.load(server, ["cnn"])
+    for _ in range(3):
+        probe = t.attach(server)
+        probe.signal(signal.SIGKILL)
+        probe.wait()
+    report = t.opprobe("-p", server.pid, "-d", "300ms", "--json", "-o", t.path("capture.opp"),
+                       "--trace", t.path("trace.json")).finish()
+    check(report.operators, "nothing was recorded")
+    check(server.alive(), "the server is gone")
+    finish_load(load)
+
+
+@test("what was recorded is kept when the target exits")
+def _(t):
+    target = t.node("1.24.3")
+    session = target.load_plain(t.model("cnn"))
+    probe = t.attach(target)
+    target.run(session, 20)
+    target.write(json.dumps({"do": "exit"}) + "\n")
+    report = probe.finish()
+    check_counts(report.counts(), described_counts(t.model("cnn"), 20))
+
+
+@test("what was recorded is kept when the target is killed in the middle of a run")
+def _(t):
+    target = t.node("1.24.3")
+    session = target.load_plain(t.model("heavy"))
+    probe = t.attach(target)
+    target.run(session, 3)
+    target.write(json.dumps({"do": "run", "session": session, "times": 100000}) + "\n")
+    target.signal(signal.SIGKILL)
+    report = probe.finish()
+    for name, op in described_counts(t.model("heavy"), 1):
+        check(report.operator(name)["count"] >= 3, "an operator of a whole run is missing", name)
+
+
+@test("SIGTERM ends a recording as Ctrl-C does")
+def _(t):
+    target = t.node("1.24.3")
+    session = target.load_plain(t.model("mlp"))
+    probe = t.attach(target)
+    target.run(session, 4)
+    probe.signal(signal.SIGTERM)
+    check_counts(probe.finish().counts(), described_counts(t.model("mlp"), 4))
+
+
+@test("-d ends the recording by itself, and 0 runs are said to be none")
+def _(t):
+    target = t.node("1.24.3")
+    target.load_plain(t.model("mlp"))
+    probe = t.attach(target, "-d", "200ms")
+    check_equal(probe.wait(), 0, "exit status")
+    report = Report(probe.stdout, t.directory)
+    check_equal((report.operators, report.json["runs"]), ([], 0), "operators and runs")
+    check("waiting for the first run" in probe.stderr, "nothing is said of the first run",
+          probe.stderr)
+
+
+@test("Ctrl-C before anything was recorded ends with status 130")
+def _(t):
+    target = t.node("1.24.3")
+    target.load_plain(t.model("mlp"))
+    t.attach(target).stop(status=130)
+    check(target.alive(), "the target is gone")

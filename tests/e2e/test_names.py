@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Names reach the user as they are, whatever bytes they hold."""
+
+import collections
+import re
+
+from harness import check, check_counts, check_equal, described_counts, test
+
+VERSIONS = ("1.10.0", "1.16.3", "1.20.1", "1.24.3", "1.30.0")
+
+
+def whole_names(version):
+    @test("%s: names are whole up to 1 KiB, and longer ones keep their first 1 KiB" % version)
+    def _(t):
+        target = t.node(version)
+        session = target.load_plain(t.model("long_names"))
+        probe = t.attach(target)
+        target.run(session, 3)
+        got = probe.stop().nothing_lost().counts()
+        expected = collections.Counter()
+        for (name, op), count in described_counts(t.model("long_names"), 3).items():
+            expected[name[:1024], op] += count
+        check_counts(collections.Counter({(name[:1024], op): count
+                                          for (name, op), count in got.items()}), expected)
+
+
+def not_utf8(version):
+    @test("%s: a name that is not UTF-8 leaves the JSON and the trace valid" % version)
+    def _(t):
+        target = t.node(version)
+        session = target.load_plain(t.model("not_utf8"))
+        probe = t.attach(target)
+        target.run(session, 3)
+        report = probe.stop().nothing_lost()
+
+        # How many marks stand for the bytes is a matter of taste.
+        def plain(counts):
+            return collections.Counter({(re.sub("\ufffd+", "\ufffd", name), op): count
+                                        for (name, op), count in counts.items()})
+
+        expected = plain(described_counts(t.model("not_utf8"), 3))
+        check_counts(plain(report.counts()), expected, "operators of the table")
+        check_counts(plain(report.trace_counts()), expected, "operators of the trace")
+
+
+for version in VERSIONS:
+    whole_names(version)
+for version in ("1.16.3", "1.30.0"):
+    not_utf8(version)
+
+
+@test("the table shows awkward names without control characters")
+def _(t):
+    target = t.node("1.24.3")
+    session = target.load_plain(t.model("names"))
+    probe = t.opprobe("-p", target.pid).attached()
+    target.run(session, 3)
+    probe.signal(2)
+    check_equal(probe.wait(), 0, "exit status")
+    text = probe.stdout
+    check("Größe" in text and "演算子" in text, "UTF-8 names are not in the table", text)
+    bad = [c for c in text if c != "\n" and (c < " " or "\x7f" <= c < "\xa0")]
+    check(not bad, "control characters %r are in the table" % bad[:5])
+    lines = [line for line in text.split("\n") if "Add" in line]
+    check_equal(len(lines), len(described_counts(t.model("names"), 1)), "lines of operators")
+
+
+@test("the trace has the built-in profiler's args, and the counters as numbers")
+def _(t):
+    target = t.node("1.24.3")
+    session = target.load_plain(t.model("cnn"))
+    probe = t.attach(target, "-e", "page-faults,task-clock")
+    target.run(session, 3)
+    report = probe.stop()
+    events = [event for event in report.trace() if event["name"].endswith("_kernel_time")]
+    check(events, "no operators in the trace")
+    for event in events:
+        check(isinstance(event["ts"], (int, float)) and isinstance(event["dur"], (int, float)),
+              "ts and dur are not numbers", event)
+        check(isinstance(event["pid"], int) and isinstance(event["tid"], int),
+              "pid and tid are not numbers", event)
+        check_equal(event["pid"], target.pid, "pid")
+        args = event["args"]
+        for name in ("op_name", "provider", "node_index"):
+            check(name in args, "the arg %s is missing" % name, event)
+        for name in ("page-faults", "task-clock"):
+            check(isinstance(args[name], (int, float)), "the counter %s is no number" % name, event)
+    indexes = sorted(int(event["args"]["node_index"]) for event in events)
+    check_equal(indexes, sorted(list(range(len(events) // 3)) * 3), "node_index")

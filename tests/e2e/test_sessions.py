@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Sessions come and go while opprobe is attached; addresses are used again."""
+
+import collections
+
+from harness import check_counts, check_equal, described_counts, test
+
+CYCLES = 100
+
+
+def cycles(version):
+    @test("%s: over 100 cycles of create, run and release no name is ever wrong" % version)
+    def _(t):
+        target = t.node(version)
+        probe = None
+        expected = collections.Counter()
+        for i in range(CYCLES):
+            label = "CYCLE%03d" % i
+            session = target.load_plain(t.model("cycle"), replace=["CYCLE000", label])
+            probe = probe or t.attach(target)
+            target.run(session, 2)
+            target.do("release", session=session)
+            for (name, op), count in described_counts(t.model("cycle"), 2).items():
+                expected[name.replace("CYCLE000", label), op] += count
+        report = probe.stop().nothing_lost()
+        check_counts(report.counts(), expected, "operators of the table")
+        check_counts(report.trace_counts(), expected, "operators of the trace")
+        check_equal(report.json["runs"], 2 * CYCLES, "runs")
+
+
+for version in ("1.10.0", "1.14.0", "1.20.1", "1.24.3", "1.30.0"):
+    cycles(version)
+
+
+@test("a session that is created after opprobe was attached is recorded from its first run on")
+def _(t):
+    target = t.node("1.24.3")
+    first = target.load_plain(t.model("mlp"))
+    probe = t.attach(target)
+    target.run(first, 5)
+    second = target.load_plain(t.model("nested"))
+    target.run(second, 5)
+    report = probe.stop().nothing_lost()
+    check_counts(report.counts(), described_counts(t.model("mlp"), 5) +
+                 described_counts(t.model("nested"), 5))
+
+
+@test("two sessions of one model are told apart")
+def _(t):
+    target = t.node("1.24.3")
+    sessions = [target.load_plain(t.model("mlp")) for _ in range(2)]
+    probe = t.attach(target)
+    target.run(sessions[0], 3)
+    target.run(sessions[1], 7)
+    report = probe.stop().nothing_lost()
+    by_session = collections.defaultdict(set)
+    for op in report.operators:
+        by_session[op["session"]].add(op["count"])
+    check_equal(sorted(map(sorted, by_session.values())), [[3], [7]], "counts by session")
+
+
+@test("runs of changing batch sizes are recorded")
+def _(t):
+    target = t.node("1.30.0")
+    session = target.load_plain(t.model("transformer"))
+    probe = t.attach(target)
+    for batch in range(1, 6):
+        target.run(session, 2, change={"tokens": {"dims": [batch, 8, 64]}})
+    report = probe.stop().nothing_lost()
+    check_counts(report.counts(), described_counts(t.model("transformer"), 10))

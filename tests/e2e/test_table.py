@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The table that a person reads, and the JSON that a program reads."""
+
+import re
+
+from harness import check, check_equal, described_counts, test
+
+COLUMNS = ("Name", "Op", "Count", "Total", "Avg", "Min", "Max", "Percent", "Self", "page-faults")
+
+
+def printed(t, *arguments, model="nested", runs=20):
+    """What opprobe prints on stdout after some runs of a model."""
+    target = t.node("1.24.3")
+    session = target.load_plain(t.model(model))
+    probe = t.opprobe("-p", target.pid, "-e", "page-faults", *arguments).attached()
+    target.run(session, runs)
+    probe.signal(2)
+    check_equal(probe.wait(), 0, "exit status")
+    return probe.stdout
+
+
+def rows(text):
+    """The lines between the table's rule and its Sum, as lists of columns."""
+    lines = text.split("\n")
+    start = next(i for i, line in enumerate(lines) if line.startswith(("──", "--")))
+    end = next(i for i, line in enumerate(lines) if line.startswith("Sum "))
+    return [re.split(r"\s{2,}", line.strip()) for line in lines[start + 1:end]]
+
+
+@test("the table has a row per operator, and Sum and Total")
+def _(t):
+    text = printed(t)
+    header = next(line for line in text.split("\n") if line.startswith("Name"))
+    for column in COLUMNS:
+        check(re.search(r"\b%s\b" % re.escape(column), header), "no column " + column, header)
+    expected = {name: count for (name, op), count in
+                described_counts(t.model("nested"), 20).items()}
+    got = {row[0]: int(row[2]) for row in rows(text)}
+    check_equal(got, expected, "counts")
+    total = next((line for line in text.split("\n") if line.startswith("Total of")), "")
+    check("20 runs" in total, "the Total is not of 20 runs", text)
+    sums = next(line for line in text.split("\n") if line.startswith("Sum "))
+    check_equal(re.split(r"\s{2,}", sums)[1], str(sum(expected.values())), "count of the Sum")
+
+
+@test("--limit shortens the table, says so, and leaves the sum as it is")
+def _(t):
+    text = printed(t, "--limit", "3")
+    operators = len(described_counts(t.model("nested"), 1))
+    check_equal(len([row for row in rows(text) if len(row) > 3]), 3, "rows")
+    check("%d more" % (operators - 3) in text, "it does not say how many are left out", text)
+
+
+def sorted_by(column, key, reverse):
+    @test("--sort %s puts the rows in order" % column)
+    def _(t):
+        keys = [key(row) for row in rows(printed(t, "--sort", column))]
+        check_equal(keys, sorted(keys, reverse=reverse), "order")
+
+
+sorted_by("count", lambda row: int(row[2]), True)
+sorted_by("name", lambda row: row[0], False)
+
+
+@test("stdout has the table alone, progress is on stderr, and no colour in a pipe")
+def _(t):
+    text = printed(t)
+    check("\033" not in text, "escape sequences in a pipe")
+    check("attached" not in text and "detached" not in text, "progress on stdout", text)
+
+
+@test("the capture and the trace are left in the current directory")
+def _(t):
+    target = t.node("1.24.3")
+    session = target.load_plain(t.model("mlp"))
+    probe = t.opprobe("-p", target.pid).attached()
+    target.run(session, 5)
+    probe.signal(2)
+    check_equal(probe.wait(), 0, "exit status")
+    for name in ("opprobe-%d.opp", "opprobe-%d.trace.json"):
+        with open(t.path(name % target.pid), "rb") as file:
+            check(len(file.read()) > 100, "%s is empty" % name)
+        check(name % target.pid in probe.stderr, "it does not say where %s is" % name)
+
+
+@test("the JSON has the documented fields")
+def _(t):
+    target = t.node("1.24.3")
+    session = target.load_plain(t.model("nested"))
+    probe = t.attach(target, "-e", "page-faults")
+    target.run(session, 5)
+    report = probe.stop()
+    for field in ("runtime", "operators", "sum", "total", "runs", "lost"):
+        check(field in report.json, "no field " + field)
+    for op in report.operators:
+        for field in ("name", "op_type", "provider", "session", "count", "total_ns", "self_ns",
+                      "min_ns", "max_ns", "counters"):
+            check(field in op, "no field " + field, op)
+        for field in ("total", "counted"):
+            check(field in op["counters"]["page-faults"], "no field " + field, op)
+    check_equal(report.json["sum"]["self_ns"], sum(op["self_ns"] for op in report.operators),
+                "the sum of self times")
+    check(report.json["total"]["total_ns"] >= report.json["sum"]["self_ns"],
+          "the runs took less than their operators")

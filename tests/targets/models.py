@@ -1,0 +1,472 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Write the ONNX models that the tests, the benchmarks and the demo run.
+
+Usage: models.py DIRECTORY [MODEL...]
+
+Each model becomes three files: NAME.onnx; NAME.inputs, one line per input,
+"name type dims... [= values...]", for the programs that run it; and
+NAME.json, which says what one run must execute: every node with its name (as
+a profiler shows it), operator type and how many times, valid while the
+runtime does not optimise the graph. Weights are random, from a fixed seed:
+the same model is written every time. Operator set 13 and IR version 7 load
+in ONNX Runtime 1.10 and in everything since.
+"""
+
+import json
+import os
+import sys
+
+import numpy
+from onnx import TensorProto, helper, numpy_helper
+
+OPSET = 13
+IR_VERSION = 7
+ONNX_TYPES = {
+    "float": TensorProto.FLOAT,
+    "int64": TensorProto.INT64,
+    "bool": TensorProto.BOOL,
+}
+
+
+class Graph:
+    """A graph, or subgraph, under construction.
+
+    `times` is how often a run of the model executes the nodes of this graph.
+    """
+
+    def __init__(self, name, parent=None, times=1):
+        self.name = name
+        self.parent = parent
+        self.times = times
+        self.nodes = []
+        self.inputs = []
+        self.outputs = []
+        self.initializers = []
+        self.described_inputs = []
+        self.executed = [] if parent is None else parent.executed
+        self.serial = [0] if parent is None else parent.serial
+        self.random = numpy.random.default_rng(len(name)) if parent is None else parent.random
+
+    def value_name(self, prefix):
+        self.serial[0] += 1
+        return "%s_%d" % (prefix, self.serial[0])
+
+    def input(self, name, kind, shape, run_with=None, values=None):
+        """Declare an input. `shape` may hold names for dynamic dimensions;
+        `run_with` are then the dimensions to run it with by default."""
+        self.inputs.append(helper.make_tensor_value_info(name, ONNX_TYPES[kind], shape))
+        self.described_inputs.append(
+            {"name": name, "type": kind, "dims": run_with if run_with is not None else shape,
+             "values": values})
+        return name
+
+    def output(self, name, kind="float", shape=None):
+        self.outputs.append(helper.make_tensor_value_info(name, ONNX_TYPES[kind], shape))
+
+    def constant(self, array):
+        name = self.value_name("weight")
+        self.initializers.append(numpy_helper.from_array(array, name))
+        return name
+
+    def weight(self, *shape):
+        scale = 1 / numpy.sqrt(numpy.prod(shape[1:]) if len(shape) > 1 else 4)
+        return self.constant((self.random.standard_normal(shape) * scale).astype(numpy.float32))
+
+    def ints(self, *values):
+        return self.constant(numpy.array(values, numpy.int64))
+
+    def scalar(self, value, kind=numpy.float32):
+        return self.constant(numpy.array(value, kind))
+
+    def node(self, op, inputs, name="", outputs=1, **attributes):
+        """Add a node; returns the name of its output, or a list of them."""
+        results = [self.value_name(op.lower()) for _ in range(outputs)]
+        self.executed.append({"name": name or "%s_%d" % (op, len(self.nodes)), "op": op,
+                              "times": self.times})
+        self.nodes.append(helper.make_node(op, inputs, results, name=name, **attributes))
+        return results[0] if outputs == 1 else results
+
+    def subgraph(self, name, times):
+        return Graph(name, self, self.times * times)
+
+    def proto(self):
+        return helper.make_graph(self.nodes, self.name, self.inputs, self.outputs,
+                                 self.initializers)
+
+
+def cnn(name="cnn", widths=(16, 32, 64), blocks=2, size=32):
+    """A ResNet: convolutions, batch normalisation, shortcuts."""
+    g = Graph(name)
+
+    def conv(x, inner, outer, kernel, stride, at):
+        x = g.node("Conv", [x, g.weight(outer, inner, kernel, kernel)], at + "/conv/Conv",
+                   kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[kernel // 2] * 4)
+        ones = g.constant(numpy.full(outer, 1, numpy.float32))
+        return g.node("BatchNormalization", [x, ones, g.weight(outer), g.weight(outer), ones],
+                      at + "/bn/BatchNormalization")
+
+    x = g.input("image", "float", [1, 3, size, size])
+    x = conv(x, 3, widths[0], 3, 1, "/stem")
+    x = g.node("Relu", [x], "/stem/act/Relu")
+    x = g.node("MaxPool", [x], "/stem/pool/MaxPool", kernel_shape=[2, 2], strides=[2, 2])
+    inner = widths[0]
+    for layer, outer in enumerate(widths):
+        for block in range(blocks):
+            at = "/layer%d/%d" % (layer + 1, block)
+            stride = 2 if layer and not block else 1
+            y = conv(x, inner, outer, 3, stride, at + "/1")
+            y = g.node("Relu", [y], at + "/act/Relu")
+            y = conv(y, outer, outer, 3, 1, at + "/2")
+            if inner != outer:
+                x = conv(x, inner, outer, 1, stride, at + "/downsample")
+            x = g.node("Add", [y, x], at + "/Add")
+            x = g.node("Relu", [x], at + "/act_1/Relu")
+            inner = outer
+    x = g.node("GlobalAveragePool", [x], "/pool/GlobalAveragePool")
+    x = g.node("Flatten", [x], "/Flatten")
+    x = g.node("Gemm", [x, g.weight(inner, 10), g.weight(10)], "/fc/Gemm")
+    g.output(g.node("Softmax", [x], "/Softmax"))
+    return g
+
+
+def resnet():
+    """The demo's model: a ResNet of realistic depth and cost."""
+    return cnn("resnet", (32, 64, 128, 256), 2, 96)
+
+
+def layer_norm(g, x, width, at):
+    """Layer normalisation in pieces, as exporters wrote it for opset 13."""
+    mean = g.node("ReduceMean", [x], at + "/ReduceMean", axes=[-1])
+    centred = g.node("Sub", [x, mean], at + "/Sub")
+    square = g.node("Pow", [centred, g.scalar(2)], at + "/Pow")
+    variance = g.node("ReduceMean", [square], at + "/ReduceMean_1", axes=[-1])
+    sum_ = g.node("Add", [variance, g.scalar(1e-5)], at + "/Add")
+    root = g.node("Sqrt", [sum_], at + "/Sqrt")
+    x = g.node("Div", [centred, root], at + "/Div")
+    x = g.node("Mul", [x, g.constant(numpy.ones(width, numpy.float32))], at + "/Mul")
+    return g.node("Add", [x, g.weight(width)], at + "/Add_1")
+
+
+def transformer(width=64, heads=4):
+    """An encoder block with self-attention; batch and length are dynamic."""
+    g = Graph("transformer")
+
+    def linear(x, inner, outer, at):
+        x = g.node("MatMul", [x, g.weight(inner, outer)], at + "/MatMul")
+        return g.node("Add", [g.weight(outer), x], at + "/Add")
+
+    def split_heads(x, at, permutation):
+        x = g.node("Reshape", [x, g.ints(0, 0, heads, width // heads)], at + "/Reshape")
+        return g.node("Transpose", [x], at + "/Transpose", perm=permutation)
+
+    x = g.input("tokens", "float", ["batch", "length", width], [2, 16, width])
+    y = layer_norm(g, x, width, "/norm1")
+    q = split_heads(linear(y, width, width, "/attn/q"), "/attn/q", [0, 2, 1, 3])
+    k = split_heads(linear(y, width, width, "/attn/k"), "/attn/k", [0, 2, 3, 1])
+    v = split_heads(linear(y, width, width, "/attn/v"), "/attn/v", [0, 2, 1, 3])
+    scores = g.node("MatMul", [q, k], "/attn/MatMul")
+    scores = g.node("Div", [scores, g.scalar((width // heads) ** 0.5)], "/attn/Div")
+    weights = g.node("Softmax", [scores], "/attn/Softmax", axis=-1)
+    y = g.node("MatMul", [weights, v], "/attn/MatMul_1")
+    y = g.node("Transpose", [y], "/attn/Transpose", perm=[0, 2, 1, 3])
+    y = g.node("Reshape", [y, g.ints(0, 0, width)], "/attn/Reshape")
+    x = g.node("Add", [x, linear(y, width, width, "/attn/out")], "/Add")
+    y = layer_norm(g, x, width, "/norm2")
+    y = linear(y, width, 4 * width, "/mlp/fc1")
+    erf = g.node("Erf", [g.node("Div", [y, g.scalar(2 ** 0.5)], "/mlp/act/Div")], "/mlp/act/Erf")
+    gate = g.node("Add", [erf, g.scalar(1)], "/mlp/act/Add")
+    y = g.node("Mul", [g.node("Mul", [y, gate], "/mlp/act/Mul"), g.scalar(0.5)], "/mlp/act/Mul_1")
+    y = linear(y, 4 * width, width, "/mlp/fc2")
+    g.output(g.node("Add", [x, y], "/Add_1"))
+    return g
+
+
+def loop(g, x, trips, name, fill):
+    """A Loop over `x` whose body `fill(body, x, i)` makes; returns its result."""
+    body = g.subgraph("body of " + (name or "a loop"), trips)
+    i = body.value_name("i")
+    go = body.value_name("go")
+    carried = body.value_name("carried")
+    body.inputs = [helper.make_tensor_value_info(i, TensorProto.INT64, []),
+                   helper.make_tensor_value_info(go, TensorProto.BOOL, []),
+                   helper.make_tensor_value_info(carried, TensorProto.FLOAT, None)]
+    # The node itself stands before its body's in the list of what is executed.
+    place = len(g.executed)
+    result = fill(body, carried, i)
+    body.output(body.node("Identity", [go]), "bool")
+    body.output(result)
+    made = g.node("Loop", [g.scalar(trips, numpy.int64), g.scalar(True, bool), x], name,
+                  body=body.proto())
+    g.executed.insert(place, g.executed.pop())
+    return made
+
+
+def branch(g, condition, name, then, then_times, otherwise, else_times):
+    """An If; each side is `fill(graph)`, and how many of its executions take it
+    is a fraction of those of `g`."""
+    sides = []
+    place = len(g.executed)
+    for fill, times in ((then, then_times), (otherwise, else_times)):
+        side = Graph(g.value_name("side"), g, times)
+        side.output(fill(side))
+        sides.append(side.proto())
+    made = g.node("If", [condition], name, then_branch=sides[0], else_branch=sides[1])
+    g.executed.insert(place, g.executed.pop())
+    return made
+
+
+def nested(names=True):
+    """Loop { If { Loop } }, and If { If }: subgraphs nested twice."""
+    g = Graph("nested" if names else "nested_unnamed")
+
+    def label(text):
+        return text if names else ""
+
+    def inner_body(body, x, i):
+        x = body.node("Mul", [x, body.scalar(0.5)], label("inner/Mul"))
+        return body.node("Add", [x, body.scalar(1)], label("inner/Add"))
+
+    def outer_body(body, x, i):
+        y = body.node("Add", [x, body.scalar(0.25)], label("outer/Add"))
+        small = body.node("Less", [i, body.scalar(2, numpy.int64)], label("outer/Less"))
+        return branch(body, small, label("outer/If"),
+                      lambda side: loop(side, y, 2, label("outer/then/Loop"), inner_body),
+                      body.times * 2 // 3,
+                      lambda side: side.node("Sub", [y, side.scalar(3)], label("outer/else/Sub")),
+                      body.times // 3)
+
+    x = g.input("x", "float", [4, 4])
+    flag = g.input("flag", "bool", [1], values=[1])
+    x = g.node("Relu", [x], label("first/Relu"))
+    x = loop(g, x, 3, label("outer/Loop"), outer_body)
+
+    def then(side):
+        y = side.node("Tanh", [x], label("then/Tanh"))
+        return branch(side, flag, label("then/If"),
+                      lambda deep: deep.node("Sigmoid", [y], label("then/then/Sigmoid")),
+                      side.times,
+                      lambda deep: deep.node("Neg", [y], label("then/else/Neg")), 0)
+
+    x = branch(g, flag, label("last/If"), then, 1,
+               lambda side: side.node("Exp", [x], label("else/Exp")), 0)
+    g.output(g.node("Abs", [x], label("last/Abs")))
+    return g
+
+
+def nested_unnamed():
+    """The same, and no node has a name."""
+    return nested(False)
+
+
+def scan():
+    """A Scan: its body runs once per row."""
+    g = Graph("scan")
+    x = g.input("x", "float", [5, 8])
+    body = g.subgraph("row", 5)
+    body.inputs = [helper.make_tensor_value_info("state", TensorProto.FLOAT, [8]),
+                   helper.make_tensor_value_info("row", TensorProto.FLOAT, [8])]
+    total = body.node("Add", ["state", "row"], "row/Add")
+    body.output(total, shape=[8])
+    body.output(body.node("Identity", [total], "row/Identity"), shape=[8])
+    start = g.constant(numpy.zeros(8, numpy.float32))
+    results = g.node("Scan", [start, x], "Scan", outputs=2, body=body.proto(), num_scan_inputs=1)
+    g.output(results[0])
+    g.output(results[1])
+    return g
+
+
+def tiny():
+    """200 nodes that do next to nothing: what is measured is the overhead."""
+    g = Graph("tiny")
+    x = g.input("x", "float", [1, 8])
+    for i in range(200):
+        op = ("Add", "Mul", "Relu", "Sub")[i % 4]
+        x = g.node(op, [x] if op == "Relu" else [x, g.weight(8)], "n%03d/%s" % (i, op))
+    g.output(x)
+    return g
+
+
+def unnamed():
+    """No node has a name."""
+    g = Graph("unnamed")
+    x = g.input("x", "float", [2, 16])
+    for _ in range(3):
+        x = g.node("MatMul", [x, g.weight(16, 16)])
+        x = g.node("Add", [x, g.weight(16)])
+        x = g.node("Relu", [x])
+    halves = g.node("Split", [x], outputs=2, axis=1)
+    g.output(g.node("Concat", halves, axis=1))
+    return g
+
+
+# Names that break a formatter which does not escape, or escapes twice.
+AWKWARD_NAMES = [
+    '"', '\\', 'say "hello"', "it's", 'C:\\new\\table', 'ends with a backslash\\', '\\"', '\\u0041',
+    '\\x', '%s%n%d', '","name":"forged","dur":1', '</script><b>', 'two\nlines', 'tab\there',
+    'carriage\rreturn', 'bell\a', '\x1b[31mred', '\x01\x02\x1f\x7f', 'Größe', '演算子', '🦊 fox',
+    'a\u0301 combining', '\u202eright to left', '\ufeffmark', ' space around ', ',;{}[]', '$(HOME)',
+    'null', '-0', '\u2028line separator',
+]
+# Bytes that are no UTF-8 cannot be written with the library: this is replaced.
+PLACEHOLDER = "#not-utf8#"
+NOT_UTF8 = b"\xff\xfe\xc0\x80\xed\xa0\x80\xf5!\xe2"
+
+
+def chain_of_names(model, names):
+    g = Graph(model)
+    x = g.input("x", "float", [1, 8])
+    for name in names:
+        x = g.node("Add", [x, g.weight(8)], name)
+    g.output(x)
+    return g
+
+
+def names():
+    """Names with quotes, backslashes, control characters and UTF-8."""
+    return chain_of_names("names", AWKWARD_NAMES)
+
+
+def not_utf8():
+    """A name that is not valid UTF-8, between two that are."""
+    return chain_of_names("not_utf8", ["before", PLACEHOLDER, "after"])
+
+
+def long_names():
+    """Names of 255 bytes and around 1 KiB, and one much longer."""
+    return chain_of_names("long_names", [
+        (("%d/" % n) + "layer/attention/" * 1000)[:n - 1] + "|"
+        for n in (127, 128, 255, 256, 511, 1023, 1024, 1025, 5000)])
+
+
+def reshape():
+    """A Reshape that fails for a shape that does not fit, and throws."""
+    g = Graph("reshape")
+    x = g.input("x", "float", ["n"], [12])
+    shape = g.input("shape", "int64", ["rank"], [2], [3, 4])
+    x = g.node("Relu", [x], "before/Relu")
+    x = g.node("Reshape", [x, shape], "Reshape")
+    g.output(g.node("Neg", [x], "after/Neg"))
+    return g
+
+
+def gru():
+    """A GRU: parallel sections rather than parallel loops."""
+    g = Graph("gru")
+    hidden, width = 64, 32
+    x = g.input("x", "float", [12, "batch", width], [12, 4, width])
+    y, last = g.node("GRU", [x, g.weight(1, 3 * hidden, width), g.weight(1, 3 * hidden, hidden)],
+                     "rnn/GRU", outputs=2, hidden_size=hidden)
+    y = g.node("Squeeze", [y, g.ints(1)], "rnn/Squeeze")
+    g.output(g.node("Softmax", [y], "Softmax"))
+    g.output(last)
+    return g
+
+
+def pages():
+    """ConstantOfShape writes `count` floats into fresh memory: 1024 per page."""
+    g = Graph("pages")
+    shape = g.input("shape", "int64", [1], values=[1 << 20])
+    value = helper.make_tensor("value", TensorProto.FLOAT, [1], [0.5])
+    x = g.node("ConstantOfShape", [shape], "touch", value=value)
+    g.output(g.node("ReduceMax", [x], "reduce", keepdims=0))
+    return g
+
+
+def mlp():
+    """A multi-layer perceptron with a dynamic batch."""
+    g = Graph("mlp")
+    x = g.input("x", "float", ["batch", 64], [4, 64])
+    for i in range(4):
+        x = g.node("Gemm", [x, g.weight(64, 64), g.weight(64)], "fc%d/Gemm" % i)
+        x = g.node("Relu", [x], "fc%d/Relu" % i)
+    g.output(g.node("Softmax", [x], "Softmax"))
+    return g
+
+
+def cycle():
+    """The text CYCLE000 in its names is replaced by whoever loads it: sessions
+    of the same shapes and other names."""
+    g = Graph("cycle")
+    x = g.input("x", "float", [4, 32])
+    for i in range(4):
+        x = g.node("Gemm", [x, g.weight(32, 32), g.weight(32)], "CYCLE000/fc%d" % i)
+        x = g.node("Sigmoid", [x], "CYCLE000/act%d" % i)
+    g.output(x)
+    return g
+
+
+def branches():
+    """Four independent chains, for the parallel executor."""
+    g = Graph("branches")
+    x = g.input("x", "float", [8, 64])
+    ends = []
+    for lane in range(4):
+        y = x
+        for i in range(4):
+            y = g.node("MatMul", [y, g.weight(64, 64)], "lane%d/MatMul_%d" % (lane, i))
+            y = g.node("Tanh", [y], "lane%d/Tanh_%d" % (lane, i))
+        ends.append(y)
+    g.output(g.node("Concat", ends, "Concat", axis=1))
+    return g
+
+
+def heavy():
+    """Few nodes, each some milliseconds long."""
+    g = Graph("heavy")
+    x = g.input("x", "float", [384, 512])
+    for i in range(4):
+        x = g.node("MatMul", [x, g.weight(512, 512)], "MatMul_%d" % i)
+        x = g.node("Softmax", [x], "Softmax_%d" % i, axis=-1)
+    g.output(x)
+    return g
+
+
+MODELS = [cnn, resnet, transformer, nested, nested_unnamed, scan, tiny, unnamed, names,
+          not_utf8, long_names, reshape, gru, pages, mlp, cycle, branches, heavy]
+
+
+def write_atomically(path, data):
+    temporary = "%s.%d" % (path, os.getpid())
+    with open(temporary, "wb") as file:
+        file.write(data)
+    os.rename(temporary, path)
+
+
+def describe_input(entry):
+    line = " ".join([entry["name"], entry["type"]] + [str(d) for d in entry["dims"]])
+    return line + (" = " + " ".join(map(str, entry["values"])) if entry["values"] else "")
+
+
+def write_model(directory, graph):
+    model = helper.make_model(graph.proto(), producer_name="opprobe",
+                              opset_imports=[helper.make_opsetid("", OPSET)])
+    model.ir_version = IR_VERSION
+    path = os.path.join(directory, graph.name)
+    data = model.SerializeToString().replace(PLACEHOLDER.encode(), NOT_UTF8)
+    write_atomically(path + ".onnx", data)
+    lines = [describe_input(entry) + "\n" for entry in graph.described_inputs]
+    write_atomically(path + ".inputs", "".join(lines).encode())
+    described = json.dumps({
+        "inputs": graph.described_inputs,
+        "nodes": [node for node in graph.executed if node["times"]],
+    }, indent=1, ensure_ascii=False)
+    write_atomically(path + ".json", described.replace(
+        PLACEHOLDER, NOT_UTF8.decode(errors="replace")).encode())
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit("Usage: models.py DIRECTORY [MODEL...]")
+    wanted = sys.argv[2:]
+    unknown = set(wanted) - {model.__name__ for model in MODELS}
+    if unknown:
+        sys.exit("models.py: no such model: %s" % ", ".join(sorted(unknown)))
+    os.makedirs(sys.argv[1], exist_ok=True)
+    for model in MODELS:
+        if not wanted or model.__name__ in wanted:
+            write_model(sys.argv[1], model())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Runs an ONNX model through ONNX Runtime's C API, deterministically, and
+ * prints what each batch of runs took by this process's own reckoning.
+ *
+ *   ort_run [options] LIBRARY MODEL.onnx [RUNS]
+ *
+ * LIBRARY is loaded at run time; nothing of ONNX Runtime is needed to build
+ * this. The inputs are those of MODEL.inputs (see models.py), filled from a
+ * fixed seed like inference.cjs does. Without RUNS, commands come on stdin,
+ * one per line, and each is answered by one line of JSON:
+ *
+ *   run N              run the model N times on every thread
+ *   set INPUT V...     give a one-dimensional int64 input other values
+ *   end-profiling      make the built-in profiler write its files
+ *   recreate           release the sessions and create them again
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ort_api.h"
+
+#define INPUTS_MAX   8
+#define OUTPUTS_MAX  8
+#define DIMS_MAX     8
+#define SESSIONS_MAX 16
+#define WORKERS_MAX  256
+#define SEED	     1
+
+struct input {
+	char name[64];
+	int type;
+	size_t element_size;
+	int64_t dims[DIMS_MAX];
+	size_t n_dims;
+	void *data;
+	size_t size; /* bytes */
+	void *value;
+};
+
+struct options {
+	const char *library, *model, *profile;
+	int intra_threads, inter_threads, sessions, concurrency, optimize, warmup;
+	bool parallel, plain_memory, instructions;
+};
+
+struct worker {
+	pthread_t thread;
+	void *session;
+	long runs, failed;
+	uint64_t cpu_ns, faults, instructions;
+	bool counted;
+	uint32_t checksum;
+	char failure[256];
+};
+
+static struct api api;
+static struct options options = {
+	.intra_threads = 1, .sessions = 1, .concurrency = 1, .optimize = 99};
+static void *env, *memory, *allocator;
+static void *sessions[SESSIONS_MAX];
+static struct input inputs[INPUTS_MAX];
+static size_t n_inputs;
+static char *output_names[OUTPUTS_MAX];
+static size_t n_outputs;
+static struct worker workers[WORKERS_MAX];
+
+static void die(const char *what, const char *why)
+{
+	fprintf(stderr, "ort_run: %s: %s\n", what, why);
+	exit(1);
+}
+
+static void check(status_t status, const char *what)
+{
+	if (status)
+		die(what, api.error_message(status));
+}
+
+static size_t size_of_type(int type)
+{
+	switch (type) {
+	case 1: /* float */
+		return 4;
+	case 7: /* int64 */
+		return 8;
+	case 9: /* bool */
+		return 1;
+	}
+	die("a tensor", "has a type that ort_run does not know");
+	return 0;
+}
+
+static void fill(struct input *input, uint32_t seed)
+{
+	size_t count = input->size / input->element_size;
+	uint32_t state = seed;
+
+	if (input->type != 1)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		state = state * 1664525u + 1013904223u;
+		((float *)input->data)[i] = (float)((state >> 8) / 8388608.0 - 1);
+	}
+}
+
+/* (Re)make the tensor after a change of dimensions; its data becomes zeros. */
+static void make_tensor(struct input *input)
+{
+	size_t count = 1;
+
+	for (size_t i = 0; i < input->n_dims; i++)
+		count *= input->dims[i];
+	if (input->value)
+		api.release_value(input->value);
+	free(input->data);
+	input->size = count * input->element_size;
+	input->data = calloc(count ? count : 1, input->element_size);
+	if (!input->data)
+		die(input->name, strerror(errno));
+	check(api.create_tensor(memory, input->data, input->size, input->dims, input->n_dims,
+				input->type, &input->value),
+	      input->name);
+}
+
+static void set_values(struct input *input, char *words)
+{
+	size_t count = input->size / input->element_size, i = 0;
+
+	for (char *rest, *word = strtok_r(words, " ", &rest); word && i < count;
+	     word = strtok_r(NULL, " ", &rest), i++) {
+		if (input->type == 7)
+			((int64_t *)input->data)[i] = strtoll(word, NULL, 10);
+		else if (input->type == 9)
+			((uint8_t *)input->data)[i] = atoi(word) != 0;
+		else
+			((float *)input->data)[i] = strtof(word, NULL);
+	}
+}
+
+/* One line: NAME TYPE DIM... [= VALUE...] */
+static void read_input(char *line)
+{
+	struct input *input = &inputs[n_inputs];
+	char *values = strstr(line, " = "), *rest, *word;
+
+	if (n_inputs == INPUTS_MAX)
+		die("the model", "has too many inputs");
+	if (values) {
+		*values = '\0';
+		values += 3;
+	}
+	word = strtok_r(line, " ", &rest);
+	snprintf(input->name, sizeof(input->name), "%s", word ? word : "");
+	word = strtok_r(NULL, " ", &rest);
+	if (!word)
+		die(input->name, "has no type");
+	input->type = !strcmp(word, "float") ? 1 : !strcmp(word, "int64") ? 7 : 9;
+	input->element_size = size_of_type(input->type);
+	while ((word = strtok_r(NULL, " ", &rest)) && input->n_dims < DIMS_MAX)
+		input->dims[input->n_dims++] = strtoll(word, NULL, 10);
+	make_tensor(input);
+	if (values)
+		set_values(input, values);
+	else
+		fill(input, SEED + n_inputs);
+	n_inputs++;
+}
+
+static void read_inputs(const char *model)
+{
+	char path[4096], line[4096];
+	const char *dot = strrchr(model, '.');
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%.*s.inputs", dot ? (int)(dot - model) : (int)strlen(model),
+		 model);
+	file = fopen(path, "r");
+	if (!file)
+		die(path, strerror(errno));
+	while (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (*line)
+			read_input(line);
+	}
+	fclose(file);
+}
+
+static void create_sessions(void)
+{
+	char prefix[4096];
+	void *made;
+
+	for (int i = 0; i < options.sessions; i++) {
+		check(api.create_session_options(&made), "session options");
+		check(api.set_intra_threads(made, options.intra_threads), "intra-op threads");
+		check(api.set_optimization(made, options.optimize), "optimisation level");
+		if (options.parallel)
+			check(api.set_execution_mode(made, 1), "execution mode");
+		if (options.inter_threads)
+			check(api.set_inter_threads(made, options.inter_threads),
+			      "inter-op threads");
+		if (options.plain_memory) {
+			check(api.disable_arena(made), "arena");
+			check(api.disable_mem_pattern(made), "memory patterns");
+		}
+		if (options.profile) {
+			snprintf(prefix, sizeof(prefix), "%s%d", options.profile, i);
+			check(api.enable_profiling(made, prefix), "profiling");
+		}
+		check(api.create_session(env, options.model, made, &sessions[i]), options.model);
+	}
+}
+
+static void read_outputs(void)
+{
+	check(api.output_count(sessions[0], &n_outputs), "outputs");
+	if (n_outputs > OUTPUTS_MAX)
+		die("the model", "has too many outputs");
+	for (size_t i = 0; i < n_outputs; i++)
+		check(api.output_name(sessions[0], i, allocator, &output_names[i]), "outputs");
+}
+
+static uint32_t checksum(void *const *outputs)
+{
+	uint32_t hash = 0x811c9dc5;
+	size_t count;
+	void *info, *data;
+	int type;
+
+	for (size_t i = 0; i < n_outputs; i++) {
+		check(api.tensor_info(outputs[i], &info), "output");
+		check(api.element_count(info, &count), "output");
+		check(api.element_type(info, &type), "output");
+		api.release_tensor_info(info);
+		check(api.tensor_data(outputs[i], &data), "output");
+		for (size_t byte = 0; byte < count * size_of_type(type); byte++)
+			hash = (hash ^ ((uint8_t *)data)[byte]) * 0x01000193u;
+	}
+	return hash;
+}
+
+static void run_once(struct worker *worker, bool last)
+{
+	const char *names[INPUTS_MAX];
+	void *values[INPUTS_MAX], *outputs[OUTPUTS_MAX] = {};
+	status_t status;
+
+	for (size_t i = 0; i < n_inputs; i++) {
+		names[i] = inputs[i].name;
+		values[i] = inputs[i].value;
+	}
+	status = api.run(worker->session, NULL, names, values, n_inputs,
+			 (const char *const *)output_names, n_outputs, outputs);
+	if (status) {
+		worker->failed++;
+		snprintf(worker->failure, sizeof(worker->failure), "%s", api.error_message(status));
+		api.release_status(status);
+		return;
+	}
+	if (last)
+		worker->checksum = checksum(outputs);
+	for (size_t i = 0; i < n_outputs; i++)
+		api.release_value(outputs[i]);
+}
+
+static uint64_t nanoseconds(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * UINT64_C(1000000000) + now.tv_nsec;
+}
+
+static uint64_t thread_faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_minflt + usage.ru_majflt;
+}
+
+/* An event of our own on this thread: what opprobe's figures must add up to. */
+static int open_instructions(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	return options.instructions ? syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0) : -1;
+}
+
+static uint64_t read_event(int fd)
+{
+	uint64_t value = 0;
+
+	return fd >= 0 && read(fd, &value, sizeof(value)) == sizeof(value) ? value : 0;
+}
+
+static void *work(void *argument)
+{
+	struct worker *worker = argument;
+	int event = open_instructions();
+	uint64_t faults = thread_faults();
+	uint64_t cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t instructions = read_event(event);
+
+	for (long i = 0; i < worker->runs; i++)
+		run_once(worker, i == worker->runs - 1);
+	worker->instructions = read_event(event) - instructions;
+	worker->cpu_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	worker->faults = thread_faults() - faults;
+	worker->counted = event >= 0;
+	if (event >= 0)
+		close(event);
+	return NULL;
+}
+
+static void print_json_text(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putchar('\\');
+		putchar((unsigned char)*text < ' ' ? ' ' : *text);
+	}
+	putchar('"');
+}
+
+static void run_batch(long runs)
+{
+	int n = options.sessions * options.concurrency;
+	uint64_t start, wall, cpu = 0, faults = 0, instructions = 0;
+	const char *failure = "";
+	long failed = 0;
+
+	start = nanoseconds(CLOCK_MONOTONIC);
+	for (int i = 0; i < n; i++) {
+		workers[i] =
+			(struct worker){.session = sessions[i % options.sessions], .runs = runs};
+		if (n > 1 && pthread_create(&workers[i].thread, NULL, work, &workers[i]))
+			die("a thread", "cannot be created");
+	}
+	if (n == 1)
+		work(&workers[0]);
+	for (int i = 0; i < n && n > 1; i++)
+		pthread_join(workers[i].thread, NULL);
+	wall = nanoseconds(CLOCK_MONOTONIC) - start;
+	for (int i = 0; i < n; i++) {
+		failed += workers[i].failed;
+		cpu += workers[i].cpu_ns;
+		faults += workers[i].faults;
+		instructions += workers[i].instructions;
+		if (workers[i].failed)
+			failure = workers[i].failure;
+		else if (workers[i].checksum != workers[0].checksum)
+			die("threads", "have different results");
+	}
+	printf("{\"ok\":true,\"runs\":%ld,\"failed\":%ld,\"sum\":\"%08" PRIx32
+	       "\",\"wall_ns\":%" PRIu64 ",\"ns_per_run\":%" PRIu64 ",\"thread_cpu_ns\":%" PRIu64
+	       ",\"faults\":%" PRIu64,
+	       runs * n, failed, workers[0].checksum, wall, runs ? wall / runs : 0, cpu, faults);
+	if (workers[0].counted)
+		printf(",\"instructions\":%" PRIu64, instructions);
+	if (failed) {
+		printf(",\"error\":");
+		print_json_text(failure);
+	}
+	printf("}\n");
+}
+
+static void set_input(char *arguments)
+{
+	char *rest, *name = strtok_r(arguments, " ", &rest);
+	struct input *input = NULL;
+
+	for (size_t i = 0; i < n_inputs && name; i++)
+		if (!strcmp(inputs[i].name, name))
+			input = &inputs[i];
+	if (!input || input->type != 7 || input->n_dims != 1)
+		die("set", "wants the name of a one-dimensional int64 input");
+	input->dims[0] = *rest != '\0';
+	for (const char *c = rest; *c; c++)
+		input->dims[0] += *c == ' ';
+	make_tensor(input);
+	set_values(input, rest);
+	printf("{\"ok\":true}\n");
+}
+
+static void end_profiling(void)
+{
+	char *file;
+
+	printf("{\"ok\":true,\"files\":[");
+	for (int i = 0; i < options.sessions; i++) {
+		check(api.end_profiling(sessions[i], allocator, &file), "profiling");
+		if (i)
+			putchar(',');
+		print_json_text(file);
+	}
+	printf("]}\n");
+}
+
+static void recreate(void)
+{
+	for (int i = 0; i < options.sessions; i++)
+		api.release_session(sessions[i]);
+	create_sessions();
+	printf("{\"ok\":true}\n");
+}
+
+static void obey(void)
+{
+	char line[4096];
+
+	printf("{\"ok\":true,\"ready\":%d}\n", getpid());
+	while (fflush(stdout), fgets(line, sizeof(line), stdin)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strncmp(line, "run ", 4))
+			run_batch(strtol(line + 4, NULL, 10));
+		else if (!strncmp(line, "set ", 4))
+			set_input(line + 4);
+		else if (!strcmp(line, "end-profiling"))
+			end_profiling();
+		else if (!strcmp(line, "recreate"))
+			recreate();
+		else
+			printf("{\"ok\":false,\"error\":\"unknown command\"}\n");
+	}
+}
+
+static void usage(FILE *out)
+{
+	fputs("Usage: ort_run [options] LIBRARY MODEL.onnx [RUNS]\n"
+	      "  -t N  intra-op threads (1)      -s N  sessions (1)\n"
+	      "  -i N  inter-op threads          -c N  threads that run each session (1)\n"
+	      "  -p    parallel execution mode   -P F  built-in profiler, files F<session>_*\n"
+	      "  -O N  optimisation level: 0 none, 1, 2, 99 all (99)\n"
+	      "  -m    plain malloc: no arena, no memory patterns\n"
+	      "  -e    count the instructions of the calling threads\n"
+	      "  -w N  runs before the first that counts (0)\n",
+	      out);
+}
+
+static void parse_options(int argc, char **argv)
+{
+	int option;
+
+	while ((option = getopt(argc, argv, "t:i:s:c:pP:O:mew:h")) != -1) {
+		switch (option) {
+		case 't':
+			options.intra_threads = atoi(optarg);
+			break;
+		case 'i':
+			options.inter_threads = atoi(optarg);
+			break;
+		case 's':
+			options.sessions = atoi(optarg);
+			break;
+		case 'c':
+			options.concurrency = atoi(optarg);
+			break;
+		case 'p':
+			options.parallel = true;
+			break;
+		case 'P':
+			options.profile = optarg;
+			break;
+		case 'O':
+			options.optimize = atoi(optarg);
+			break;
+		case 'm':
+			options.plain_memory = true;
+			break;
+		case 'e':
+			options.instructions = true;
+			break;
+		case 'w':
+			options.warmup = atoi(optarg);
+			break;
+		case 'h':
+			usage(stdout);
+			exit(0);
+		default:
+			usage(stderr);
+			exit(2);
+		}
+	}
+	if (argc - optind < 2 || argc - optind > 3 || options.sessions < 1 ||
+	    options.sessions > SESSIONS_MAX || options.concurrency < 1 ||
+	    options.concurrency > WORKERS_MAX / SESSIONS_MAX) {
+		usage(stderr);
+		exit(2);
+	}
+	options.library = argv[optind];
+	options.model = argv[optind + 1];
+}
+
+int main(int argc, char **argv)
+{
+	struct worker warm;
+	const char *problem;
+
+	parse_options(argc, argv);
+	problem = api_load(&api, options.library);
+	if (problem)
+		die(options.library, problem);
+	/* 4: only fatal errors are logged; a failing run is answered. */
+	check(api.create_env(4, "ort_run", &env), "environment");
+	check(api.cpu_memory(1, 0, &memory), "memory");
+	check(api.default_allocator(&allocator), "allocator");
+	create_sessions();
+	read_outputs();
+	read_inputs(options.model);
+	warm = (struct worker){.session = sessions[0]};
+	for (int i = 0; i < options.warmup; i++)
+		run_once(&warm, false);
+	if (argc - optind == 3)
+		run_batch(strtol(argv[optind + 2], NULL, 10));
+	else
+		obey();
+	for (int i = 0; i < options.sessions; i++)
+		api.release_session(sessions[i]);
+	return 0;
+}

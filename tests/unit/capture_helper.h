@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Small captures for tests, in a file that is gone afterwards. */
+#ifndef OPPROBE_TEST_CAPTURE_HELPER_H
+#define OPPROBE_TEST_CAPTURE_HELPER_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+
+#define START UINT64_C(5000000000)
+
+struct test_capture {
+	char path[32];
+	struct capture_writer *writer;
+};
+
+static inline struct capture_info test_info(uint32_t n_events)
+{
+	struct capture_info info = {.pid = 42,
+				    .command = "server",
+				    .library = "/lib/libonnxruntime.so",
+				    .runtime = "onnxruntime",
+				    .version = "1.24.3",
+				    .build_id = "abcdef",
+				    .kernel = "6.1",
+				    .machine = "x86_64",
+				    .start = START,
+				    .n_events = n_events};
+
+	for (uint32_t i = 0; i < n_events; i++)
+		snprintf(info.events[i].name, sizeof(info.events[i].name), "event%u", i);
+	return info;
+}
+
+/* A capture with @info, thread 0 (tid 100), thread 1 (tid 101), session 0. */
+static inline struct test_capture test_begin(const struct capture_info *info)
+{
+	struct test_capture c = {.path = "/tmp/opprobe-test-XXXXXX"};
+	struct error err;
+	int fd = mkstemp(c.path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	c.writer = capture_writer_open(c.path, &err);
+	assert_non_null(c.writer);
+	assert_int_equal(capture_write_info(c.writer, info), 0);
+	assert_int_equal(capture_write_thread(c.writer, &(struct capture_thread){0, 100, "main"}), 0);
+	assert_int_equal(capture_write_thread(c.writer, &(struct capture_thread){1, 101, "pool"}), 0);
+	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){0, 0x1000}), 0);
+	return c;
+}
+
+static inline void test_operator(struct test_capture *c, uint32_t op, const char *name,
+				 const char *type)
+{
+	struct capture_operator node = {.op = op,
+					.session = 0,
+					.node_index = op,
+					.name = name,
+					.op_type = type,
+					.domain = "",
+					.provider = "CPUExecutionProvider"};
+
+	assert_int_equal(capture_write_operator(c->writer, &node), 0);
+}
+
+/* An execution of @op on thread 0 in run 0, at the top. */
+static inline struct capture_exec test_exec(uint32_t op, uint64_t start, uint64_t end)
+{
+	return (struct capture_exec){.op = op,
+				     .run = 0,
+				     .parent = CAPTURE_UNKNOWN,
+				     .shapes = CAPTURE_UNKNOWN,
+				     .start = START + start,
+				     .end = START + end};
+}
+
+static inline void test_write(struct test_capture *c, struct capture_exec exec)
+{
+	assert_int_equal(capture_write_exec(c->writer, &exec), 0);
+}
+
+static inline struct capture_run test_run(uint32_t run, uint64_t start, uint64_t end)
+{
+	return (struct capture_run){
+		.run = run, .session = 0, .step = run, .start = START + start, .end = START + end};
+}
+
+static inline void test_finish(struct test_capture *c)
+{
+	struct capture_end end = {.end = START + 1000000, .reason = "interrupted"};
+	struct error err;
+
+	assert_int_equal(capture_write_end(c->writer, &end), 0);
+	assert_int_equal(capture_writer_close(c->writer, &err), 0);
+	c->writer = NULL;
+}
+
+static inline void test_remove(struct test_capture *c)
+{
+	unlink(c->path);
+}
+
+/* The whole of the file @path, and its size. */
+static inline uint8_t *test_load(const char *path, size_t *size)
+{
+	FILE *file = fopen(path, "rb");
+	uint8_t *bytes;
+	long length;
+
+	assert_non_null(file);
+	fseek(file, 0, SEEK_END);
+	length = ftell(file);
+	rewind(file);
+	bytes = malloc(length + 1);
+	assert_non_null(bytes);
+	assert_int_equal(fread(bytes, 1, length, file), length);
+	bytes[length] = '\0';
+	fclose(file);
+	*size = length;
+	return bytes;
+}
+
+static inline void test_store(const char *path, const uint8_t *bytes, size_t size)
+{
+	FILE *file = fopen(path, "wb");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+#endif

@@ -1,0 +1,605 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The capture file: what is written is read; what is damaged is said. */
+#include "capture_helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <zlib.h>
+
+#include "capture/format.h"
+
+/* Read all records; returns the last status and how many there were. */
+static int read_all(const char *path, int *n, struct error *err)
+{
+	struct capture_reader *reader = capture_reader_open(path, err);
+	struct capture_record record;
+	int status = -1;
+
+	*n = 0;
+	if (!reader)
+		return -1;
+	while ((status = capture_reader_next(reader, &record, err)) > 0)
+		++*n;
+	capture_reader_close(reader);
+	return status;
+}
+
+static void expect_next(struct capture_reader *reader, struct capture_record *record,
+			enum capture_type type)
+{
+	struct error err = {{0}};
+
+	if (capture_reader_next(reader, record, &err) != 1)
+		fail_msg("no record: %s", err.text);
+	assert_int_equal(record->type, type);
+}
+
+static void everything_written_is_read_back(void **state)
+{
+	struct capture_info info = test_info(3);
+	struct capture_exec exec = test_exec(7, 1000, 3500), inner = test_exec(8, 1100, 1200);
+	struct capture_run run = test_run(3, 900, 4000);
+	struct capture_record r;
+	struct capture_reader *reader;
+	struct test_capture c;
+	struct error err;
+
+	strcpy(info.notes[0], "no hardware counters here");
+	info.n_notes = 1;
+	info.realtime_offset = -77;
+	info.events[1].multiplexed = true;
+	info.events[1].group = 4;
+	strcpy(info.events[2].unit, "ns");
+	c = test_begin(&info);
+	test_operator(&c, 7, "a \"name\"\n\xff", "If");
+	test_operator(&c, 8, "", "Add");
+	assert_int_equal(capture_write_shapes(c.writer, &(struct capture_shapes){
+								5, "[{\"float\":[1]}]", "[]", 1, 2, 3}),
+			 0);
+	inner.depth = 1;
+	inner.parent = 7;
+	inner.shapes = 5;
+	inner.cpu = 300;
+	inner.flags = EXEC_MIGRATED | EXEC_WORK;
+	inner.counted = 5;
+	inner.counters[0] = UINT64_MAX;
+	inner.counters[2] = 0;
+	inner.work_ns = 12;
+	inner.work_counters[0] = 13;
+	inner.work_counters[2] = UINT64_C(1) << 40;
+	test_write(&c, inner);
+	exec.flags = EXEC_NESTED;
+	exec.run = CAPTURE_UNKNOWN;
+	test_write(&c, exec);
+	run.counted = 2;
+	run.counters[1] = 99;
+	run.has_work = true;
+	run.work_ns = 98;
+	run.work_counters[1] = 97;
+	assert_int_equal(capture_write_run(c.writer, &run), 0);
+	assert_int_equal(capture_write_loss(c.writer, &(struct capture_loss){1, 2, 3, 4, 5}), 0);
+	test_finish(&c);
+
+	reader = capture_reader_open(c.path, &err);
+	assert_non_null(reader);
+	assert_memory_equal(capture_reader_info(reader), &info, sizeof(info));
+	for (int pass = 0; pass < 2; pass++) {
+		expect_next(reader, &r, CAPTURE_THREAD);
+		assert_int_equal(r.thread.tid, 100);
+		assert_string_equal(r.thread.comm, "main");
+		expect_next(reader, &r, CAPTURE_THREAD);
+		expect_next(reader, &r, CAPTURE_SESSION);
+		assert_int_equal(r.session.address, 0x1000);
+		expect_next(reader, &r, CAPTURE_OPERATOR);
+		assert_int_equal(r.op.op, 7);
+		assert_string_equal(r.op.name, "a \"name\"\n\xff");
+		assert_string_equal(r.op.provider, "CPUExecutionProvider");
+		expect_next(reader, &r, CAPTURE_OPERATOR);
+		assert_string_equal(r.op.name, "");
+		assert_int_equal(r.op.node_index, 8);
+		expect_next(reader, &r, CAPTURE_SHAPES);
+		assert_string_equal(r.shapes.inputs, "[{\"float\":[1]}]");
+		assert_int_equal(r.shapes.output_bytes, 3);
+		expect_next(reader, &r, CAPTURE_EXEC);
+		assert_int_equal(r.exec.op, 8);
+		assert_int_equal(r.exec.parent, 7);
+		assert_int_equal(r.exec.shapes, 5);
+		assert_int_equal(r.exec.depth, 1);
+		assert_int_equal(r.exec.cpu, 300);
+		assert_int_equal(r.exec.run, 0);
+		assert_int_equal(r.exec.flags, EXEC_MIGRATED | EXEC_WORK);
+		assert_int_equal(r.exec.start, START + 1100);
+		assert_int_equal(r.exec.end, START + 1200);
+		assert_int_equal(r.exec.counted, 5);
+		assert_int_equal(r.exec.counters[0], UINT64_MAX);
+		assert_int_equal(r.exec.counters[2], 0);
+		assert_int_equal(r.exec.work_ns, 12);
+		assert_int_equal(r.exec.work_counters[2], UINT64_C(1) << 40);
+		expect_next(reader, &r, CAPTURE_EXEC);
+		assert_int_equal(r.exec.run, CAPTURE_UNKNOWN);
+		assert_int_equal(r.exec.end - r.exec.start, 2500);
+		assert_int_equal(r.exec.counted, 0);
+		expect_next(reader, &r, CAPTURE_RUN);
+		assert_int_equal(r.run.run, 3);
+		assert_int_equal(r.run.start, START + 900);
+		assert_int_equal(r.run.end, START + 4000);
+		assert_int_equal(r.run.counters[1], 99);
+		assert_int_equal(r.run.work_counters[1], 97);
+		expect_next(reader, &r, CAPTURE_LOSS);
+		assert_int_equal(r.loss.threads_full, 5);
+		expect_next(reader, &r, CAPTURE_END);
+		assert_string_equal(r.end.reason, "interrupted");
+		assert_int_equal(capture_reader_next(reader, &r, &err), 0);
+		assert_null(capture_reader_cut(reader));
+		assert_int_equal(capture_reader_rewind(reader, &err), 0);
+	}
+	capture_reader_close(reader);
+	test_remove(&c);
+}
+
+static void an_operator_record_with_four_counters_takes_at_most_64_bytes(void **state)
+{
+	struct capture_info info = test_info(4);
+	struct test_capture c = test_begin(&info);
+	const int n = 100000;
+	uint64_t time = 0;
+	size_t size;
+
+	for (uint32_t op = 0; op < 1000; op++)
+		test_operator(&c, op, "", "Conv");
+	for (int i = 0; i < n; i++) {
+		struct capture_exec exec = test_exec(i % 1000, time + 500, time + 400000);
+
+		exec.run = i / 1000;
+		exec.thread = i % 2;
+		exec.parent = 999;
+		exec.depth = 1;
+		exec.flags = EXEC_MIGRATED;
+		exec.counted = 15;
+		for (int k = 0; k < 4; k++)
+			exec.counters[k] = UINT64_C(5000000000) + i;
+		test_write(&c, exec);
+		time += 400500;
+	}
+	test_finish(&c);
+	free(test_load(c.path, &size));
+	assert_true(size / n <= 64);
+	test_remove(&c);
+}
+
+static void a_capture_cut_anywhere_is_read_up_to_its_last_whole_record(void **state)
+{
+	struct capture_info info = test_info(1);
+	struct test_capture c = test_begin(&info);
+	size_t size, header;
+	uint8_t *bytes;
+	int n, last = 0, whole;
+	struct error err;
+
+	test_operator(&c, 0, "conv", "Conv");
+	for (int i = 0; i < 10; i++)
+		test_write(&c, test_exec(0, i * 100, i * 100 + 50));
+	assert_int_equal(capture_writer_flush(c.writer), 0);
+	for (int i = 10; i < 20; i++)
+		test_write(&c, test_exec(0, i * 100, i * 100 + 50));
+	test_finish(&c);
+	bytes = test_load(c.path, &size);
+	assert_int_equal(read_all(c.path, &whole, &err), 0);
+	assert_int_equal(whole, 3 + 1 + 20 + 1);
+	/* The header and the facts about the recording are needed. */
+	for (header = size; header > 0; header--) {
+		struct capture_reader *reader;
+
+		test_store(c.path, bytes, header - 1);
+		reader = capture_reader_open(c.path, &err);
+		if (!reader)
+			break;
+		capture_reader_close(reader);
+		assert_int_equal(read_all(c.path, &n, &err), 0);
+		assert_true(n <= whole);
+	}
+	for (size_t cut = header; cut < size; cut++) {
+		struct capture_reader *reader;
+
+		test_store(c.path, bytes, cut);
+		assert_int_equal(read_all(c.path, &n, &err), 0);
+		assert_true(n == last || n == last + 1);
+		last = n;
+		reader = capture_reader_open(c.path, &err);
+		assert_non_null(reader);
+		while (capture_reader_next(reader, &(struct capture_record){0}, &err) > 0)
+			;
+		assert_non_null(capture_reader_cut(reader));
+		capture_reader_close(reader);
+	}
+	assert_int_equal(last, whole - 1);
+	free(bytes);
+	test_remove(&c);
+}
+
+static void every_changed_byte_is_noticed(void **state)
+{
+	struct capture_info info = test_info(1);
+	struct test_capture c = test_begin(&info);
+	uint8_t *bytes;
+	size_t size;
+
+	test_operator(&c, 0, "conv", "Conv");
+	for (int i = 0; i < 5; i++)
+		test_write(&c, test_exec(0, i * 100, i * 100 + 50));
+	test_finish(&c);
+	bytes = test_load(c.path, &size);
+	for (size_t i = 0; i < size; i++) {
+		struct error err = {{0}};
+		int n;
+
+		bytes[i] ^= 0x20;
+		test_store(c.path, bytes, size);
+		bytes[i] ^= 0x20;
+		assert_true(read_all(c.path, &n, &err) < 0);
+		assert_true(strlen(err.text) > 0);
+	}
+	free(bytes);
+	test_remove(&c);
+}
+
+static void damage_in_the_middle_names_its_place_and_keeps_what_precedes_it(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	size_t size, first;
+	uint8_t *bytes;
+	struct error err;
+	char place[32];
+	int n;
+
+	test_operator(&c, 0, "conv", "Conv");
+	test_write(&c, test_exec(0, 0, 50));
+	assert_int_equal(capture_writer_flush(c.writer), 0);
+	bytes = test_load(c.path, &first);
+	free(bytes);
+	test_write(&c, test_exec(0, 100, 150));
+	test_finish(&c);
+	bytes = test_load(c.path, &size);
+	bytes[size - 3] ^= 1;
+	test_store(c.path, bytes, size);
+	assert_int_equal(read_all(c.path, &n, &err), -EBADMSG);
+	assert_int_equal(n, 3 + 1 + 1);
+	snprintf(place, sizeof(place), "byte %zu", first + FORMAT_CHUNK_HEADER);
+	assert_non_null(strstr(err.text, place));
+	free(bytes);
+	test_remove(&c);
+}
+
+static void what_is_no_capture_is_refused_with_a_reason(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t size;
+		const char *says;
+	} files[] = {
+		{"", 0, "is empty"},
+		{"hello, this is text", 19, "not a capture"},
+		{"\x7f" "ELF............", 16, "not a capture"},
+		{FORMAT_MAGIC, 8, "cut short"},
+		{FORMAT_MAGIC "\x02\x00\x10\x00\x04\x03\x02\x01", 16, "format 2"},
+		{FORMAT_MAGIC "\x01\x00\x10\x00\x01\x02\x03\x04", 16, "byte order"},
+		{FORMAT_MAGIC "\x01\x00\x10\x00\x04\x03\x02\x01", 16, "cut short"},
+	};
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct error err;
+
+	test_finish(&c);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		test_store(c.path, (const uint8_t *)files[i].bytes, files[i].size);
+		assert_null(capture_reader_open(c.path, &err));
+		if (!strstr(err.text, files[i].says))
+			fail_msg("file %zu: %s", i, err.text);
+	}
+	assert_null(capture_reader_open("/nonexistent/file", &err));
+	assert_non_null(strstr(err.text, "No such file"));
+	assert_null(capture_reader_open("/", &err));
+	assert_non_null(strstr(err.text, "directory"));
+	test_remove(&c);
+}
+
+/* A chunk with one record of @type in front of the file's other chunks. */
+static void insert_record(const char *path, uint8_t type, const char *payload, size_t length)
+{
+	size_t size, at;
+	uint8_t *bytes = test_load(path, &size), chunk[256];
+	FILE *file;
+
+	at = FORMAT_HEADER_SIZE + FORMAT_CHUNK_HEADER + format_get_le32(bytes + FORMAT_HEADER_SIZE);
+	chunk[FORMAT_CHUNK_HEADER] = type;
+	chunk[FORMAT_CHUNK_HEADER + 1] = length;
+	memcpy(chunk + FORMAT_CHUNK_HEADER + 2, payload, length);
+	format_put_le32(chunk, length + 2);
+	format_put_le32(chunk + 4, 1);
+	format_put_le32(chunk + 8, crc32(0, chunk + FORMAT_CHUNK_HEADER, length + 2));
+	format_put_le32(chunk + 12, crc32(0, chunk, 12));
+	file = fopen(path, "wb");
+	assert_non_null(file);
+	fwrite(bytes, 1, at, file);
+	fwrite(chunk, 1, FORMAT_CHUNK_HEADER + length + 2, file);
+	fwrite(bytes + at, 1, size - at, file);
+	fclose(file);
+	free(bytes);
+}
+
+static struct test_capture two_chunks(void)
+{
+	struct capture_info info = test_info(2);
+	struct test_capture c = test_begin(&info);
+
+	test_operator(&c, 0, "conv", "Conv");
+	assert_int_equal(capture_writer_flush(c.writer), 0);
+	test_write(&c, test_exec(0, 0, 50));
+	test_finish(&c);
+	return c;
+}
+
+static void records_of_a_later_version_are_skipped(void **state)
+{
+	struct test_capture c = two_chunks();
+	struct error err;
+	int n;
+
+	insert_record(c.path, 77, "whatever", 8);
+	assert_int_equal(read_all(c.path, &n, &err), 0);
+	assert_int_equal(n, 3 + 1 + 1 + 1);
+	test_remove(&c);
+}
+
+static void contradictions_inside_whole_chunks_are_noticed(void **state)
+{
+	/* Executions: flags, op, thread, depth, cpu, end, duration, counted. */
+	static const struct {
+		uint8_t type;
+		const char *payload;
+		size_t length;
+		const char *says;
+	} records[] = {
+		{CAPTURE_EXEC, "\x00\x05\x00\x00\x00\x02\x01\x00", 8, "operator that was not defined"},
+		{CAPTURE_EXEC, "\x00\x00\x09\x00\x00\x02\x01\x00", 8, "thread that was not defined"},
+		{CAPTURE_EXEC, "\x00\x00\x00\x40\x00\x02\x01\x00", 8, "impossible depth"},
+		{CAPTURE_EXEC, "\x00\x00\x00\x00\x00\x02\x09\x00", 8, "does not fit"},
+		{CAPTURE_EXEC, "\x00\x00\x00\x00\x00\x02\x01\x04\x00", 9, "does not fit"},
+		{CAPTURE_EXEC, "\x00\x00\x00\x00\x00\x02\x01\x03\x00", 9, "does not fit"},
+		{CAPTURE_EXEC, "\x20\x00\x00\x00\x00\x07\x02\x01\x00", 9, "operator that was not"},
+		{CAPTURE_EXEC, "\x40\x00\x00\x00\x00\x07\x02\x01\x00", 9, "shapes that were not"},
+		{CAPTURE_EXEC, "\x01\x00\x00\x00\x00\x02\x01\x00", 8, "threw"},
+		{CAPTURE_EXEC, "\x00\x00", 2, "does not fit"},
+		{CAPTURE_OPERATOR, "\x00\x00\x00\x00\x00\x00", 6, "defined twice"},
+		{CAPTURE_OPERATOR, "\x02\x01\x07\x00\x00\x00\x00", 7, "session that was not"},
+		{CAPTURE_OPERATOR, "\x00\x01\x02" "a\0" "\x00\x00\x00", 8, "does not fit"},
+		{CAPTURE_OPERATOR, "\x00\x01\x7f" "abc", 6, "does not fit"},
+		{CAPTURE_OPERATOR, "\x00\x80\x80\x80\x01\x00\x00\x00\x00", 9, "out of range"},
+		{CAPTURE_SESSION, "\x00\x00", 2, "defined twice"},
+		{CAPTURE_RUN, "\x00\x00\x00\x09\x02\x01\x00", 7, "thread that was not defined"},
+		{CAPTURE_RUN, "\x04\x00\x07\x00\x00\x02\x01\x00", 8, "session that was not defined"},
+		{CAPTURE_THREAD, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10, "does not fit"},
+		{CAPTURE_INFO, "\x01\x01\x05", 3, "in its middle"},
+	};
+
+	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+		struct test_capture c = two_chunks();
+		struct error err = {{0}};
+		int n;
+
+		insert_record(c.path, records[i].type, records[i].payload, records[i].length);
+		if (read_all(c.path, &n, &err) != -EBADMSG || !strstr(err.text, records[i].says))
+			fail_msg("record %zu: %s", i, err.text);
+		assert_int_equal(n, 3 + 1);
+		test_remove(&c);
+	}
+}
+
+static void what_follows_the_end_is_noticed(void **state)
+{
+	struct test_capture c = two_chunks();
+	struct error err;
+	uint8_t *bytes;
+	size_t size;
+	int n;
+
+	bytes = test_load(c.path, &size);
+	bytes[size] = 'x';
+	test_store(c.path, bytes, size + 1);
+	assert_int_equal(read_all(c.path, &n, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "follows the end"));
+	free(bytes);
+	test_remove(&c);
+}
+
+static void the_writer_leaves_out_what_contradicts_itself(void **state)
+{
+	struct capture_info info = test_info(1);
+	struct test_capture c = test_begin(&info);
+	struct capture_exec exec = test_exec(0, 0, 50);
+	struct capture_run run = test_run(0, 0, 50);
+	struct error err;
+	int n;
+
+	test_operator(&c, 0, "conv", "Conv");
+	exec.op = 1;
+	assert_int_equal(capture_write_exec(c.writer, &exec), -EINVAL);
+	exec = test_exec(0, 50, 0);
+	assert_int_equal(capture_write_exec(c.writer, &exec), -EINVAL);
+	exec = test_exec(0, 0, 50);
+	exec.counted = 2;
+	assert_int_equal(capture_write_exec(c.writer, &exec), -EINVAL);
+	exec.counted = 0;
+	exec.thread = 7;
+	assert_int_equal(capture_write_exec(c.writer, &exec), -EINVAL);
+	run.thread = 7;
+	assert_int_equal(capture_write_run(c.writer, &run), -EINVAL);
+	assert_int_equal(capture_write_info(c.writer, &info), -EINVAL);
+	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){0, 1}), -EINVAL);
+	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){UINT32_MAX, 1}),
+			 -ERANGE);
+	/* None of this spoils the file. */
+	test_write(&c, test_exec(0, 0, 50));
+	assert_int_equal(capture_write_overhead(c.writer, &(struct capture_overhead){0}), -EINVAL);
+	test_finish(&c);
+	assert_int_equal(read_all(c.path, &n, &err), 0);
+	assert_int_equal(n, 3 + 1 + 1 + 1);
+	test_remove(&c);
+}
+
+static void a_full_disk_is_told_and_sticks(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct capture_writer *writer;
+	struct error err;
+
+	assert_null(capture_writer_open("/nonexistent/run.opp", &err));
+	assert_non_null(strstr(err.text, "No such file"));
+	assert_null(capture_writer_open("/dev/full", &err));
+	assert_non_null(strstr(err.text, "No space left"));
+	(void)writer;
+	(void)info;
+}
+
+/* The writer's side of a pipe, on stdout of a child. */
+static pid_t write_to_pipe(int fds[2], int records)
+{
+	pid_t pid;
+
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct capture_info info = test_info(0);
+		struct capture_writer *writer;
+		struct capture_exec exec;
+		struct error err;
+		int status = 0;
+
+		signal(SIGPIPE, SIG_IGN);
+		close(fds[0]);
+		dup2(fds[1], STDOUT_FILENO);
+		writer = capture_writer_open("-", &err);
+		if (!writer)
+			_exit(99);
+		capture_write_info(writer, &info);
+		capture_write_thread(writer, &(struct capture_thread){0, 1, "main"});
+		capture_write_operator(writer, &(struct capture_operator){.name = "n",
+									  .op_type = "T",
+									  .domain = "",
+									  .provider = "",
+									  .session = CAPTURE_UNKNOWN});
+		for (int i = 0; i < records && !status; i++) {
+			exec = test_exec(0, i * 100, i * 100 + 50);
+			status = capture_write_exec(writer, &exec);
+		}
+		if (status)
+			_exit(-status);
+		_exit(-capture_writer_close(writer, &err));
+	}
+	close(fds[1]);
+	return pid;
+}
+
+static void a_stream_can_be_read_while_it_is_written(void **state)
+{
+	int fds[2], n = 0, status, saved = dup(STDIN_FILENO);
+	pid_t pid = write_to_pipe(fds, 50000);
+	struct capture_reader *reader;
+	struct capture_record record;
+	struct error err;
+
+	dup2(fds[0], STDIN_FILENO);
+	reader = capture_reader_open("-", &err);
+	assert_non_null(reader);
+	while (capture_reader_next(reader, &record, &err) > 0)
+		n += record.type == CAPTURE_EXEC;
+	assert_int_equal(n, 50000);
+	assert_non_null(capture_reader_cut(reader));
+	assert_true(capture_reader_rewind(reader, &err) < 0);
+	capture_reader_close(reader);
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+	dup2(saved, STDIN_FILENO);
+	close(saved);
+	close(fds[0]);
+}
+
+static void a_reader_that_goes_away_stops_the_writer(void **state)
+{
+	int fds[2], status;
+	pid_t pid = write_to_pipe(fds, 1000000);
+	char byte;
+
+	assert_int_equal(read(fds[0], &byte, 1), 1);
+	close(fds[0]);
+	waitpid(pid, &status, 0);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), EPIPE);
+}
+
+static void what_a_killed_recorder_wrote_can_be_read(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = {.path = "/tmp/opprobe-test-XXXXXX"};
+	int fd = mkstemp(c.path), n, status;
+	struct error err;
+	pid_t pid;
+
+	close(fd);
+	pid = fork();
+	if (!pid) {
+		c.writer = capture_writer_open(c.path, &err);
+		capture_write_info(c.writer, &info);
+		capture_write_thread(c.writer, &(struct capture_thread){0, 1, "main"});
+		test_operator(&(struct test_capture){.writer = c.writer}, 0, "n", "T");
+		_exit(1);
+	}
+	waitpid(pid, &status, 0);
+	unlink(c.path);
+
+	fd = open(c.path, O_CREAT | O_WRONLY, 0600);
+	close(fd);
+	pid = fork();
+	if (!pid) {
+		c.writer = capture_writer_open(c.path, &err);
+		capture_write_info(c.writer, &info);
+		capture_write_thread(c.writer, &(struct capture_thread){0, 1, "main"});
+		for (int i = 0; i < 10; i++)
+			capture_write_session(c.writer, &(struct capture_session){i, i});
+		capture_writer_flush(c.writer);
+		for (int i = 10; i < 20; i++)
+			capture_write_session(c.writer, &(struct capture_session){i, i});
+		kill(getpid(), SIGKILL);
+	}
+	waitpid(pid, &status, 0);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(read_all(c.path, &n, &err), 0);
+	assert_int_equal(n, 1 + 10);
+	test_remove(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything_written_is_read_back),
+		cmocka_unit_test(an_operator_record_with_four_counters_takes_at_most_64_bytes),
+		cmocka_unit_test(a_capture_cut_anywhere_is_read_up_to_its_last_whole_record),
+		cmocka_unit_test(every_changed_byte_is_noticed),
+		cmocka_unit_test(damage_in_the_middle_names_its_place_and_keeps_what_precedes_it),
+		cmocka_unit_test(what_is_no_capture_is_refused_with_a_reason),
+		cmocka_unit_test(records_of_a_later_version_are_skipped),
+		cmocka_unit_test(contradictions_inside_whole_chunks_are_noticed),
+		cmocka_unit_test(what_follows_the_end_is_noticed),
+		cmocka_unit_test(the_writer_leaves_out_what_contradicts_itself),
+		cmocka_unit_test(a_full_disk_is_told_and_sticks),
+		cmocka_unit_test(a_stream_can_be_read_while_it_is_written),
+		cmocka_unit_test(a_reader_that_goes_away_stops_the_writer),
+		cmocka_unit_test(what_a_killed_recorder_wrote_can_be_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

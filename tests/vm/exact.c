@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Runs a model of operators that take known numbers of instructions, in a
+ * real ONNX Runtime: a custom operator, Exact, whose kernel is a loop of as
+ * many instructions as its attribute says.
+ *
+ *   exact LIBRARY MODEL.onnx
+ *
+ * Commands come on stdin, one per line: "run N". Each is answered by a line
+ * of JSON that holds the instructions of this thread in all those runs, by
+ * an event of our own.
+ */
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../targets/ort_api.h"
+
+struct op_kernel {
+	int64_t instructions;
+};
+
+struct custom_op;
+
+/*
+ * What ONNX Runtime's C API, from its version 1 on, asks of a custom
+ * operator ("OrtCustomOp" in its documentation). Fields that came later are
+ * not looked at for an operator that says it was made for version 8.
+ */
+struct custom_op {
+	uint32_t version;
+	void *(*create)(const struct custom_op *op, void *const *api, const void *info);
+	const char *(*name)(const struct custom_op *op);
+	const char *(*provider)(const struct custom_op *op);
+	int (*input_type)(const struct custom_op *op, size_t i);
+	size_t (*input_count)(const struct custom_op *op);
+	int (*output_type)(const struct custom_op *op, size_t i);
+	size_t (*output_count)(const struct custom_op *op);
+	void (*compute)(void *kernel, void *context);
+	void (*destroy)(void *kernel);
+	int (*input_kind)(const struct custom_op *op, size_t i);
+	int (*output_kind)(const struct custom_op *op, size_t i);
+	void *later[64];
+};
+
+/* Entries of the API table beside those of ort_api.h; positions never change. */
+struct custom_api {
+	status_t (*create_domain)(const char *name, void **domain);
+	status_t (*add_to_domain)(void *domain, struct custom_op *op);
+	status_t (*add_domain)(void *options, void *domain);
+	status_t (*attribute)(const void *info, const char *name, int64_t *value);
+	status_t (*output)(void *context, size_t i, const int64_t *dims, size_t n, void **value);
+};
+
+static struct api api;
+static struct custom_api custom;
+
+static void die(const char *what, const char *why)
+{
+	fprintf(stderr, "exact: %s: %s\n", what, why);
+	exit(1);
+}
+
+static void check(status_t status, const char *what)
+{
+	if (status)
+		die(what, api.error_message(status));
+}
+
+static void custom_api_load(const char *library)
+{
+	struct api_base {
+		void *const *(*get_api)(uint32_t version);
+	};
+	const struct api_base *(*get_base)(void);
+	void *const *table;
+	void *handle;
+
+	handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+	get_base = handle ? dlsym(handle, "OrtGetApiBase") : NULL;
+	if (!get_base)
+		die(library, "cannot be found again");
+	table = get_base()->get_api(10);
+	custom.create_domain = table[26];
+	custom.add_to_domain = table[27];
+	custom.add_domain = table[28];
+	custom.attribute = table[86];
+	custom.output = table[91];
+}
+
+static void *exact_create(const struct custom_op *op, void *const *table, const void *info)
+{
+	struct op_kernel *kernel = calloc(1, sizeof(*kernel));
+
+	(void)op;
+	(void)table;
+	if (!kernel)
+		die("memory", "there is none");
+	check(custom.attribute(info, "instructions", &kernel->instructions), "instructions");
+	return kernel;
+}
+
+/*
+ * Whatever @instructions is, an even number, the loop takes that many and the
+ * way around it is the same: two instructions per iteration, and as many
+ * outside for none as for many.
+ */
+static void execute(int64_t instructions)
+{
+	int64_t iterations = instructions / 2;
+
+#if defined(__aarch64__)
+	__asm__ volatile("	cbz	%0, 2f\n"
+			 "1:	subs	%0, %0, #1\n"
+			 "	b.ne	1b\n"
+			 "2:\n"
+			 : "+r"(iterations)
+			 :
+			 : "cc");
+#elif defined(__x86_64__)
+	__asm__ volatile("	test	%0, %0\n"
+			 "	je	2f\n"
+			 "1:	dec	%0\n"
+			 "	jne	1b\n"
+			 "2:\n"
+			 : "+r"(iterations)
+			 :
+			 : "cc");
+#endif
+}
+
+static void exact_compute(void *kernel, void *context)
+{
+	const int64_t dims[] = {1};
+	void *output, *data;
+
+	check(custom.output(context, 0, dims, 1, &output), "output");
+	check(api.tensor_data(output, &data), "output");
+	*(float *)data = 1;
+	execute(((struct op_kernel *)kernel)->instructions);
+}
+
+static const char *exact_name(const struct custom_op *op)
+{
+	(void)op;
+	return "Exact";
+}
+
+/* NULL: the CPU. */
+static const char *exact_provider(const struct custom_op *op)
+{
+	(void)op;
+	return NULL;
+}
+
+static int exact_type(const struct custom_op *op, size_t i)
+{
+	(void)op;
+	(void)i;
+	return 1; /* float */
+}
+
+/* An input or output that must be there. */
+static int exact_kind(const struct custom_op *op, size_t i)
+{
+	(void)op;
+	(void)i;
+	return 0;
+}
+
+static size_t exact_one(const struct custom_op *op)
+{
+	(void)op;
+	return 1;
+}
+
+static struct custom_op exact = {
+	.version = 8,
+	.create = exact_create,
+	.name = exact_name,
+	.provider = exact_provider,
+	.input_type = exact_type,
+	.input_count = exact_one,
+	.output_type = exact_type,
+	.output_count = exact_one,
+	.compute = exact_compute,
+	.destroy = free,
+	.input_kind = exact_kind,
+	.output_kind = exact_kind,
+};
+
+static void *create_session(const char *model)
+{
+	void *env, *options, *domain, *session;
+
+	check(api.create_env(3, "exact", &env), "environment");
+	check(api.create_session_options(&options), "session options");
+	check(api.set_intra_threads(options, 1), "intra-op threads");
+	check(custom.create_domain("opprobe.test", &domain), "domain");
+	check(custom.add_to_domain(domain, &exact), "operator");
+	check(custom.add_domain(options, domain), "domain");
+	check(api.create_session(env, model, options, &session), model);
+	return session;
+}
+
+static int open_instructions(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+}
+
+static uint64_t read_event(int fd)
+{
+	uint64_t value = 0;
+
+	return fd >= 0 && read(fd, &value, sizeof(value)) == sizeof(value) ? value : 0;
+}
+
+static void run(void *session, void *input, long times)
+{
+	const char *const inputs[] = {"input"}, *const outputs[] = {"output"};
+	int event = open_instructions();
+	uint64_t before = read_event(event);
+	void *output;
+
+	for (long i = 0; i < times; i++) {
+		output = NULL;
+		check(api.run(session, NULL, inputs, &input, 1, outputs, 1, &output), "run");
+		api.release_value(output);
+	}
+	printf("{\"ok\":true,\"runs\":%ld", times);
+	if (event >= 0) {
+		printf(",\"instructions\":%" PRIu64, read_event(event) - before);
+		close(event);
+	}
+	printf("}\n");
+}
+
+int main(int argc, char **argv)
+{
+	const int64_t dims[] = {1};
+	const char *problem;
+	float one = 1;
+	void *session, *memory, *input;
+	char line[64];
+
+	if (argc != 3)
+		die("usage", "exact LIBRARY MODEL.onnx");
+	problem = api_load(&api, argv[1]);
+	if (problem)
+		die(argv[1], problem);
+	custom_api_load(argv[1]);
+	session = create_session(argv[2]);
+	check(api.cpu_memory(1, 0, &memory), "memory");
+	check(api.create_tensor(memory, &one, sizeof(one), dims, 1, 1, &input), "input");
+	printf("{\"ok\":true,\"ready\":%d}\n", getpid());
+	while (fflush(stdout), fgets(line, sizeof(line), stdin)) {
+		if (!strncmp(line, "run ", 4))
+			run(session, input, strtol(line + 4, NULL, 10));
+		else
+			printf("{\"ok\":false,\"error\":\"unknown command\"}\n");
+	}
+	api.release_session(session);
+	return 0;
+}

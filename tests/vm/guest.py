@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Run the tests that an emulated machine is there for, inside of it.
+
+Usage: guest.py MACHINE [TEST...]
+
+The tests are those of tests/every and tests/MACHINE, in the manner of the
+end-to-end tests; what they need is mounted by check. With TEXT, only those
+whose sentence or file holds one of them. Ends with "N passed, N failed".
+"""
+
+import importlib
+import os
+import signal
+import sys
+import time
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
+
+import harness  # noqa: E402
+
+
+def out_of_time(signum, frame):
+    raise harness.Failure("out of time")
+
+
+def run_one(function, limit):
+    """Returns None, or why the test failed."""
+    context = harness.Context()
+    signal.signal(signal.SIGALRM, out_of_time)
+    signal.alarm(limit)
+    try:
+        function(context)
+    except harness.Failure as failure:
+        return str(failure)
+    except Exception:  # pylint: disable=broad-except
+        return traceback.format_exc()
+    finally:
+        signal.alarm(0)
+        context.close()
+    return None
+
+
+def collect(machine, words):
+    """Import the test files; returns (sentence, function, limit) in their order."""
+    chosen = []
+    for folder in (os.path.join(HERE, "tests", name) for name in ("every", machine)):
+        if not os.path.isdir(folder):
+            continue
+        sys.path.insert(0, folder)
+        for name in sorted(os.listdir(folder)):
+            if name.startswith("test_") and name.endswith(".py"):
+                known = len(harness.TESTS_REGISTERED)
+                importlib.import_module(name[:-3])
+                for entry in harness.TESTS_REGISTERED[known:]:
+                    if not words or any(word in entry[0] or word in name for word in words):
+                        chosen.append(entry)
+    return chosen
+
+
+def main():
+    machine, words = sys.argv[1], sys.argv[2:]
+    harness.Context.program = "/share/opprobe"
+    harness.Context.objects = "/share"
+    harness.Context.runtime = staticmethod(lambda version: "/mnt/ort-" + version)
+    passed = failed = 0
+    for sentence, function, limit in collect(machine, words):
+        start = time.monotonic()
+        problem = run_one(function, limit)
+        took = time.monotonic() - start
+        print("%s  %s (%.1f s)" % ("FAILED " if problem else "ok     ", sentence, took), flush=True)
+        if problem:
+            print("    " + problem.rstrip().replace("\n", "\n    "), flush=True)
+        passed += not problem
+        failed += bool(problem)
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Hardware counters against what is known to be true. This machine counts the
+instructions of user mode exactly."""
+
+import json
+import re
+import subprocess
+
+from harness import OrtTarget, check, check_equal, test
+
+VERSIONS = ("1.20.1", "1.30.0")
+RUNS = 20
+LIMIT = 60
+KNOWN = 2_000_005  # the instructions of known_counts.S
+
+
+def exact(t, version):
+    program = t.objects + "/tests/vm/exact"
+    return t.start(OrtTarget, [program, t.library(version), program + ".onnx"]).ready()
+
+
+@test("the machine itself counts a program of known length exactly, every time")
+def _(t):
+    for _ in range(3):
+        made = subprocess.run(
+            ["perf", "stat", "-x,", "-e", "instructions:u", t.objects + "/tests/vm/known_counts"],
+            stderr=subprocess.PIPE, check=True)
+        check_equal(int(made.stderr.split(b",")[0]), KNOWN, "instructions")
+
+
+def known_instructions(version):
+    @test("%s: operators of known instructions differ by exactly that many" % version)
+    def _(t):
+        target = exact(t, version)
+        target.ask("run 3")
+        probe = t.attach(target, "-e", "instructions", limit=LIMIT)
+        target.ask("run %d" % RUNS)
+        report = probe.stop().nothing_lost()
+        empty = report.operator("exact_0")["counters"]["instructions"]["total"]
+        check(0 < empty < 10_000 * RUNS, "an operator that does nothing takes %d" % empty)
+        for op in report.operators:
+            name = re.match(r"exact_(\d+)$", op["name"])
+            if not name:
+                continue
+            known = int(name[1])
+            counter = op["counters"]["instructions"]
+            check_equal(counter["counted"], RUNS, "counted executions of " + op["name"])
+            check_equal(counter["total"] - empty, known * RUNS, "instructions of " + op["name"])
+
+
+for version in VERSIONS:
+    known_instructions(version)
+
+
+def record_model(t, target):
+    """Two captures of one target; returns both reports and the target's own counts."""
+    reports, truths = [], []
+    for _ in range(2):
+        probe = t.attach(target, "-e", "instructions,cycles", limit=LIMIT)
+        truths.append(target.run(RUNS)["instructions"])
+        reports.append(probe.stop().nothing_lost())
+    return reports, truths
+
+
+@test("a real model, recorded twice: equal counts, and they add up to the runs'")
+def _(t):
+    target = t.ort_run("1.30.0", "transformer", "-e")
+    target.run(3)
+    (first, second), truths = record_model(t, target)
+    for op in first.operators:
+        one = op["counters"]["instructions"]["total"]
+        other = second.operator(op["name"])["counters"]["instructions"]["total"]
+        if one > 10_000 * RUNS:
+            check(abs(one - other) <= 0.001 * one,
+                  "%s: %d instructions, then %d" % (op["name"], one, other))
+    for report, truth in zip((first, second), truths):
+        total = report.json["total"]["counters"]["instructions"]["total"]
+        summed = report.counter("instructions")
+        check(summed <= total, "the operators have %d, the runs %d" % (summed, total))
+        check(abs(truth - total) <= 0.001 * truth,
+              "the runs have %d instructions, the thread %d" % (total, truth))
+
+
+@test("an event that this machine lacks is refused before anything is attached")
+def _(t):
+    target = t.ort_run("1.30.0", "mlp")
+    sentence = t.fails("-p", target.pid, "-e", "cache-misses", "-o", t.path("capture.opp"))
+    check("cache-misses" in sentence, "the sentence does not name the event", sentence)
+
+
+@test("the default events are what the machine has")
+def _(t):
+    target = t.ort_run("1.30.0", "mlp")
+    probe = t.attach(target, limit=LIMIT)
+    target.run(1)
+    names = set(probe.stop().operators[0]["counters"])
+    check({"cycles", "instructions"} <= names, "the counters are %s" % json.dumps(sorted(names)))

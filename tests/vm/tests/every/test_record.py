@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Attach, record and report, on a real ONNX Runtime, whatever the kernel is."""
+
+from harness import check_counts, check_equal, described_counts, test
+
+VERSIONS = ("1.12.0", "1.20.1", "1.30.0")
+RUNS = 10
+LIMIT = 60  # seconds: everything takes ten times as long in an emulator
+
+
+def through_c(version, model, *options):
+    @test("C API, %s: %s %s: counts are nodes times runs" % (version, model, " ".join(options)))
+    def _(t):
+        target = t.ort_run(version, model, "-O", "0", *options)
+        truth = target.run(1)["sum"]
+        probe = t.attach(target, limit=LIMIT)
+        check_equal(target.run(RUNS)["sum"], truth, "result while attached")
+        report = probe.stop().nothing_lost()
+        expected = described_counts(t.model(model), RUNS)
+        check_counts(report.counts(), expected, "operators of the table")
+        check_counts(report.trace_counts(), expected, "operators of the trace")
+        check_equal(report.json["runs"], RUNS, "runs")
+        check_equal(target.run(1)["sum"], truth, "result after it detached")
+
+
+for version in VERSIONS:
+    through_c(version, "nested")
+through_c("1.30.0", "transformer", "-t", "2")
+
+
+@test("node.js, 1.20.1: counts are nodes times runs")
+def _(t):
+    target = t.node("1.20.1")
+    session = target.load_plain(t.model("mlp"))
+    probe = t.attach(target, limit=LIMIT)
+    target.run(session, RUNS)
+    report = probe.stop().nothing_lost()
+    check_counts(report.counts(), described_counts(t.model("mlp"), RUNS))
+    check_equal(report.json["runs"], RUNS, "runs")
+
+
+@test("a capture that is recorded here is reported here, with counters")
+def _(t):
+    target = t.ort_run("1.30.0", "mlp", "-O", "0")
+    record = t.opprobe("record", "-p", target.pid, "-o", t.path("run.opp"),
+                       "-e", "task-clock,page-faults,context-switches").attached(LIMIT)
+    target.run(RUNS)
+    record.signal(2)
+    check_equal(record.wait(), 0, "status of record")
+    report = t.opprobe("report", t.path("run.opp"), "--json").finish().nothing_lost()
+    check_counts(report.counts(), described_counts(t.model("mlp"), RUNS))
+    for op in report.operators:
+        for name in ("task-clock", "page-faults", "context-switches"):
+            check_equal(op["counters"][name]["counted"], op["count"], name + " of " + op["name"])

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+#   make vm         opprobe on emulated machines (root): older kernels, arm64 with exact
+#                   hardware counters; VM='MACHINE...' chooses machines
+#
+# Included by the Makefile. What runs in a machine of arm64 is built by these same rules,
+# by tests/vm/build-arm64.
+
+EXACT := $(O)/tests/vm/exact
+EXACT_MODEL := $(O)/tests/vm/exact.onnx
+KNOWN_COUNTS := $(if $(filter arm64,$(BPF_ARCH)),$(O)/tests/vm/known_counts)
+
+$(EXACT): tests/vm/exact.c tests/targets/ort_api.h
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -O2 -g $(WARNINGS) -o $@ $< -ldl
+
+$(KNOWN_COUNTS): tests/vm/known_counts.S
+	$(say) AS $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -nostdlib -static -o $@ $<
+
+$(EXACT_MODEL): tests/vm/exact_model.py
+	$(say) MODEL $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(PYTHON) $< $@
+
+.PHONY: vm vm-programs
+vm-programs: $(PROGRAM) $(ORT_RUN) $(EXACT) $(KNOWN_COUNTS)
+
+vm: vm-programs $(MODELS) $(EXACT_MODEL)
+	$(Q)tests/vm/check --program $(PROGRAM) --objects $(O) $(VM)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The state of the fold, shared by analyze.c and grouping.c alone. */
+#ifndef OPPROBE_ANALYZE_FOLD_H
+#define OPPROBE_ANALYZE_FOLD_H
+
+#include "../capture/strings.h"
+#include "analyze.h"
+#include "nesting.h"
+#include "open_runs.h"
+#include "rows.h"
+
+struct op_state {
+	struct capture_operator op;
+	const char *label;
+	bool shown; /* its name and type are among the selected */
+	/* The row that it added to last, and the part of the key that may vary. */
+	struct analyze_row *row;
+	uint32_t row_part;
+};
+
+struct thread_state {
+	struct capture_thread thread;
+	bool seen;
+	struct nesting nesting;
+	struct open_run *run; /* that its last top-level operator belonged to */
+};
+
+/* Things by number, grown as numbers appear. */
+struct table {
+	void **items;
+	uint32_t n;
+};
+
+struct fold {
+	struct analysis *a;
+	const struct analyze_options *options;
+	struct rows rows;
+	struct table ops, threads, shapes;
+	struct strings labels;
+	struct open_runs open_runs;
+	struct cover sum;
+	struct {
+		uint64_t ns, runs, count;
+		uint64_t total[CAPTURE_COUNTERS], counted[CAPTURE_COUNTERS];
+	} gap;
+	uint64_t top_ns; /* of all top-level operators, whatever is shown */
+	uint64_t last;	 /* the latest time seen */
+};
+
+/* -- grouping.c -------------------------------------------------------------- */
+
+/* Remember a definition. Return 0 or -ENOMEM. */
+int define_operator(struct fold *f, const struct capture_operator *op);
+int define_thread(struct fold *f, const struct capture_thread *thread);
+int define_shapes(struct fold *f, const struct capture_shapes *shapes);
+/* The item of @number, NULL if it was not defined. */
+void *table_get(const struct table *table, uint32_t number);
+void table_free(struct table *table);
+/* The row that @exec, of the operator @state, adds to; NULL if out of memory. */
+struct analyze_row *row_of(struct fold *f, struct op_state *state, const struct capture_exec *exec);
+/* The row of a run, where rows are runs. */
+struct analyze_row *row_of_run(struct fold *f, const struct capture_run *run);
+
+#endif

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which row an execution belongs to, and what the row says of it. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fold.h"
+
+/* -- tables ---------------------------------------------------------------- */
+
+void *table_get(const struct table *table, uint32_t number)
+{
+	return number < table->n ? table->items[number] : NULL;
+}
+
+/* The item of @number, of @size bytes and zeroed when new. */
+static void *table_make(struct table *table, uint32_t number, size_t size)
+{
+	if (number >= table->n) {
+		uint32_t n = table->n ? table->n : 64;
+		void **items;
+
+		while (n <= number)
+			n *= 2;
+		items = realloc(table->items, n * sizeof(*items));
+		if (!items)
+			return NULL;
+		memset(items + table->n, 0, (n - table->n) * sizeof(*items));
+		table->items = items;
+		table->n = n;
+	}
+	if (!table->items[number])
+		table->items[number] = calloc(1, size);
+	return table->items[number];
+}
+
+void table_free(struct table *table)
+{
+	for (uint32_t i = 0; i < table->n; i++)
+		free(table->items[i]);
+	free(table->items);
+}
+
+/* -- definitions ----------------------------------------------------------- */
+
+/* A node without a name goes by the one that the runtime's own profiler
+ * makes up for it. */
+static const char *node_label(struct fold *f, const struct capture_operator *op)
+{
+	char label[256];
+	int length;
+
+	if (op->name[0])
+		return op->name;
+	if (op->node_index == CAPTURE_UNKNOWN)
+		return op->op_type[0] ? op->op_type : "(unknown)";
+	length = snprintf(label, sizeof(label), "%.200s_%u", op->op_type, op->node_index);
+	return strings_intern(&f->labels, label, length);
+}
+
+int define_operator(struct fold *f, const struct capture_operator *op)
+{
+	struct op_state *state = table_make(&f->ops, op->op, sizeof(*state));
+
+	if (!state)
+		return -ENOMEM;
+	state->op = *op;
+	state->label = node_label(f, op);
+	if (!state->label)
+		return -ENOMEM;
+	state->shown = (!f->options->name || !fnmatch(f->options->name, state->label, 0)) &&
+		       (!f->options->op || !fnmatch(f->options->op, op->op_type, 0));
+	f->a->truncated_names |= op->name_truncated;
+	return 0;
+}
+
+int define_thread(struct fold *f, const struct capture_thread *thread)
+{
+	struct thread_state *state = table_make(&f->threads, thread->thread, sizeof(*state));
+
+	if (!state)
+		return -ENOMEM;
+	state->thread = *thread;
+	return 0;
+}
+
+int define_shapes(struct fold *f, const struct capture_shapes *shapes)
+{
+	struct capture_shapes *copy = table_make(&f->shapes, shapes->shapes, sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	*copy = *shapes;
+	return 0;
+}
+
+/* -- the row of an execution ------------------------------------------------ */
+
+/* Numbers of threads and runs leave room for "unknown" in a key. */
+static uint64_t pair(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+/* The part of the key that differs between executions of one operator. */
+static uint32_t varying_part(const struct fold *f, const struct capture_exec *exec)
+{
+	switch (f->options->group) {
+	case GROUP_SHAPE:
+		return exec->shapes;
+	case GROUP_THREAD:
+		return exec->thread;
+	case GROUP_RUN:
+		return exec->run;
+	case GROUP_NODE:
+		return f->options->tree ? exec->parent : 0;
+	default:
+		return 0;
+	}
+}
+
+static struct row_key key_of(const struct fold *f, const struct op_state *state,
+			     const struct capture_exec *exec)
+{
+	const struct capture_operator *op = &state->op;
+	const struct capture_shapes *shapes = table_get(&f->shapes, exec->shapes);
+	struct row_key key = {{0}};
+
+	switch (f->options->group) {
+	case GROUP_NODE:
+		key.words[0] = (uintptr_t)op->name;
+		key.words[1] = (uintptr_t)op->op_type;
+		key.words[2] = (uintptr_t)op->provider;
+		key.words[3] = pair(op->session, op->name[0] ? 0 : op->node_index);
+		key.words[4] = f->options->tree ? exec->parent : 0;
+		break;
+	case GROUP_OP:
+		key.words[0] = (uintptr_t)op->op_type;
+		break;
+	case GROUP_SHAPE:
+		key.words[0] = (uintptr_t)op->op_type;
+		key.words[1] = shapes ? (uintptr_t)shapes->inputs : 0;
+		break;
+	case GROUP_THREAD:
+		key.words[0] = exec->thread;
+		break;
+	case GROUP_SESSION:
+		key.words[0] = op->session;
+		break;
+	case GROUP_RUN:
+		key.words[0] = exec->run;
+		break;
+	}
+	return key;
+}
+
+static const char *intern_label(struct fold *f, const char *label)
+{
+	const char *interned = strings_intern(&f->labels, label, strlen(label));
+
+	return interned ? interned : "";
+}
+
+static const char *numbered(struct fold *f, const char *what, uint32_t number)
+{
+	char label[64];
+
+	if (number == CAPTURE_UNKNOWN)
+		snprintf(label, sizeof(label), "%s not known", what);
+	else
+		snprintf(label, sizeof(label), "%s %u", what, number);
+	return intern_label(f, label);
+}
+
+static const char *thread_label(struct fold *f, const struct capture_thread *thread)
+{
+	char label[64];
+
+	snprintf(label, sizeof(label), "%.*s (%u)", (int)sizeof(thread->comm), thread->comm,
+		 thread->tid);
+	return intern_label(f, label);
+}
+
+/* A new row takes what the group has in common from its first execution. */
+static void start_row(struct fold *f, struct analyze_row *row, const struct op_state *state,
+		      const struct capture_exec *exec)
+{
+	const struct thread_state *thread = table_get(&f->threads, exec->thread);
+	const struct capture_shapes *shapes = table_get(&f->shapes, exec->shapes);
+
+	row->op_type = state->op.op_type;
+	row->domain = state->op.domain;
+	row->provider = state->op.provider;
+	row->session = state->op.session;
+	row->op = exec->op;
+	row->thread = exec->thread;
+	row->tid = thread->thread.tid;
+	row->run = exec->run;
+	row->inputs = shapes ? shapes->inputs : NULL;
+	row->outputs = shapes ? shapes->outputs : NULL;
+	switch (f->options->group) {
+	case GROUP_NODE:
+		row->label = row->name = state->label;
+		row->node_index = state->op.node_index;
+		break;
+	case GROUP_OP:
+	case GROUP_SHAPE:
+		row->label = row->op_type;
+		break;
+	case GROUP_THREAD:
+		row->label = thread_label(f, &thread->thread);
+		break;
+	case GROUP_SESSION:
+		row->label = numbered(f, "session", row->session);
+		break;
+	case GROUP_RUN:
+		row->label = numbered(f, "run", row->run);
+		break;
+	}
+}
+
+/* Forget what this execution does not share with the row. */
+static void keep_common(struct fold *f, struct analyze_row *row, const struct op_state *state,
+			const struct capture_exec *exec)
+{
+	const struct capture_operator *op = &state->op;
+
+	if (row->thread != exec->thread)
+		row->thread = row->tid = CAPTURE_UNKNOWN;
+	if (row->run != exec->run)
+		row->run = CAPTURE_UNKNOWN;
+	if (row->inputs || row->outputs) {
+		const struct capture_shapes *shapes = table_get(&f->shapes, exec->shapes);
+
+		if (!shapes || shapes->inputs != row->inputs)
+			row->inputs = NULL;
+		if (!shapes || shapes->outputs != row->outputs)
+			row->outputs = NULL;
+	}
+	if (row->op == exec->op)
+		return;
+	row->op = CAPTURE_UNKNOWN;
+	row->node_index = row->node_index == op->node_index ? op->node_index : CAPTURE_UNKNOWN;
+	row->op_type = row->op_type == op->op_type ? row->op_type : NULL;
+	row->domain = row->domain == op->domain ? row->domain : NULL;
+	row->provider = row->provider == op->provider ? row->provider : NULL;
+	row->session = row->session == op->session ? row->session : CAPTURE_UNKNOWN;
+}
+
+struct analyze_row *row_of(struct fold *f, struct op_state *state, const struct capture_exec *exec)
+{
+	uint32_t part = varying_part(f, exec);
+	struct analyze_row *row = state->row;
+
+	if (!row || state->row_part != part) {
+		struct row_key key = key_of(f, state, exec);
+
+		row = rows_get(&f->rows, &key);
+		if (!row)
+			return NULL;
+		state->row = row;
+		state->row_part = part;
+	}
+	if (!row->count && !row->self_count && row->op == CAPTURE_UNKNOWN)
+		start_row(f, row, state, exec);
+	else
+		keep_common(f, row, state, exec);
+	return row;
+}
+
+struct analyze_row *row_of_run(struct fold *f, const struct capture_run *run)
+{
+	struct row_key key = {{run->run}};
+	struct analyze_row *row = rows_get(&f->rows, &key);
+
+	if (!row)
+		return NULL;
+	row->run = run->run;
+	row->step = run->step;
+	row->session = run->session;
+	row->thread = run->thread;
+	row->run_ns = run->failed ? 0 : run->end - run->start;
+	row->label = numbered(f, "run", run->run);
+	return row;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Runs whose end has not been read yet, with what their top-level operators
+ * took so far: as many as run at once, and those that never end.
+ */
+#ifndef OPPROBE_ANALYZE_OPEN_RUNS_H
+#define OPPROBE_ANALYZE_OPEN_RUNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../capture/capture.h"
+
+struct open_run {
+	struct open_run *next;
+	uint32_t run;
+	uint32_t thread; /* of the first operator */
+	bool several_threads;
+	uint64_t count, ns;			  /* of the top-level operators */
+	uint64_t executions;			  /* with those inside them */
+	uint32_t counted;			  /* events that were counted for all of them */
+	uint64_t counters[CAPTURE_COUNTERS];	  /* the calling thread's */
+	uint64_t work_ns, work[CAPTURE_COUNTERS]; /* other threads' */
+	uint64_t first, last; /* when the first one started, when the last one ended */
+};
+
+#define OPEN_RUNS_BUCKETS 1024
+
+struct open_runs {
+	struct open_run *buckets[OPEN_RUNS_BUCKETS];
+	struct open_run *free;
+};
+
+/* The open run of number @run, a new one if there is none; NULL if out of memory. */
+struct open_run *open_runs_get(struct open_runs *runs, uint32_t run);
+/* Take run number @run out; NULL if there is none. Give it back with put. */
+struct open_run *open_runs_take(struct open_runs *runs, uint32_t run);
+void open_runs_put(struct open_runs *runs, struct open_run *run);
+void open_runs_free(struct open_runs *runs);
+
+#endif

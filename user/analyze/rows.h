@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The rows of an analysis, found by key. */
+#ifndef OPPROBE_ANALYZE_ROWS_H
+#define OPPROBE_ANALYZE_ROWS_H
+
+#include "analyze.h"
+
+#define ROWS_MAX (1u << 22)
+
+struct row_key {
+	uint64_t words[5]; /* of interned strings, the addresses */
+};
+
+struct rows_slot {
+	struct row_key key;
+	struct analyze_row *row;
+};
+
+struct rows {
+	struct rows_slot *slots; /* open addressing, a power of two */
+	size_t n_slots;
+	struct analyze_row **rows; /* in order of appearance */
+	size_t n, size;
+	uint32_t n_events;
+};
+
+/* A row of its own, in no table; NULL if out of memory. */
+struct analyze_row *row_new(uint32_t n_events);
+void row_free(struct analyze_row *row);
+/* The row of @key, new with count 0 if there is none yet; NULL if out of
+ * memory, or beyond ROWS_MAX rows. */
+struct analyze_row *rows_get(struct rows *rows, const struct row_key *key);
+/* Frees the table; the rows too, unless they were taken over. */
+void rows_free(struct rows *rows);
+
+#endif

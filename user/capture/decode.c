@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "decode.h"
+
+#include <errno.h>
+
+/* The bytes of a string inside @c, without a NUL among them. */
+static struct format_cursor get_bytes(struct format_cursor *c)
+{
+	uint64_t length = format_get_varint(c);
+	struct format_cursor bytes = {.p = c->p, .end = c->p};
+
+	if (length > (uint64_t)(c->end - c->p) || length > FORMAT_STRING_MAX) {
+		c->bad = true;
+		return bytes;
+	}
+	bytes.end += length;
+	c->p += length;
+	if (length && memchr(bytes.p, '\0', length))
+		c->bad = true;
+	return bytes;
+}
+
+static void copy_bytes(struct format_cursor *c, char *to, size_t size)
+{
+	struct format_cursor bytes = get_bytes(c);
+	size_t length = bytes.end - bytes.p;
+
+	if (length > size)
+		length = size;
+	memcpy(to, bytes.p, length);
+	if (length < size)
+		to[length] = '\0';
+}
+
+/* As copy_bytes(), and always ends in a NUL. */
+static void copy_string(struct format_cursor *c, char *to, size_t size)
+{
+	copy_bytes(c, to, size - 1);
+	to[size - 1] = '\0';
+}
+
+static int intern(struct decoder *decoder, struct format_cursor *c, const char **string)
+{
+	struct format_cursor bytes = get_bytes(c);
+
+	*string = strings_intern(&decoder->strings, (const char *)bytes.p, bytes.end - bytes.p);
+	return *string ? 0 : -ENOMEM;
+}
+
+/* -- info ------------------------------------------------------------------ */
+
+static void decode_event(struct format_cursor c, struct capture_info *info, bool *bad)
+{
+	struct capture_event *event = &info->events[info->n_events];
+
+	if (info->n_events == CAPTURE_COUNTERS) {
+		*bad = true;
+		return;
+	}
+	copy_string(&c, event->name, sizeof(event->name));
+	copy_string(&c, event->event, sizeof(event->event));
+	copy_string(&c, event->unit, sizeof(event->unit));
+	event->group = format_get_u32(&c);
+	event->multiplexed = format_get_varint(&c);
+	info->n_events++;
+	*bad |= c.bad;
+}
+
+static void info_string(struct format_cursor c, char *to, size_t size)
+{
+	size_t length = c.end - c.p;
+
+	if (length > size - 1)
+		length = size - 1;
+	memcpy(to, c.p, length);
+	to[length] = '\0';
+}
+
+static void decode_info_field(uint64_t field, struct format_cursor c, struct capture_info *info,
+			      bool *bad)
+{
+	switch (field) {
+	case INFO_PID:
+		info->pid = format_get_u32(&c);
+		break;
+	case INFO_COMMAND:
+		info_string(c, info->command, sizeof(info->command));
+		break;
+	case INFO_LIBRARY:
+		info_string(c, info->library, sizeof(info->library));
+		break;
+	case INFO_RUNTIME:
+		info_string(c, info->runtime, sizeof(info->runtime));
+		break;
+	case INFO_VERSION:
+		info_string(c, info->version, sizeof(info->version));
+		break;
+	case INFO_BUILD_ID:
+		info_string(c, info->build_id, sizeof(info->build_id));
+		break;
+	case INFO_KERNEL:
+		info_string(c, info->kernel, sizeof(info->kernel));
+		break;
+	case INFO_MACHINE:
+		info_string(c, info->machine, sizeof(info->machine));
+		break;
+	case INFO_CPU:
+		info_string(c, info->cpu, sizeof(info->cpu));
+		break;
+	case INFO_HOST:
+		info_string(c, info->host, sizeof(info->host));
+		break;
+	case INFO_CPUS:
+		info->n_cpus = format_get_u32(&c);
+		break;
+	case INFO_REALTIME_OFFSET:
+		info->realtime_offset = format_unzigzag(format_get_varint(&c));
+		break;
+	case INFO_START:
+		info->start = format_get_varint(&c);
+		break;
+	case INFO_OPPROBE_VERSION:
+		info_string(c, info->opprobe_version, sizeof(info->opprobe_version));
+		break;
+	case INFO_EVENT:
+		decode_event(c, info, bad);
+		break;
+	case INFO_NOTE:
+		if (info->n_notes < CAPTURE_NOTES)
+			info_string(c, info->notes[info->n_notes++], sizeof(info->notes[0]));
+		break;
+	}
+	*bad |= c.bad;
+}
+
+int decode_info(struct format_cursor c, struct capture_info *info)
+{
+	bool bad = false;
+
+	while (c.p < c.end && !c.bad && !bad) {
+		uint64_t field = format_get_varint(&c);
+		uint64_t length = format_get_varint(&c);
+
+		if (c.bad || length > (uint64_t)(c.end - c.p))
+			return -EBADMSG;
+		decode_info_field(field, (struct format_cursor){.p = c.p, .end = c.p + length},
+				  info, &bad);
+		c.p += length;
+	}
+	return c.bad || bad ? -EBADMSG : 0;
+}
+
+/* -- definitions ----------------------------------------------------------- */
+
+/* Returns NULL, or what is wrong; @status is -ENOMEM if that is all that is. */
+static const char *define(struct ids *ids, uint32_t id, bool again, int *status)
+{
+	if (!again && ids_has(ids, id))
+		return "a number that is defined twice";
+	*status = ids_add(ids, id);
+	return *status ? "a number out of range" : NULL;
+}
+
+static const char *decode_thread(struct decoder *decoder, struct format_cursor *c,
+				 struct capture_thread *thread, int *status)
+{
+	thread->thread = format_get_u32(c);
+	thread->tid = format_get_u32(c);
+	copy_bytes(c, thread->comm, sizeof(thread->comm));
+	return c->bad ? NULL : define(&decoder->threads, thread->thread, true, status);
+}
+
+static const char *decode_session(struct decoder *decoder, struct format_cursor *c,
+				  struct capture_session *session, int *status)
+{
+	session->session = format_get_u32(c);
+	session->address = format_get_varint(c);
+	return c->bad ? NULL : define(&decoder->sessions, session->session, false, status);
+}
+
+static const char *decode_operator(struct decoder *decoder, struct format_cursor *c,
+				   struct capture_operator *op, int *status)
+{
+	uint64_t flags = format_get_varint(c);
+
+	op->op = format_get_u32(c);
+	op->session = flags & OPERATOR_HAS_SESSION ? format_get_u32(c) : CAPTURE_UNKNOWN;
+	op->node_index = flags & OPERATOR_HAS_INDEX ? format_get_u32(c) : CAPTURE_UNKNOWN;
+	op->name_truncated = flags & OPERATOR_NAME_TRUNCATED;
+	if (intern(decoder, c, &op->name) || intern(decoder, c, &op->op_type) ||
+	    intern(decoder, c, &op->domain) || intern(decoder, c, &op->provider))
+		*status = -ENOMEM;
+	if (c->bad || *status)
+		return NULL;
+	if (flags & OPERATOR_HAS_SESSION && !ids_has(&decoder->sessions, op->session))
+		return "an operator of a session that was not defined";
+	return define(&decoder->operators, op->op, false, status);
+}
+
+static const char *decode_shapes(struct decoder *decoder, struct format_cursor *c,
+				 struct capture_shapes *shapes, int *status)
+{
+	shapes->shapes = format_get_u32(c);
+	if (intern(decoder, c, &shapes->inputs) || intern(decoder, c, &shapes->outputs))
+		*status = -ENOMEM;
+	shapes->activation_bytes = format_get_varint(c);
+	shapes->parameter_bytes = format_get_varint(c);
+	shapes->output_bytes = format_get_varint(c);
+	return c->bad || *status ? NULL : define(&decoder->shapes, shapes->shapes, false, status);
+}
+
+/* -- executions and runs --------------------------------------------------- */
+
+static void get_counters(struct format_cursor *c, uint32_t counted, uint64_t *counters)
+{
+	for (; counted; counted &= counted - 1)
+		counters[__builtin_ctz(counted)] = format_get_varint(c);
+}
+
+static uint32_t get_counted(struct decoder *decoder, struct format_cursor *c)
+{
+	uint32_t counted = format_get_u32(c);
+
+	if (counted >> decoder->n_events) {
+		c->bad = true;
+		return 0;
+	}
+	return counted;
+}
+
+/* The end as a difference to the one before, and the duration. */
+static void get_times(struct decoder *decoder, struct format_cursor *c, uint64_t *start,
+		      uint64_t *end)
+{
+	uint64_t duration;
+
+	decoder->state.time += (uint64_t)format_unzigzag(format_get_varint(c));
+	*end = decoder->state.time;
+	duration = format_get_varint(c);
+	if (duration > *end)
+		c->bad = true;
+	*start = *end - duration;
+}
+
+static uint32_t get_run(struct decoder *decoder, struct format_cursor *c)
+{
+	int64_t run = format_unzigzag(format_get_varint(c));
+
+	if (run > UINT32_MAX || run < -(int64_t)UINT32_MAX)
+		c->bad = true;
+	else
+		run += decoder->state.run;
+	if (run < 0 || run >= CAPTURE_UNKNOWN)
+		c->bad = true;
+	if (!c->bad)
+		decoder->state.run = run;
+	return decoder->state.run;
+}
+
+static const char *decode_exec(struct decoder *decoder, struct format_cursor *c,
+			       struct capture_exec *exec)
+{
+	uint32_t fields = format_get_varint(c);
+
+	exec->flags = fields & EXEC_FLAGS;
+	exec->op = format_get_u32(c);
+	exec->thread = format_get_u32(c);
+	exec->depth = format_get_u32(c);
+	exec->cpu = format_get_u32(c);
+	exec->run = fields & EXEC_HAS_RUN ? get_run(decoder, c) : CAPTURE_UNKNOWN;
+	exec->parent = fields & EXEC_HAS_PARENT ? format_get_u32(c) : CAPTURE_UNKNOWN;
+	exec->shapes = fields & EXEC_HAS_SHAPES ? format_get_u32(c) : CAPTURE_UNKNOWN;
+	get_times(decoder, c, &exec->start, &exec->end);
+	exec->counted = get_counted(decoder, c);
+	get_counters(c, exec->counted, exec->counters);
+	exec->work_ns = 0;
+	if (fields & EXEC_WORK) {
+		exec->work_ns = format_get_varint(c);
+		get_counters(c, exec->counted, exec->work_counters);
+	}
+	if (c->bad)
+		return NULL;
+	if (!ids_has(&decoder->operators, exec->op) ||
+	    (fields & EXEC_HAS_PARENT && !ids_has(&decoder->operators, exec->parent)))
+		return "an execution of an operator that was not defined";
+	if (!ids_has(&decoder->threads, exec->thread))
+		return "an execution on a thread that was not defined";
+	if (fields & EXEC_HAS_SHAPES && !ids_has(&decoder->shapes, exec->shapes))
+		return "an execution with shapes that were not defined";
+	if (exec->depth >= CAPTURE_DEPTH_MAX)
+		return "an execution at an impossible depth";
+	if (exec->flags & EXEC_THREW && exec->start != exec->end)
+		return "an execution that threw, and yet has an end";
+	return NULL;
+}
+
+static const char *decode_run(struct decoder *decoder, struct format_cursor *c,
+			      struct capture_run *run)
+{
+	uint64_t flags = format_get_varint(c);
+
+	run->failed = flags & RUN_FAILED;
+	run->has_work = flags & RUN_HAS_WORK;
+	run->run = format_get_u32(c);
+	run->session = flags & RUN_HAS_SESSION ? format_get_u32(c) : CAPTURE_UNKNOWN;
+	run->step = format_get_u32(c);
+	run->thread = format_get_u32(c);
+	get_times(decoder, c, &run->start, &run->end);
+	run->counted = get_counted(decoder, c);
+	get_counters(c, run->counted, run->counters);
+	run->work_ns = 0;
+	if (run->has_work) {
+		run->work_ns = format_get_varint(c);
+		get_counters(c, run->counted, run->work_counters);
+	}
+	if (c->bad)
+		return NULL;
+	if (run->run == CAPTURE_UNKNOWN)
+		return "a run without a number";
+	if (flags & RUN_HAS_SESSION && !ids_has(&decoder->sessions, run->session))
+		return "a run of a session that was not defined";
+	if (!ids_has(&decoder->threads, run->thread))
+		return "a run on a thread that was not defined";
+	return NULL;
+}
+
+static void decode_loss(struct format_cursor *c, struct capture_loss *loss)
+{
+	loss->ring_full = format_get_varint(c);
+	loss->too_deep = format_get_varint(c);
+	loss->unnamed = format_get_varint(c);
+	loss->missed = format_get_varint(c);
+	loss->threads_full = format_get_varint(c);
+}
+
+static void decode_overhead(const struct decoder *decoder, struct format_cursor *c,
+			    struct capture_overhead *overhead)
+{
+	*overhead = (struct capture_overhead){0};
+	overhead->own_ns = format_get_varint(c);
+	overhead->nested_ns = format_get_varint(c);
+	for (uint32_t i = 0; i < decoder->n_events; i++) {
+		overhead->own[i] = format_get_varint(c);
+		overhead->nested[i] = format_get_varint(c);
+	}
+}
+
+int decode_record(struct decoder *decoder, uint8_t type, struct format_cursor c,
+		  struct capture_record *record, const char **wrong)
+{
+	const char *problem = NULL;
+	int status = 0;
+
+	switch (type) {
+	case CAPTURE_THREAD:
+		problem = decode_thread(decoder, &c, &record->thread, &status);
+		break;
+	case CAPTURE_SESSION:
+		problem = decode_session(decoder, &c, &record->session, &status);
+		break;
+	case CAPTURE_OPERATOR:
+		problem = decode_operator(decoder, &c, &record->op, &status);
+		break;
+	case CAPTURE_SHAPES:
+		problem = decode_shapes(decoder, &c, &record->shapes, &status);
+		break;
+	case CAPTURE_EXEC:
+		problem = decode_exec(decoder, &c, &record->exec);
+		break;
+	case CAPTURE_RUN:
+		problem = decode_run(decoder, &c, &record->run);
+		break;
+	case CAPTURE_LOSS:
+		decode_loss(&c, &record->loss);
+		break;
+	case CAPTURE_END:
+		record->end.end = format_get_varint(&c);
+		copy_string(&c, record->end.reason, sizeof(record->end.reason));
+		break;
+	case CAPTURE_OVERHEAD:
+		decode_overhead(decoder, &c, &record->overhead);
+		break;
+	case CAPTURE_INFO:
+		problem = "facts about the recording in its middle";
+		break;
+	default:
+		return 0;
+	}
+	if (status == -ENOMEM)
+		return status;
+	*wrong = c.bad ? "a record that does not fit its length" : problem;
+	if (*wrong)
+		return -EBADMSG;
+	record->type = type;
+	return 1;
+}
+
+void decoder_reset(struct decoder *decoder)
+{
+	ids_free(&decoder->operators);
+	ids_free(&decoder->threads);
+	ids_free(&decoder->sessions);
+	ids_free(&decoder->shapes);
+	decoder->state = (struct format_state){0};
+}
+
+void decoder_free(struct decoder *decoder)
+{
+	decoder_reset(decoder);
+	strings_free(&decoder->strings);
+}

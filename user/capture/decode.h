@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From the payload of a record to the record: the reader's other half. */
+#ifndef OPPROBE_CAPTURE_DECODE_H
+#define OPPROBE_CAPTURE_DECODE_H
+
+#include "capture.h"
+#include "format.h"
+#include "ids.h"
+#include "strings.h"
+
+struct decoder {
+	struct format_state state; /* zeroed by the reader at each chunk */
+	struct ids operators, threads, sessions, shapes;
+	struct strings strings;
+	uint32_t n_events;
+};
+
+/*
+ * Decode @payload, of a record of @type, into @record. Returns 1, 0 if the
+ * type is not known (a later version's: to be skipped), -ENOMEM, or -EBADMSG
+ * with @wrong saying what is wrong.
+ */
+int decode_record(struct decoder *decoder, uint8_t type, struct format_cursor payload,
+		  struct capture_record *record, const char **wrong);
+/* Decode an info record. Returns 0 or -EBADMSG. */
+int decode_info(struct format_cursor payload, struct capture_info *info);
+/* Forget what was defined, but no string. */
+void decoder_reset(struct decoder *decoder);
+void decoder_free(struct decoder *decoder);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The layout of a capture file, known to writer.c and reader.c alone and
+ * documented in FORMAT.md: a file header, then chunks of records. Whole
+ * numbers are LEB128 varints, signed ones in zigzag; fixed fields are little
+ * endian.
+ */
+#ifndef OPPROBE_CAPTURE_FORMAT_H
+#define OPPROBE_CAPTURE_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FORMAT_MAGIC	   "\x89OPPCAP\n" /* 8 bytes without the NUL */
+#define FORMAT_MAGIC_SIZE  8
+#define FORMAT_VERSION	   1
+#define FORMAT_HEADER_SIZE 16
+#define FORMAT_BYTE_ORDER  0x01020304u
+
+/* length, records, CRC of the payload, CRC of these three: 4 bytes each. */
+#define FORMAT_CHUNK_HEADER 16
+#define FORMAT_CHUNK_TARGET (64u << 10) /* a chunk is written when it holds this much */
+#define FORMAT_CHUNK_MAX    (1u << 20)	/* none is larger: the reader's buffer is bounded */
+#define FORMAT_STRING_MAX   (64u << 10)
+#define FORMAT_VARINT_MAX   10
+
+/* Fields of the info record, each {field, length, payload}. */
+enum format_info {
+	INFO_PID = 1,
+	INFO_COMMAND,
+	INFO_LIBRARY,
+	INFO_RUNTIME,
+	INFO_VERSION,
+	INFO_BUILD_ID,
+	INFO_KERNEL,
+	INFO_MACHINE,
+	INFO_CPU,
+	INFO_HOST,
+	INFO_CPUS,
+	INFO_REALTIME_OFFSET,
+	INFO_START,
+	INFO_OPPROBE_VERSION,
+	INFO_EVENT,
+	INFO_NOTE,
+};
+
+/* The first byte of an execution: the flags of enum capture_exec_flags in
+ * its low bits, and which optional fields follow. */
+enum format_exec {
+	EXEC_FLAGS = EXEC_THREW | EXEC_MIGRATED | EXEC_NESTED | EXEC_WORK,
+	EXEC_HAS_RUN = 1 << 4,
+	EXEC_HAS_PARENT = 1 << 5,
+	EXEC_HAS_SHAPES = 1 << 6,
+};
+
+enum format_run {
+	RUN_FAILED = 1 << 0,
+	RUN_HAS_WORK = 1 << 1,
+	RUN_HAS_SESSION = 1 << 2,
+};
+
+enum format_operator {
+	OPERATOR_NAME_TRUNCATED = 1 << 0,
+	OPERATOR_HAS_SESSION = 1 << 1,
+	OPERATOR_HAS_INDEX = 1 << 2,
+};
+
+/* What numbers are written relative to; starts from zero in each chunk, so
+ * that a chunk can be read alone. */
+struct format_state {
+	uint64_t time; /* end of the last execution or run */
+	uint32_t run;  /* of the last execution that had one */
+};
+
+static inline uint64_t format_zigzag(int64_t value)
+{
+	return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
+}
+
+static inline int64_t format_unzigzag(uint64_t value)
+{
+	return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+}
+
+static inline void format_put_le32(uint8_t *p, uint32_t value)
+{
+	for (int i = 0; i < 4; i++)
+		p[i] = value >> (8 * i);
+}
+
+static inline uint32_t format_get_le32(const uint8_t *p)
+{
+	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* Write @value at @p, which has room for FORMAT_VARINT_MAX bytes; returns
+ * the position behind it. */
+static inline uint8_t *format_put_varint(uint8_t *p, uint64_t value)
+{
+	while (value >= 0x80) {
+		*p++ = value | 0x80;
+		value >>= 7;
+	}
+	*p++ = value;
+	return p;
+}
+
+/* A bounded reader over bytes that nobody vouches for: what does not fit
+ * sets bad and yields 0. */
+struct format_cursor {
+	const uint8_t *p, *end;
+	bool bad;
+};
+
+static inline uint64_t format_get_varint(struct format_cursor *c)
+{
+	uint64_t value = 0;
+
+	if (c->p < c->end && *c->p < 0x80)
+		return *c->p++;
+	for (unsigned int shift = 0; c->p < c->end && shift < 64; shift += 7) {
+		uint8_t byte = *c->p++;
+
+		if (shift == 63 && byte > 1)
+			break;
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return value;
+	}
+	c->bad = true;
+	c->p = c->end;
+	return 0;
+}
+
+static inline uint32_t format_get_u32(struct format_cursor *c)
+{
+	uint64_t value = format_get_varint(c);
+
+	if (value > UINT32_MAX)
+		c->bad = true;
+	return value;
+}
+
+#endif

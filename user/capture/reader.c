@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A capture may come from anywhere: every length, number and reference in it
+ * is checked before it is used, and memory grows only with distinct strings
+ * and numbers. One chunk at a time is held, so pipes can be read.
+ */
+#include "capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "decode.h"
+#include "format.h"
+
+struct capture_reader {
+	int fd;
+	char *path;
+	struct capture_info info;
+	struct decoder decoder;
+	uint8_t *chunk; /* the payload that is being read */
+	uint32_t chunk_size;
+	uint64_t payload_at; /* its position in the file */
+	uint64_t position;   /* behind the last byte that was read */
+	struct format_cursor cursor;
+	uint32_t records_left;
+	bool partial;  /* the chunk stops before its length */
+	bool ended;    /* the end record was read */
+	bool finished; /* no record follows */
+	char cut[256];
+};
+
+/* Read up to @size bytes; fewer only at the end of the file. */
+static ssize_t read_fully(struct capture_reader *reader, void *buffer, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = read(reader->fd, (uint8_t *)buffer + done, size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		done += n;
+	}
+	reader->position += done;
+	return done;
+}
+
+static int read_failed(const struct capture_reader *reader, int failure, struct error *err)
+{
+	return error_set(err, failure, "Cannot read the capture %s: %s.", reader->path,
+			 strerror(-failure));
+}
+
+static int damaged(const struct capture_reader *reader, uint64_t position, const char *what,
+		   struct error *err)
+{
+	return error_set(err, -EBADMSG,
+			 "The capture %s is damaged at byte %" PRIu64
+			 " (%s); what precedes it can be trusted.",
+			 reader->path, position, what);
+}
+
+static void set_cut(struct capture_reader *reader)
+{
+	reader->finished = true;
+	snprintf(reader->cut, sizeof(reader->cut),
+		 "The capture was cut short at byte %" PRIu64 ": its end is missing.",
+		 reader->position);
+}
+
+static int next_chunk_header(struct capture_reader *reader, uint8_t *header, struct error *err)
+{
+	uint64_t position = reader->position;
+	ssize_t n = read_fully(reader, header, FORMAT_CHUNK_HEADER);
+
+	if (n < 0)
+		return read_failed(reader, n, err);
+	if (n < FORMAT_CHUNK_HEADER) {
+		set_cut(reader);
+		return 0;
+	}
+	if (format_get_le32(header + 12) != crc32_z(0, header, 12))
+		return damaged(reader, position, "the head of a chunk has a wrong checksum", err);
+	if (!format_get_le32(header) || format_get_le32(header) > FORMAT_CHUNK_MAX)
+		return damaged(reader, position, "a chunk of an impossible length", err);
+	return 1;
+}
+
+static int reserve_chunk(struct capture_reader *reader, uint32_t length, struct error *err)
+{
+	uint8_t *chunk;
+
+	if (length <= reader->chunk_size)
+		return 0;
+	chunk = realloc(reader->chunk, length);
+	if (!chunk)
+		return read_failed(reader, -ENOMEM, err);
+	reader->chunk = chunk;
+	reader->chunk_size = length;
+	return 0;
+}
+
+/* Returns 1 with a chunk to read records from, 0 at the end of the file. */
+static int next_chunk(struct capture_reader *reader, struct error *err)
+{
+	uint8_t header[FORMAT_CHUNK_HEADER];
+	int status = next_chunk_header(reader, header, err);
+	uint32_t length;
+	ssize_t n;
+
+	if (status <= 0)
+		return status;
+	length = format_get_le32(header);
+	status = reserve_chunk(reader, length, err);
+	if (status)
+		return status;
+	reader->payload_at = reader->position;
+	n = read_fully(reader, reader->chunk, length);
+	if (n < 0)
+		return read_failed(reader, n, err);
+	reader->partial = n < (ssize_t)length;
+	if (!reader->partial && crc32_z(0, reader->chunk, length) != format_get_le32(header + 8))
+		return damaged(reader, reader->payload_at, "a chunk has a wrong checksum", err);
+	reader->records_left = format_get_le32(header + 4);
+	reader->cursor = (struct format_cursor){.p = reader->chunk, .end = reader->chunk + n};
+	reader->decoder.state = (struct format_state){0};
+	return 1;
+}
+
+/*
+ * Take the next {type, length, payload} off the chunk. Returns 1, 0 if the
+ * chunk holds no further whole record, negative if it contradicts itself.
+ */
+static int next_frame(struct capture_reader *reader, uint8_t *type, struct format_cursor *payload,
+		      struct error *err)
+{
+	struct format_cursor *c = &reader->cursor;
+	const uint8_t *start = c->p;
+	uint64_t length;
+
+	if (!reader->records_left && c->p == c->end && !reader->partial)
+		return 0;
+	if (reader->partial && (!reader->records_left || c->p == c->end)) {
+		set_cut(reader);
+		return 0;
+	}
+	if (!reader->records_left || c->p == c->end)
+		return damaged(reader, reader->payload_at + (c->p - reader->chunk),
+			       "a chunk with another number of records than it says", err);
+	*type = *c->p++;
+	length = format_get_varint(c);
+	if (c->bad || length > (uint64_t)(c->end - c->p)) {
+		if (!reader->partial)
+			return damaged(reader, reader->payload_at + (start - reader->chunk),
+				       "a record that is longer than its chunk", err);
+		reader->position = reader->payload_at + (start - reader->chunk);
+		set_cut(reader);
+		return 0;
+	}
+	*payload = (struct format_cursor){.p = c->p, .end = c->p + length};
+	c->p += length;
+	reader->records_left--;
+	return 1;
+}
+
+/* The next record of whatever type. Returns 1, 0 at the end, or negative. */
+static int next_record(struct capture_reader *reader, uint8_t *type, struct format_cursor *payload,
+		       struct error *err)
+{
+	for (;;) {
+		int status = reader->finished ? 0 : next_frame(reader, type, payload, err);
+
+		if (status || reader->finished)
+			return status;
+		status = next_chunk(reader, err);
+		if (status <= 0)
+			return status;
+	}
+}
+
+/* Nothing may follow the end record. */
+static int check_end(struct capture_reader *reader, struct error *err)
+{
+	uint64_t position = reader->payload_at + (reader->cursor.p - reader->chunk);
+	uint8_t byte;
+	ssize_t n = 0;
+
+	reader->finished = true;
+	if (reader->cursor.p == reader->cursor.end) {
+		position = reader->position;
+		n = read_fully(reader, &byte, 1);
+		if (n < 0)
+			return read_failed(reader, n, err);
+		if (!n)
+			return 0;
+	}
+	return damaged(reader, position, "something follows the end of the recording", err);
+}
+
+int capture_reader_next(struct capture_reader *reader, struct capture_record *record,
+			struct error *err)
+{
+	struct format_cursor payload;
+	uint8_t type;
+
+	if (reader->ended && !reader->finished)
+		return check_end(reader, err);
+	for (;;) {
+		uint64_t position;
+		const char *wrong;
+		int status = next_record(reader, &type, &payload, err);
+
+		if (status < 0)
+			reader->finished = true;
+		if (status <= 0)
+			return status;
+		position = reader->payload_at + (payload.p - reader->chunk);
+		status = decode_record(&reader->decoder, type, payload, record, &wrong);
+		if (status == -ENOMEM)
+			return read_failed(reader, status, err);
+		if (status < 0) {
+			reader->finished = true;
+			return damaged(reader, position, wrong, err);
+		}
+		if (status) {
+			reader->ended = type == CAPTURE_END;
+			return 1;
+		}
+	}
+}
+
+const struct capture_info *capture_reader_info(const struct capture_reader *reader)
+{
+	return &reader->info;
+}
+
+const char *capture_reader_cut(const struct capture_reader *reader)
+{
+	return reader->cut[0] ? reader->cut : NULL;
+}
+
+/* -- opening --------------------------------------------------------------- */
+
+static int read_header(struct capture_reader *reader, struct error *err)
+{
+	uint8_t header[FORMAT_HEADER_SIZE];
+	ssize_t n = read_fully(reader, header, sizeof(header));
+	uint32_t version;
+
+	if (n < 0)
+		return read_failed(reader, n, err);
+	if (!n)
+		return error_set(err, -EBADMSG, "The capture %s is empty: nothing was recorded.",
+				 reader->path);
+	if (memcmp(header, FORMAT_MAGIC, n < FORMAT_MAGIC_SIZE ? n : FORMAT_MAGIC_SIZE))
+		return error_set(err, -EBADMSG,
+				 "%s is not a capture: name a file that opprobe record wrote.",
+				 reader->path);
+	if (n < FORMAT_HEADER_SIZE)
+		return error_set(err, -EBADMSG,
+				 "The capture %s was cut short before anything was recorded.",
+				 reader->path);
+	version = format_get_le32(header + 8) & 0xffff;
+	if (format_get_le32(header + 12) != FORMAT_BYTE_ORDER)
+		return damaged(reader, 12, "a byte order that opprobe does not write", err);
+	if (version != FORMAT_VERSION)
+		return error_set(err, -EBADMSG,
+				 "The capture %s has format %u, and this opprobe reads format %u: "
+				 "use the opprobe that recorded it.",
+				 reader->path, version, FORMAT_VERSION);
+	if (format_get_le32(header + 8) >> 16 != FORMAT_HEADER_SIZE)
+		return damaged(reader, 10, "a header of an impossible length", err);
+	return 0;
+}
+
+/* The info record comes first. */
+static int read_info(struct capture_reader *reader, struct error *err)
+{
+	struct format_cursor payload;
+	uint8_t type;
+	int status = next_record(reader, &type, &payload, err);
+
+	if (status < 0)
+		return status;
+	if (!status)
+		return error_set(err, -EBADMSG,
+				 "The capture %s was cut short before anything was recorded.",
+				 reader->path);
+	if (type != CAPTURE_INFO || decode_info(payload, &reader->info))
+		return damaged(reader, FORMAT_HEADER_SIZE,
+			       "it does not begin with facts about the recording", err);
+	reader->decoder.n_events = reader->info.n_events;
+	return 0;
+}
+
+static int open_input(struct capture_reader *reader, const char *path, struct error *err)
+{
+	struct stat st;
+
+	reader->path = strdup(strcmp(path, "-") ? path : "on standard input");
+	if (!reader->path)
+		return error_set(err, -ENOMEM, "Cannot read the capture %s: out of memory.", path);
+	reader->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
+				       : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (reader->fd < 0)
+		return read_failed(reader, -errno, err);
+	if (!fstat(reader->fd, &st) && S_ISDIR(st.st_mode))
+		return read_failed(reader, -EISDIR, err);
+	return 0;
+}
+
+struct capture_reader *capture_reader_open(const char *path, struct error *err)
+{
+	struct capture_reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader) {
+		error_set(err, -ENOMEM, "Cannot read the capture %s: out of memory.", path);
+		return NULL;
+	}
+	reader->fd = -1;
+	if (open_input(reader, path, err) || read_header(reader, err) || read_info(reader, err)) {
+		capture_reader_close(reader);
+		return NULL;
+	}
+	return reader;
+}
+
+int capture_reader_rewind(struct capture_reader *reader, struct error *err)
+{
+	struct format_cursor payload;
+	uint8_t type;
+	int status;
+
+	if (lseek(reader->fd, FORMAT_HEADER_SIZE, SEEK_SET) < 0)
+		return error_set(err, -errno,
+				 "The capture %s cannot be read twice, as it is not a file: save "
+				 "it first.",
+				 reader->path);
+	reader->position = FORMAT_HEADER_SIZE;
+	reader->cursor = (struct format_cursor){0};
+	reader->records_left = 0;
+	reader->partial = reader->ended = reader->finished = false;
+	reader->cut[0] = '\0';
+	decoder_reset(&reader->decoder);
+	status = next_record(reader, &type, &payload, err);
+	return status < 0 ? status : 0;
+}
+
+void capture_reader_close(struct capture_reader *reader)
+{
+	if (!reader)
+		return;
+	if (reader->fd >= 0)
+		close(reader->fd);
+	decoder_free(&reader->decoder);
+	free(reader->chunk);
+	free(reader->path);
+	free(reader);
+}

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Records are encoded straight into the buffer that is written: no
+ * allocation and no system call per record. The room for the largest record
+ * is always there, so encoding has no bounds to check.
+ */
+#include "capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "format.h"
+#include "ids.h"
+
+/* The largest record: an operator of four strings, or an info record. */
+#define RECORD_MAX  (4 * FORMAT_STRING_MAX + (32u << 10))
+#define BUFFER_SIZE (FORMAT_CHUNK_HEADER + FORMAT_CHUNK_TARGET + RECORD_MAX)
+_Static_assert(BUFFER_SIZE <= FORMAT_CHUNK_MAX, "the reader refuses larger chunks");
+_Static_assert(sizeof(struct capture_info) <= RECORD_MAX, "an info record fits");
+
+struct capture_writer {
+	int fd;
+	int failure; /* the first one, a negative errno */
+	bool has_info, has_exec;
+	uint32_t n_records; /* in the buffer */
+	uint8_t *next;	    /* where the next record goes */
+	struct format_state state;
+	struct ids operators, threads, sessions, shapes;
+	uint32_t n_events;
+	char *path;
+	uint8_t buffer[BUFFER_SIZE];
+};
+
+static int write_all(int fd, const uint8_t *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno == EAGAIN) {
+			struct pollfd room = {.fd = fd, .events = POLLOUT};
+
+			poll(&room, 1, -1);
+		} else if (n < 0 && errno != EINTR) {
+			return -errno;
+		} else if (n > 0) {
+			data += n;
+			size -= n;
+		}
+	}
+	return 0;
+}
+
+static int write_header(struct capture_writer *writer)
+{
+	uint8_t header[FORMAT_HEADER_SIZE];
+
+	memcpy(header, FORMAT_MAGIC, FORMAT_MAGIC_SIZE);
+	format_put_le32(header + 8, FORMAT_VERSION | FORMAT_HEADER_SIZE << 16);
+	format_put_le32(header + 12, FORMAT_BYTE_ORDER);
+	return write_all(writer->fd, header, sizeof(header));
+}
+
+static void start_chunk(struct capture_writer *writer)
+{
+	writer->next = writer->buffer + FORMAT_CHUNK_HEADER;
+	writer->n_records = 0;
+	writer->state = (struct format_state){0};
+}
+
+static void free_writer(struct capture_writer *writer)
+{
+	ids_free(&writer->operators);
+	ids_free(&writer->threads);
+	ids_free(&writer->sessions);
+	ids_free(&writer->shapes);
+	free(writer->path);
+	free(writer);
+}
+
+struct capture_writer *capture_writer_open(const char *path, struct error *err)
+{
+	struct capture_writer *writer = calloc(1, sizeof(*writer));
+	bool to_stdout = !strcmp(path, "-");
+	int failure;
+
+	if (!writer || !(writer->path = strdup(to_stdout ? "standard output" : path))) {
+		error_set(err, -ENOMEM, "Cannot record to %s: out of memory.", path);
+		free(writer);
+		return NULL;
+	}
+	if (to_stdout && isatty(STDOUT_FILENO)) {
+		error_set(
+			err, -EINVAL,
+			"A capture is not written to a terminal: name a file with -o, or redirect "
+			"the output.");
+		free_writer(writer);
+		return NULL;
+	}
+	writer->fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+			       : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	failure = writer->fd < 0 ? -errno : write_header(writer);
+	if (failure) {
+		error_set(err, failure,
+			  "Cannot write the capture to %s: %s; choose another place with -o.",
+			  writer->path, strerror(-failure));
+		if (writer->fd >= 0)
+			close(writer->fd);
+		free_writer(writer);
+		return NULL;
+	}
+	start_chunk(writer);
+	return writer;
+}
+
+int capture_writer_flush(struct capture_writer *writer)
+{
+	uint8_t *payload = writer->buffer + FORMAT_CHUNK_HEADER;
+	size_t length = writer->next - payload;
+
+	if (writer->failure || !length)
+		return writer->failure;
+	format_put_le32(writer->buffer, length);
+	format_put_le32(writer->buffer + 4, writer->n_records);
+	format_put_le32(writer->buffer + 8, crc32_z(0, payload, length));
+	format_put_le32(writer->buffer + 12, crc32_z(0, writer->buffer, 12));
+	writer->failure = write_all(writer->fd, writer->buffer, FORMAT_CHUNK_HEADER + length);
+	start_chunk(writer);
+	return writer->failure;
+}
+
+int capture_writer_close(struct capture_writer *writer, struct error *err)
+{
+	int failure = capture_writer_flush(writer);
+
+	if (close(writer->fd) && !failure)
+		failure = -errno;
+	if (failure)
+		error_set(err, failure,
+			  "Writing the capture to %s failed: %s; it holds what was recorded until "
+			  "then.",
+			  writer->path, strerror(-failure));
+	free_writer(writer);
+	return failure;
+}
+
+/* -- records --------------------------------------------------------------- */
+
+/* The payload of the record in the making; its head goes in front of it when
+ * its length is known. */
+static uint8_t *begin(struct capture_writer *writer)
+{
+	return writer->next + 2;
+}
+
+static int finish(struct capture_writer *writer, enum capture_type type, uint8_t *end)
+{
+	uint8_t *payload = begin(writer);
+	size_t length = end - payload;
+	uint8_t head[1 + FORMAT_VARINT_MAX];
+	size_t head_size;
+
+	head[0] = type;
+	head_size = format_put_varint(head + 1, length) - head;
+	if (head_size != 2)
+		memmove(writer->next + head_size, payload, length);
+	memcpy(writer->next, head, head_size);
+	writer->next += head_size + length;
+	writer->n_records++;
+	if (writer->next - writer->buffer >= FORMAT_CHUNK_HEADER + FORMAT_CHUNK_TARGET)
+		return capture_writer_flush(writer);
+	return writer->failure;
+}
+
+static uint8_t *put_bytes(uint8_t *p, const char *bytes, size_t size)
+{
+	p = format_put_varint(p, size);
+	memcpy(p, bytes, size);
+	return p + size;
+}
+
+static uint8_t *put_string(uint8_t *p, const char *string)
+{
+	return put_bytes(p, string, strlen(string));
+}
+
+static bool string_fits(const char *string)
+{
+	return strnlen(string, FORMAT_STRING_MAX + 1) <= FORMAT_STRING_MAX;
+}
+
+static uint8_t *put_counters(uint8_t *p, uint32_t counted, const uint64_t *counters)
+{
+	for (; counted; counted &= counted - 1)
+		p = format_put_varint(p, counters[__builtin_ctz(counted)]);
+	return p;
+}
+
+static uint8_t *put_info_string(uint8_t *p, enum format_info field, const char *string, size_t size)
+{
+	size_t length = strnlen(string, size);
+
+	return length ? put_bytes(format_put_varint(p, field), string, length) : p;
+}
+
+static uint8_t *put_info_number(uint8_t *p, enum format_info field, uint64_t value)
+{
+	uint8_t number[FORMAT_VARINT_MAX];
+	size_t size = format_put_varint(number, value) - number;
+
+	return put_bytes(format_put_varint(p, field), (const char *)number, size);
+}
+
+static uint8_t *put_info_event(uint8_t *p, const struct capture_event *event)
+{
+	uint8_t payload[sizeof(*event) + 64], *end = payload;
+
+	end = put_bytes(end, event->name, strnlen(event->name, sizeof(event->name)));
+	end = put_bytes(end, event->event, strnlen(event->event, sizeof(event->event)));
+	end = put_bytes(end, event->unit, strnlen(event->unit, sizeof(event->unit)));
+	end = format_put_varint(end, event->group);
+	*end++ = event->multiplexed;
+	return put_bytes(format_put_varint(p, INFO_EVENT), (const char *)payload, end - payload);
+}
+
+int capture_write_info(struct capture_writer *writer, const struct capture_info *info)
+{
+	uint8_t *p = begin(writer);
+
+	if (writer->has_info || info->n_events > CAPTURE_COUNTERS || info->n_notes > CAPTURE_NOTES)
+		return -EINVAL;
+	p = put_info_number(p, INFO_PID, info->pid);
+	p = put_info_string(p, INFO_COMMAND, info->command, sizeof(info->command));
+	p = put_info_string(p, INFO_LIBRARY, info->library, sizeof(info->library));
+	p = put_info_string(p, INFO_RUNTIME, info->runtime, sizeof(info->runtime));
+	p = put_info_string(p, INFO_VERSION, info->version, sizeof(info->version));
+	p = put_info_string(p, INFO_BUILD_ID, info->build_id, sizeof(info->build_id));
+	p = put_info_string(p, INFO_KERNEL, info->kernel, sizeof(info->kernel));
+	p = put_info_string(p, INFO_MACHINE, info->machine, sizeof(info->machine));
+	p = put_info_string(p, INFO_CPU, info->cpu, sizeof(info->cpu));
+	p = put_info_string(p, INFO_HOST, info->host, sizeof(info->host));
+	p = put_info_number(p, INFO_CPUS, info->n_cpus);
+	p = put_info_number(p, INFO_REALTIME_OFFSET, format_zigzag(info->realtime_offset));
+	p = put_info_number(p, INFO_START, info->start);
+	p = put_info_string(p, INFO_OPPROBE_VERSION, info->opprobe_version,
+			    sizeof(info->opprobe_version));
+	for (uint32_t i = 0; i < info->n_events; i++)
+		p = put_info_event(p, &info->events[i]);
+	for (uint32_t i = 0; i < info->n_notes; i++)
+		p = put_info_string(p, INFO_NOTE, info->notes[i], sizeof(info->notes[i]));
+	writer->has_info = true;
+	writer->n_events = info->n_events;
+	return finish(writer, CAPTURE_INFO, p);
+}
+
+int capture_write_thread(struct capture_writer *writer, const struct capture_thread *thread)
+{
+	uint8_t *p = begin(writer);
+	int failure = writer->has_info ? ids_add(&writer->threads, thread->thread) : -EINVAL;
+
+	if (failure)
+		return failure;
+	p = format_put_varint(p, thread->thread);
+	p = format_put_varint(p, thread->tid);
+	p = put_bytes(p, thread->comm, strnlen(thread->comm, sizeof(thread->comm)));
+	return finish(writer, CAPTURE_THREAD, p);
+}
+
+/* Define @id in @ids, once. */
+static int define(struct capture_writer *writer, struct ids *ids, uint32_t id)
+{
+	return !writer->has_info || ids_has(ids, id) ? -EINVAL : ids_add(ids, id);
+}
+
+int capture_write_session(struct capture_writer *writer, const struct capture_session *session)
+{
+	uint8_t *p = begin(writer);
+	int failure = define(writer, &writer->sessions, session->session);
+
+	if (failure)
+		return failure;
+	p = format_put_varint(p, session->session);
+	p = format_put_varint(p, session->address);
+	return finish(writer, CAPTURE_SESSION, p);
+}
+
+static bool defined_or_unknown(const struct ids *ids, uint32_t id)
+{
+	return id == CAPTURE_UNKNOWN || ids_has(ids, id);
+}
+
+int capture_write_operator(struct capture_writer *writer, const struct capture_operator *op)
+{
+	uint8_t *p = begin(writer);
+	uint8_t flags = 0;
+	int failure;
+
+	if (!string_fits(op->name) || !string_fits(op->op_type) || !string_fits(op->domain) ||
+	    !string_fits(op->provider))
+		return -E2BIG;
+	if (!defined_or_unknown(&writer->sessions, op->session))
+		return -EINVAL;
+	failure = define(writer, &writer->operators, op->op);
+	if (failure)
+		return failure;
+	flags |= op->name_truncated ? OPERATOR_NAME_TRUNCATED : 0;
+	flags |= op->session != CAPTURE_UNKNOWN ? OPERATOR_HAS_SESSION : 0;
+	flags |= op->node_index != CAPTURE_UNKNOWN ? OPERATOR_HAS_INDEX : 0;
+	*p++ = flags;
+	p = format_put_varint(p, op->op);
+	if (flags & OPERATOR_HAS_SESSION)
+		p = format_put_varint(p, op->session);
+	if (flags & OPERATOR_HAS_INDEX)
+		p = format_put_varint(p, op->node_index);
+	p = put_string(p, op->name);
+	p = put_string(p, op->op_type);
+	p = put_string(p, op->domain);
+	p = put_string(p, op->provider);
+	return finish(writer, CAPTURE_OPERATOR, p);
+}
+
+int capture_write_shapes(struct capture_writer *writer, const struct capture_shapes *shapes)
+{
+	uint8_t *p = begin(writer);
+	int failure;
+
+	if (!string_fits(shapes->inputs) || !string_fits(shapes->outputs))
+		return -E2BIG;
+	failure = define(writer, &writer->shapes, shapes->shapes);
+	if (failure)
+		return failure;
+	p = format_put_varint(p, shapes->shapes);
+	p = put_string(p, shapes->inputs);
+	p = put_string(p, shapes->outputs);
+	p = format_put_varint(p, shapes->activation_bytes);
+	p = format_put_varint(p, shapes->parameter_bytes);
+	p = format_put_varint(p, shapes->output_bytes);
+	return finish(writer, CAPTURE_SHAPES, p);
+}
+
+static bool exec_is_sound(const struct capture_writer *writer, const struct capture_exec *exec)
+{
+	return ids_has(&writer->operators, exec->op) && ids_has(&writer->threads, exec->thread) &&
+	       defined_or_unknown(&writer->operators, exec->parent) &&
+	       defined_or_unknown(&writer->shapes, exec->shapes) && exec->end >= exec->start &&
+	       exec->depth < CAPTURE_DEPTH_MAX && !(exec->counted >> writer->n_events) &&
+	       !(exec->flags & ~EXEC_FLAGS);
+}
+
+int capture_write_exec(struct capture_writer *writer, const struct capture_exec *exec)
+{
+	struct format_state *state = &writer->state;
+	uint64_t end = exec->flags & EXEC_THREW ? exec->start : exec->end;
+	uint8_t *p = begin(writer);
+	uint8_t fields = exec->flags;
+
+	if (!exec_is_sound(writer, exec))
+		return -EINVAL;
+	fields |= exec->run != CAPTURE_UNKNOWN ? EXEC_HAS_RUN : 0;
+	fields |= exec->parent != CAPTURE_UNKNOWN ? EXEC_HAS_PARENT : 0;
+	fields |= exec->shapes != CAPTURE_UNKNOWN ? EXEC_HAS_SHAPES : 0;
+	*p++ = fields;
+	p = format_put_varint(p, exec->op);
+	p = format_put_varint(p, exec->thread);
+	*p++ = exec->depth;
+	p = format_put_varint(p, exec->cpu);
+	if (fields & EXEC_HAS_RUN) {
+		p = format_put_varint(p, format_zigzag((int64_t)exec->run - state->run));
+		state->run = exec->run;
+	}
+	if (fields & EXEC_HAS_PARENT)
+		p = format_put_varint(p, exec->parent);
+	if (fields & EXEC_HAS_SHAPES)
+		p = format_put_varint(p, exec->shapes);
+	p = format_put_varint(p, format_zigzag((int64_t)(end - state->time)));
+	p = format_put_varint(p, end - exec->start);
+	state->time = end;
+	writer->has_exec = true;
+	p = format_put_varint(p, exec->counted);
+	p = put_counters(p, exec->counted, exec->counters);
+	if (fields & EXEC_WORK) {
+		p = format_put_varint(p, exec->work_ns);
+		p = put_counters(p, exec->counted, exec->work_counters);
+	}
+	return finish(writer, CAPTURE_EXEC, p);
+}
+
+int capture_write_run(struct capture_writer *writer, const struct capture_run *run)
+{
+	struct format_state *state = &writer->state;
+	uint64_t end = run->failed ? run->start : run->end;
+	uint8_t *p = begin(writer);
+	uint8_t flags = 0;
+
+	if (run->run == CAPTURE_UNKNOWN || !ids_has(&writer->threads, run->thread) ||
+	    !defined_or_unknown(&writer->sessions, run->session) || end < run->start ||
+	    run->counted >> writer->n_events)
+		return -EINVAL;
+	flags |= run->failed ? RUN_FAILED : 0;
+	flags |= run->has_work ? RUN_HAS_WORK : 0;
+	flags |= run->session != CAPTURE_UNKNOWN ? RUN_HAS_SESSION : 0;
+	*p++ = flags;
+	p = format_put_varint(p, run->run);
+	if (flags & RUN_HAS_SESSION)
+		p = format_put_varint(p, run->session);
+	p = format_put_varint(p, run->step);
+	p = format_put_varint(p, run->thread);
+	p = format_put_varint(p, format_zigzag((int64_t)(end - state->time)));
+	p = format_put_varint(p, end - run->start);
+	state->time = end;
+	p = format_put_varint(p, run->counted);
+	p = put_counters(p, run->counted, run->counters);
+	if (run->has_work) {
+		p = format_put_varint(p, run->work_ns);
+		p = put_counters(p, run->counted, run->work_counters);
+	}
+	return finish(writer, CAPTURE_RUN, p);
+}
+
+int capture_write_loss(struct capture_writer *writer, const struct capture_loss *loss)
+{
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info)
+		return -EINVAL;
+	p = format_put_varint(p, loss->ring_full);
+	p = format_put_varint(p, loss->too_deep);
+	p = format_put_varint(p, loss->unnamed);
+	p = format_put_varint(p, loss->missed);
+	p = format_put_varint(p, loss->threads_full);
+	return finish(writer, CAPTURE_LOSS, p);
+}
+
+int capture_write_overhead(struct capture_writer *writer, const struct capture_overhead *overhead)
+{
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info || writer->has_exec)
+		return -EINVAL;
+	p = format_put_varint(p, overhead->own_ns);
+	p = format_put_varint(p, overhead->nested_ns);
+	for (uint32_t i = 0; i < writer->n_events; i++) {
+		p = format_put_varint(p, overhead->own[i]);
+		p = format_put_varint(p, overhead->nested[i]);
+	}
+	return finish(writer, CAPTURE_OVERHEAD, p);
+}
+
+int capture_write_end(struct capture_writer *writer, const struct capture_end *end)
+{
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info)
+		return -EINVAL;
+	p = format_put_varint(p, end->end);
+	p = put_bytes(p, end->reason, strnlen(end->reason, sizeof(end->reason)));
+	return finish(writer, CAPTURE_END, p);
+}

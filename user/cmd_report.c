@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* opprobe report: tables of a capture. */
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "output/output.h"
+
+enum key {
+	KEY_GROUP_BY = 256,
+	KEY_COLUMNS,
+	KEY_COMPENSATE,
+	KEY_CSV,
+	KEY_JSON,
+	KEY_JSON_SCHEMA,
+	KEY_METRIC,
+	KEY_NAME,
+	KEY_NO_HEADER,
+	KEY_OP,
+	KEY_PERCENTILES,
+	KEY_RUN,
+	KEY_SELF_COUNTERS,
+	KEY_SESSION,
+	KEY_TREE,
+};
+
+static const struct argp_option options[] = {
+	{"group-by", KEY_GROUP_BY, "WHAT", 0,
+	 "One row per node (the default), op, shape, thread, session or run", 1},
+	{"tree", KEY_TREE, 0, 0, "Show nodes inside the nodes (If, Loop, Scan) that they ran in",
+	 1},
+	{"sort", 's', "COLUMN", 0, "Sort by any column (default: total)", 1},
+	{"limit", 'n', "N", 0, "Show at most N rows", 1},
+	{"columns", KEY_COLUMNS, "LIST", 0, "Show these columns, separated by commas", 1},
+	{"percentiles", KEY_PERCENTILES, 0, 0, "Show p50, p95 and p99", 1},
+	{"self-counters", KEY_SELF_COUNTERS, 0, 0,
+	 "Show each counter without operators that ran inside, too", 1},
+	{"metric", KEY_METRIC, "NAME=EXPR", 0,
+	 "Add a column computed from events: + - * / and parentheses, ns, self_ns, busy_ns, count",
+	 1},
+	{"compensate", KEY_COMPENSATE, 0, 0,
+	 "Subtract what the probes themselves added, where the capture knows it", 1},
+	{0, 0, 0, 0, "Selecting:", 2},
+	{"name", KEY_NAME, "GLOB", 0, "Nodes whose name matches", 2},
+	{"op", KEY_OP, "GLOB", 0, "Operators whose type matches", 2},
+	{"session", KEY_SESSION, "N", 0, "Session number N", 2},
+	{"run", KEY_RUN, "LIST", 0, "Runs by number, such as 0,5-9,20-", 2},
+	{"runs", KEY_RUN, 0, OPTION_ALIAS, 0, 2},
+	{0, 0, 0, 0, "Output:", 3},
+	{"json", KEY_JSON, 0, 0, "Print JSON", 3},
+	{"csv", KEY_CSV, 0, 0, "Print comma-separated values", 3},
+	{"json-schema", KEY_JSON_SCHEMA, 0, 0, "Print the schema of the JSON, and exit", 3},
+	{"no-header", KEY_NO_HEADER, 0, 0, "Print the table without what precedes it", 3},
+	{0},
+};
+
+static const char doc[] =
+	"Print what each operator of a capture cost.\v"
+	"Examples:\n"
+	"  opprobe report run.opp                        every node, by total time\n"
+	"  opprobe report run.opp --sort cache-misses --limit 20\n"
+	"  opprobe report run.opp --group-by op --percentiles\n"
+	"  opprobe report run.opp --name '*/attention/*' --run 10-\n"
+	"  opprobe report run.opp --metric 'bytes/instr=64*cache-misses/instructions'\n"
+	"  opprobe report run.opp --json | jq '.operators[0]'\n"
+	"\n"
+	"Columns: name op provider domain session index tid run step inputs outputs count total "
+	"avg min max percent self p50 p95 p99 threw migrated work busy others duration; EVENT, "
+	"self:EVENT, avg:EVENT, others:EVENT, ci:EVENT, counted:EVENT; and metrics by name.";
+
+struct arguments {
+	const char *capture;
+	struct report_options report;
+	bool json_schema;
+};
+
+static unsigned long parse_number(struct argp_state *state, const char *what, const char *text)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || end == text || *end || text[0] == '-' || value > UINT32_MAX - 1)
+		argp_error(state, "'%s' is no number for --%s", text, what);
+	return value;
+}
+
+static void add_metric(struct argp_state *state, struct analyze_options *analyze, const char *text)
+{
+	if (analyze->n_metrics == ANALYZE_METRICS_MAX)
+		argp_error(state, "more than %d metrics", ANALYZE_METRICS_MAX);
+	else
+		analyze->metrics[analyze->n_metrics++] = text;
+}
+
+static error_t parse_selection(int key, char *arg, struct argp_state *state,
+			       struct analyze_options *analyze)
+{
+	struct error err;
+
+	switch (key) {
+	case KEY_GROUP_BY:
+		if (analyze_parse_group(analyze, arg, &err))
+			argp_error(state, "%s", err.text);
+		return 0;
+	case KEY_TREE:
+		analyze->tree = true;
+		return 0;
+	case KEY_COMPENSATE:
+		analyze->compensate = true;
+		return 0;
+	case KEY_METRIC:
+		add_metric(state, analyze, arg);
+		return 0;
+	case KEY_NAME:
+		analyze->name = arg;
+		return 0;
+	case KEY_OP:
+		analyze->op = arg;
+		return 0;
+	case KEY_SESSION:
+		analyze->one_session = true;
+		analyze->session = parse_number(state, "session", arg);
+		return 0;
+	case KEY_RUN:
+		if (analyze_parse_runs(analyze, arg, &err))
+			argp_error(state, "%s", err.text);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+	struct report_options *report = &arguments->report;
+
+	switch (key) {
+	case 's':
+		report->sort = arg;
+		return 0;
+	case 'n':
+		report->limit = parse_number(state, "limit", arg);
+		return 0;
+	case KEY_COLUMNS:
+		report->columns = arg;
+		return 0;
+	case KEY_PERCENTILES:
+		report->percentiles = true;
+		return 0;
+	case KEY_SELF_COUNTERS:
+		report->self_counters = true;
+		return 0;
+	case KEY_NO_HEADER:
+		report->no_header = true;
+		return 0;
+	case KEY_JSON:
+		report->format = REPORT_JSON;
+		return 0;
+	case KEY_CSV:
+		report->format = REPORT_CSV;
+		return 0;
+	case KEY_JSON_SCHEMA:
+		arguments->json_schema = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->capture)
+			argp_error(state, "one capture at a time");
+		arguments->capture = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!arguments->capture && !arguments->json_schema)
+			argp_error(state, "which capture? Name the file that opprobe record wrote");
+		if (report->analyze.tree && report->analyze.group != GROUP_NODE)
+			argp_error(state, "--tree is of nodes: leave out --group-by");
+		return 0;
+	default:
+		return parse_selection(key, arg, state, &report->analyze);
+	}
+}
+
+int cmd_report(int argc, char **argv)
+{
+	static const struct argp argp = {options, parse, "FILE", doc, 0, 0, 0};
+	struct arguments arguments = {0};
+	struct error err;
+	int status;
+
+	argp_err_exit_status = EXIT_USAGE;
+	argp_parse(&argp, argc, argv, 0, 0, &arguments);
+	status = arguments.json_schema
+			 ? report_print_json_schema(stdout, &err)
+			 : report_print(arguments.capture, &arguments.report, stdout, &err);
+	/* Whoever closed the pipe has seen enough. */
+	if (status && status != -EPIPE)
+		fprintf(stderr, "opprobe: %s\n", err.text);
+	return status == -EINVAL ? EXIT_USAGE : status ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Identity: from what the kernel calls an operator (an id given at first
+ * sight, addresses in the target) to the operators and sessions of the
+ * capture. An address that comes back after its session was destroyed is a
+ * new session here.
+ */
+#ifndef OPPROBE_IDENTITY_H
+#define OPPROBE_IDENTITY_H
+
+#include <stdint.h>
+
+#include "../../bpf/events.h"
+#include "../capture/capture.h"
+
+struct identity_table;
+
+/* The table writes new sessions and operators to @writer, which must outlive it. */
+struct identity_table *identity_new(struct capture_writer *writer);
+void identity_free(struct identity_table *table);
+
+/* Learn an operator from its strings; 0, or a negative errno. */
+int identity_add(struct identity_table *table, const struct strings_record *strings);
+/* The capture's number of the kernel's operator @id, or CAPTURE_UNKNOWN. */
+uint32_t identity_operator(const struct identity_table *table, uint32_t id);
+/*
+ * The session of a run: known by @session (SessionState*) or, where that is
+ * 0, by @owner (InferenceSession*). Learns that they belong together.
+ */
+uint32_t identity_session(struct identity_table *table, uint64_t session, uint64_t owner);
+/* The next step number of @session. */
+uint32_t identity_step(struct identity_table *table, uint32_t session);
+/* @owner is about to be destroyed: its addresses may come back as others. */
+void identity_session_end(struct identity_table *table, uint64_t owner);
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "info.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Values behind "model name : " (x86) or "CPU part : " (arm64) of /proc/cpuinfo. */
+static void read_cpu(char *cpu, size_t size)
+{
+	char *line = NULL, *value;
+	size_t capacity = 0;
+	FILE *file = fopen("/proc/cpuinfo", "re");
+
+	while (file && !cpu[0] && getline(&line, &capacity, file) > 0) {
+		if (strncmp(line, "model name", 10) && strncmp(line, "CPU part", 8))
+			continue;
+		value = strchr(line, ':');
+		if (!value)
+			continue;
+		value += 1 + strspn(value + 1, " \t");
+		value[strcspn(value, "\n")] = '\0';
+		snprintf(cpu, size, "%s", value);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+static void add_note(struct capture_info *info, const char *text)
+{
+	size_t max = sizeof(info->notes) / sizeof(info->notes[0]);
+
+	if (info->n_notes < max)
+		snprintf(info->notes[info->n_notes++], sizeof(info->notes[0]), "%s", text);
+}
+
+static void add_events(struct capture_info *info, const struct counter_set *counters)
+{
+	for (size_t i = 0; i < counters->n; i++) {
+		const struct counter *counter = &counters->counters[i];
+		struct capture_event *event = &info->events[info->n_events++];
+
+		snprintf(event->name, sizeof(event->name), "%s", counter->name);
+		snprintf(event->event, sizeof(event->event), "%s", counter->event);
+		snprintf(event->unit, sizeof(event->unit), "%s", counter->unit);
+		event->group = counter->group;
+		event->multiplexed = counter->multiplexed;
+	}
+	for (size_t i = 0; i < counters->n_notes; i++)
+		add_note(info, counters->notes[i]);
+}
+
+int info_write(struct capture_writer *writer, const struct process *process,
+	       const struct location *location, const struct mapped_file *file,
+	       const struct counter_set *counters, struct error *err)
+{
+	struct capture_info *info = calloc(1, sizeof(*info));
+	struct timespec monotonic, realtime;
+	struct utsname machine;
+	int error;
+
+	if (!info)
+		return error_set(err, -12, "out of memory");
+	clock_gettime(CLOCK_MONOTONIC, &monotonic);
+	clock_gettime(CLOCK_REALTIME, &realtime);
+	info->start = monotonic.tv_sec * 1000000000ULL + monotonic.tv_nsec;
+	info->realtime_offset =
+		realtime.tv_sec * 1000000000LL + realtime.tv_nsec - (int64_t)info->start;
+	info->pid = process->pid;
+	info->n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	snprintf(info->command, sizeof(info->command), "%s", process->command);
+	snprintf(info->library, sizeof(info->library), "%s", file->path);
+	snprintf(info->runtime, sizeof(info->runtime), "%s", location->runtime->name);
+	snprintf(info->version, sizeof(info->version), "%.31s", location->version);
+	snprintf(info->build_id, sizeof(info->build_id), "%s", location->build_id);
+	snprintf(info->opprobe_version, sizeof(info->opprobe_version), "%s", OPPROBE_VERSION);
+	if (!uname(&machine)) {
+		snprintf(info->kernel, sizeof(info->kernel), "%s", machine.release);
+		snprintf(info->machine, sizeof(info->machine), "%.31s", machine.machine);
+		snprintf(info->host, sizeof(info->host), "%s", machine.nodename);
+	}
+	read_cpu(info->cpu, sizeof(info->cpu));
+	add_events(info, counters);
+	for (size_t i = 0; i < location->n_notes; i++)
+		add_note(info, location->notes[i]);
+	error = capture_write_info(writer, info);
+	if (error)
+		error_set(err, error, "cannot write the capture: %s", strerror(-error));
+	free(info);
+	return error;
+}

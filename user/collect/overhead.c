@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * opprobe records itself: a collector of its own, on the functions of
+ * overhead_code.S, whose executions lie in a capture in memory. What must
+ * hold: the constants are those of the same programs with the same counters
+ * on the same kind of instruction. What could break it is another load on the
+ * machine; hence the medians of executions taken in turns.
+ */
+#include "overhead.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../bpf/events.h"
+#include "collector.h"
+#include "probes.h"
+
+#define TURNS	      301
+#define WARM_UP	      20 /* turns that do not count */
+#define NESTED	      8	 /* executions inside the outer one */
+#define OVERHEAD_STEP 3	 /* instructions between inner_a and inner_b */
+
+/* The node index that tells the kinds of execution apart. */
+enum kind { INNER_A, INNER_B, OUTER_PROBED, OUTER_PLAIN, KINDS };
+
+#define DECLARE_PLACES(name)                                                                       \
+	extern const char overhead_##name##_enter_stepped[], overhead_##name##_enter_emulated[];   \
+	extern const char overhead_##name##_exit_stepped[], overhead_##name##_exit_emulated[]
+
+DECLARE_PLACES(inner_a);
+DECLARE_PLACES(inner_b);
+DECLARE_PLACES(outer);
+
+#if defined(__x86_64__)
+void overhead_inner_a(void *unused, void *context, long index);
+void overhead_inner_b(void *unused, void *context, long index);
+void overhead_inner_plain(void *unused, void *context, long index);
+void overhead_outer(long count, void *context, long index, void *inner);
+#define CALL_INNER(function, context, index)	    function(NULL, context, index)
+#define CALL_OUTER(count, context, index, function) overhead_outer(count, context, index, function)
+#else
+void overhead_inner_a(void *context, long index);
+void overhead_inner_b(void *context, long index);
+void overhead_inner_plain(void *context, long index);
+void overhead_outer(void *context, long index, long count, void *inner);
+#define CALL_INNER(function, context, index)	    function(context, index)
+#define CALL_OUTER(count, context, index, function) overhead_outer(context, index, count, function)
+#endif
+
+struct overhead_job {
+	pthread_t thread;
+	struct location location;
+	const struct counter_set *set;
+	bool enter_emulated, exit_emulated;
+	struct capture_overhead result;
+	int error;
+};
+
+/* Per kind: durations and counters of its executions. */
+struct samples {
+	uint64_t ns[KINDS][TURNS];
+	uint64_t counters[CAPTURE_COUNTERS][KINDS][TURNS];
+	unsigned int n[KINDS];
+};
+
+/* -- a runtime whose operators are these functions ---------------------------- */
+
+static int calibrate(const struct process *process, const struct sighting_record *sighting,
+		     struct layout *layout)
+{
+	memset(layout, 0, sizeof(*layout));
+	return 0;
+}
+
+static int describe(const struct process *process, const struct layout *layout,
+		    const struct identity *identity, struct strings_record *strings)
+{
+	memset(strings, 0, sizeof(*strings));
+	strings->verified = 1;
+	strings->identity = *identity;
+	strings->node_index = identity->index;
+	strings->op_type_length = 1;
+	strings->op_type[0] = 'k';
+	return 0;
+}
+
+static const struct runtime own_runtime = {
+	.name = "opprobe",
+	.title = "opprobe",
+	.calibrate = calibrate,
+	.describe = describe,
+};
+
+static int add_site(struct location *location, enum site_role role, const void *address)
+{
+	struct site *site = &location->sites[location->n_sites++];
+
+	*site = (struct site){.role = role, .convention = OP_BY_INDEX, .stack_depth = -1};
+	return probes_own_offset(address, &site->offset);
+}
+
+static int locate(struct overhead_job *job)
+{
+	struct location *location = &job->location;
+	bool enter = job->enter_emulated, leave = job->exit_emulated;
+	int error = 0;
+
+#define ADD(name)                                                                                  \
+	do {                                                                                       \
+		error |= add_site(location, SITE_OP_ENTER,                                         \
+				  enter ? overhead_##name##_enter_emulated                         \
+					: overhead_##name##_enter_stepped);                        \
+		error |= add_site(location, SITE_OP_EXIT,                                          \
+				  leave ? overhead_##name##_exit_emulated                          \
+					: overhead_##name##_exit_stepped);                         \
+	} while (0)
+	ADD(inner_a);
+	ADD(inner_b);
+	ADD(outer);
+#undef ADD
+	location->runtime = &own_runtime;
+	return error ? -ENOENT : 0;
+}
+
+/* -- measuring ------------------------------------------------------------------ */
+
+static void execute_all(void)
+{
+	/* What the probes take for the context: its first word is the session. */
+	uint64_t context[SIGHT_BYTES / 8] = {(uintptr_t)&own_runtime};
+
+	for (int turn = 0; turn < WARM_UP + TURNS; turn++) {
+		CALL_INNER(overhead_inner_a, context, INNER_A);
+		CALL_INNER(overhead_inner_b, context, INNER_B);
+		CALL_OUTER(NESTED, context, OUTER_PROBED, overhead_inner_a);
+		CALL_OUTER(NESTED, context, OUTER_PLAIN, overhead_inner_plain);
+	}
+}
+
+static int record(struct overhead_job *job, struct capture_writer *writer)
+{
+	static const volatile sig_atomic_t stop = 1;
+	struct mapped_file file = {.open_path = "/proc/self/exe"};
+	struct collector_options options = {
+		.location = &job->location,
+		.file = &file,
+		.counters = job->set,
+		.writer = writer,
+		.stop = &stop,
+	};
+	struct collector *collector;
+	struct process self;
+	int error;
+
+	error = process_open(&self, getpid(), NULL);
+	if (error)
+		return error;
+	options.process = &self;
+	collector = collector_new(&options, NULL);
+	error = collector ? collector_attach(collector, NULL) : -EINVAL;
+	if (!error) {
+		execute_all();
+		error = collector_run(collector, 0, NULL);
+		error = error < 0 ? error : collector_stop(collector, COLLECTOR_STOPPED, NULL);
+	}
+	collector_free(collector);
+	process_close(&self);
+	return error;
+}
+
+static void add_sample(struct samples *samples, const struct capture_exec *exec, enum kind kind,
+		       size_t n_counters, unsigned int *seen)
+{
+	unsigned int n = samples->n[kind];
+
+	if (exec->depth || seen[kind]++ < WARM_UP || n == TURNS || (exec->flags & EXEC_THREW))
+		return;
+	samples->ns[kind][n] = exec->end - exec->start;
+	for (size_t i = 0; i < n_counters; i++)
+		samples->counters[i][kind][n] = exec->counters[i];
+	samples->n[kind]++;
+}
+
+static int collect(const char *path, size_t n_counters, struct samples *samples)
+{
+	struct capture_reader *reader = capture_reader_open(path, NULL);
+	unsigned int seen[KINDS] = {};
+	struct capture_record record;
+	uint32_t kinds[16];
+	int more;
+
+	if (!reader)
+		return -EIO;
+	while ((more = capture_reader_next(reader, &record, NULL)) > 0) {
+		if (record.type == CAPTURE_OPERATOR && record.op.op < 16)
+			kinds[record.op.op] = record.op.node_index;
+		else if (record.type == CAPTURE_EXEC && record.exec.op < 16 &&
+			 kinds[record.exec.op] < KINDS)
+			add_sample(samples, &record.exec, kinds[record.exec.op], n_counters, seen);
+	}
+	capture_reader_close(reader);
+	for (int kind = 0; kind < KINDS; kind++)
+		if (samples->n[kind] < TURNS / 2)
+			return -ENODATA;
+	return more;
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(uint64_t *samples, unsigned int n)
+{
+	qsort(samples, n, sizeof(*samples), compare_samples);
+	return samples[n / 2];
+}
+
+/* Both constants from the samples of one quantity. */
+static void constants(const struct overhead_job *job, uint64_t samples[KINDS][TURNS],
+		      const unsigned int *n, uint64_t *own, uint64_t *nested)
+{
+	/* Instructions of inner_a from its entry on to before its exit. */
+	int between = 3 + (job->exit_emulated - job->enter_emulated);
+	double a = median(samples[INNER_A], n[INNER_A]);
+	double b = median(samples[INNER_B], n[INNER_B]);
+	double probed = median(samples[OUTER_PROBED], n[OUTER_PROBED]);
+	double plain = median(samples[OUTER_PLAIN], n[OUTER_PLAIN]);
+	double constant = a - (b - a) * between / OVERHEAD_STEP;
+	double inside = (probed - plain) / NESTED;
+
+	*own = constant > 0 ? constant + 0.5 : 0;
+	*nested = inside > 0 ? inside + 0.5 : 0;
+}
+
+static int measure(struct overhead_job *job)
+{
+	struct samples *samples = calloc(1, sizeof(*samples));
+	struct capture_info info = {.n_events = job->set->n};
+	struct capture_writer *writer = NULL;
+	int error = -ENOMEM, fd;
+	char path[32];
+
+	fd = memfd_create("opprobe-overhead", MFD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd >= 0 && samples)
+		writer = capture_writer_open(path, NULL);
+	if (writer) {
+		error = capture_write_info(writer, &info);
+		error = error ? error : record(job, writer);
+		error = capture_writer_close(writer, NULL) ? -EIO : error;
+	}
+	if (!error)
+		error = collect(path, job->set->n, samples);
+	if (!error) {
+		constants(job, samples->ns, samples->n, &job->result.own_ns,
+			  &job->result.nested_ns);
+		for (size_t i = 0; i < job->set->n; i++)
+			constants(job, samples->counters[i], samples->n, &job->result.own[i],
+				  &job->result.nested[i]);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(samples);
+	return error;
+}
+
+static void *job_main(void *data)
+{
+	struct overhead_job *job = data;
+
+	job->error = measure(job);
+	return NULL;
+}
+
+struct overhead_job *overhead_start(const struct location *location, const struct counter_set *set)
+{
+	struct overhead_job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return NULL;
+	job->set = set;
+	job->enter_emulated = job->exit_emulated = true;
+	for (size_t i = 0; i < location->n_sites; i++) {
+		if (location->sites[i].role == SITE_OP_ENTER)
+			job->enter_emulated &= location->sites[i].emulated;
+		if (location->sites[i].role == SITE_OP_EXIT)
+			job->exit_emulated &= location->sites[i].emulated;
+	}
+	if (locate(job) || pthread_create(&job->thread, NULL, job_main, job)) {
+		free(job);
+		return NULL;
+	}
+	return job;
+}
+
+int overhead_finish(struct overhead_job *job, struct capture_overhead *overhead)
+{
+	int error;
+
+	pthread_join(job->thread, NULL);
+	*overhead = job->result;
+	error = job->error;
+	free(job);
+	return error;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the probes themselves add to the numbers. An operator's record holds
+ * the way from the clock of its entry back into the program and from the
+ * program to the clock of its exit; an operator around it holds both probes
+ * in whole. Both are constants of the machine, the kernel and the counters,
+ * measured on opprobe itself with the same programs.
+ */
+#ifndef OPPROBE_OVERHEAD_H
+#define OPPROBE_OVERHEAD_H
+
+#include "../capture/capture.h"
+#include "../counters/counters.h"
+#include "../runtime/runtime.h"
+
+struct overhead_job;
+
+/*
+ * Begin to measure, in a thread of its own, for probes as in @location and
+ * the counters @set, both of which must outlive the job. NULL if it cannot.
+ */
+struct overhead_job *overhead_start(const struct location *location, const struct counter_set *set);
+/*
+ * Wait for the end, fill @overhead and free @job. Returns 0, or a negative
+ * errno if nothing could be measured: then nothing is to be subtracted.
+ */
+int overhead_finish(struct overhead_job *job, struct capture_overhead *overhead);
+
+#endif

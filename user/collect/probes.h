@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Probes: the BPF programs on the sites of a location, for one process. Where
+ * the kernel has uprobe_multi links with a filter by process (6.6, the filter
+ * right since 6.10 and in stable trees), all sites of a program are one link;
+ * elsewhere each site is a perf event of its own.
+ */
+#ifndef OPPROBE_PROBES_H
+#define OPPROBE_PROBES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "../error.h"
+#include "../runtime/runtime.h"
+
+struct opprobe_bpf;
+
+/*
+ * Set @bpf's programs up before its load: those that @location has sites for
+ * are loaded, the others not, for uprobe_multi links if @multi.
+ */
+void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bool multi);
+
+/*
+ * Does this kernel attach uprobe_multi links and filter them by process? Asks
+ * the kernel with a link on opprobe itself, hit from a second thread. @bpf is
+ * loaded and has been prepared with multi.
+ */
+bool probes_multi_works(struct opprobe_bpf *bpf);
+
+/* The offset in opprobe's own file of the code at @address; 0 or -ENOENT. */
+int probes_own_offset(const void *address, uint64_t *offset);
+
+struct probes;
+
+/*
+ * Attach @bpf's programs to the sites of @location in the file @path, for
+ * process @pid only. NULL with @err set if one of them cannot be attached;
+ * the others are then gone again.
+ */
+struct probes *probes_attach(struct opprobe_bpf *bpf, const struct location *location,
+			     const char *path, pid_t pid, bool multi, struct error *err);
+/* Take all probes away, side by side, since the kernel waits at each. */
+void probes_detach(struct probes *probes);
+
+#endif

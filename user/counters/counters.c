@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "counters.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event.h"
+#include "groups.h"
+#include "open.h"
+#include "refusal.h"
+#include "set.h"
+
+#define NOTES_MAX (sizeof(((struct counter_set *)NULL)->notes) / sizeof(char[256]))
+
+void set_note(struct counter_set *set, const char *format, ...)
+{
+	char text[sizeof(set->notes[0])];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	for (size_t i = 0; i < set->n_notes; i++)
+		if (!strcmp(set->notes[i], text))
+			return;
+	if (set->n_notes < NOTES_MAX)
+		snprintf(set->notes[set->n_notes++], sizeof(text), "%s", text);
+}
+
+static int check_name(const char *name, struct error *err)
+{
+	if (!*name)
+		return error_set(err, -EINVAL, "the name of an event is empty: give it one");
+	if (strlen(name) >= sizeof(((struct counter *)NULL)->name))
+		return error_set(err, -EINVAL,
+				 "the name '%.40s...' is longer than %zu bytes: shorten it", name,
+				 sizeof(((struct counter *)NULL)->name) - 1);
+	for (const char *c = name; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			return error_set(err, -EINVAL,
+					 "the name '%s' has a control character in it: take it out",
+					 name);
+	return 0;
+}
+
+int set_add(struct counter_set *set, const char *event, const char *name, struct error *err)
+{
+	struct counter counter;
+	int ret;
+
+	if (set->n == COUNTERS_MAX)
+		return error_set(err, -E2BIG,
+				 "'%s' is one event too many: opprobe counts up to %d at once",
+				 event, COUNTERS_MAX);
+	ret = event_resolve(event, &counter, err);
+	ret = ret ? ret : check_name(name, err);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < set->n; i++)
+		if (!strcmp(set->counters[i].name, name))
+			return error_set(
+				err, -EEXIST,
+				"the name '%s' is given to two events ('%s' and '%s'): give "
+				"each a name of its own",
+				name, set->counters[i].event, counter.event);
+	snprintf(counter.name, sizeof(counter.name), "%s", name);
+	for (size_t i = 0; i < set->n; i++)
+		if (set->counters[i].group >= counter.group)
+			counter.group = set->counters[i].group + 1;
+	set->counters[set->n++] = counter;
+	return 0;
+}
+
+/* -- the argument of -e --------------------------------------------------- */
+
+/*
+ * The end of the event that begins at @text: a comma or brace that is not
+ * between the slashes of pmu/a=1,b=2/.
+ */
+static const char *item_end(const char *text)
+{
+	bool slashes = false;
+
+	for (; *text; text++) {
+		if (*text == '/')
+			slashes = !slashes;
+		else if (!slashes && strchr(",{}", *text))
+			break;
+	}
+	return text;
+}
+
+/*
+ * Add "EVENT" or "EVENT=NAME", with @suffix (modifiers of the group) at the
+ * event. The last '=' divides, unless it is part of an event.
+ */
+static int add_item(struct counter_set *set, const char *item, const char *suffix,
+		    struct error *err)
+{
+	const char *slash = strrchr(item, '/'), *equals = strrchr(slash ? slash : item, '=');
+	struct counter counter;
+	char event[512];
+
+	snprintf(event, sizeof(event), "%s%s", item, suffix);
+	if (!equals || (!*suffix && event_try(item, &counter) != -ENOENT))
+		return set_add(set, event, item, err);
+	snprintf(event, sizeof(event), "%.*s%s", (int)(equals - item), item, suffix);
+	return set_add(set, event, equals + 1, err);
+}
+
+/* The modifiers behind a '}', as ":u"; "" if there are none. Returns what follows. */
+static const char *group_suffix(const char *text, char *suffix, size_t size)
+{
+	size_t n = *text == ':' ? 1 + strspn(text + 1, "ukh") : 0;
+
+	snprintf(suffix, size, "%.*s", (int)n, text);
+	return text + n;
+}
+
+static int parse_items(struct counter_set *set, const char *list, struct error *err)
+{
+	const char *at = list, *end;
+	bool inside = false;
+	size_t first = 0;
+	char item[256], suffix[8] = "";
+	int ret;
+
+	do {
+		at += strspn(at, " \t\n");
+		if (*at == '{' && !inside) {
+			end = strchr(at, '}');
+			if (!end)
+				return error_set(err, -EINVAL,
+						 "the group '%s' has no '}': write {EVENT,EVENT}",
+						 at);
+			group_suffix(end + 1, suffix, sizeof(suffix));
+			first = set->n;
+			inside = true;
+			at += 1 + strspn(at + 1, " \t\n");
+		}
+		end = item_end(at);
+		if ((size_t)(end - at) >= sizeof(item))
+			return error_set(
+				err, -EINVAL,
+				"the event '%.40s...' is longer than any that exists: check "
+				"the commas",
+				at);
+		snprintf(item, sizeof(item), "%.*s", (int)(end - at), at);
+		for (size_t n = strlen(item); n && isspace((unsigned char)item[n - 1]); n--)
+			item[n - 1] = '\0';
+		if (!*item)
+			return error_set(
+				err, -EINVAL,
+				"no event at character %td of '%s': write EVENT[=NAME],...",
+				at - list + 1, list);
+		ret = add_item(set, item, suffix, err);
+		if (ret)
+			return ret;
+		if (*end == '}' && inside) {
+			for (size_t i = first; i < set->n; i++) {
+				set->counters[i].group = set->counters[first].group;
+				set->counters[i].together = true;
+			}
+			inside = false;
+			end = group_suffix(end + 1, suffix, sizeof(suffix));
+			end += strspn(end, " \t\n");
+			*suffix = '\0';
+		}
+		if (*end && *end != ',')
+			return error_set(err, -EINVAL,
+					 "'%c' is out of place at character %td of '%s': write "
+					 "EVENT[=NAME],... or {EVENT,EVENT},...",
+					 *end, end - list + 1, list);
+		at = end + 1;
+	} while (*end);
+	if (inside)
+		return error_set(err, -EINVAL, "a group in '%s' has no '}': write {EVENT,EVENT}",
+				 list);
+	return 0;
+}
+
+int counters_parse(struct counter_set *set, const char *list, struct error *err)
+{
+	struct counter_set more = *set;
+	int ret = parse_items(&more, list, err);
+
+	if (!ret)
+		*set = more;
+	return ret;
+}
+
+/* -- what can be opened --------------------------------------------------- */
+
+/* Returns 0 or the negative errno of opening @counter on this thread. */
+static int try_open(const struct counter *counter)
+{
+	int fd = counter_uses_perf(counter) ? perf_open(&counter->attr, 0, -1) : 0;
+
+	if (fd > 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+int counter_open(const struct counter *counter, struct error *err)
+{
+	struct permissions permissions;
+	int ret = try_open(counter);
+
+	if (!ret)
+		return 0;
+	permissions_read(&permissions);
+	return refusal(err, ret, counter, 0, &permissions);
+}
+
+/* What the user may want to know of the PMU beside the groups. */
+static void note_pmu(struct counter_set *set)
+{
+	struct permissions permissions;
+	bool hardware = false, multiplexed = false;
+
+	for (size_t i = 0; i < set->n; i++) {
+		hardware = hardware || set->counters[i].source == COUNTER_PERF;
+		multiplexed = multiplexed || set->counters[i].multiplexed;
+	}
+	if (hardware && sysfs_core_pmus() > 1)
+		set_note(set, "the CPU has several kinds of cores: a hardware event is counted on "
+			      "one kind only");
+	if (!multiplexed)
+		return;
+	permissions_read(&permissions);
+	if (permissions.nmi_watchdog)
+		set_note(set, "the NMI watchdog holds one hardware counter: sysctl -w "
+			      "kernel.nmi_watchdog=0 frees it");
+}
+
+int counters_check(struct counter_set *set, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < set->n && !ret; i++)
+		ret = counter_open(&set->counters[i], err);
+	ret = ret ? ret : groups_form(set, groups_fit, NULL, err);
+	if (!ret)
+		note_pmu(set);
+	return ret;
+}
+
+/* -- the default ---------------------------------------------------------- */
+
+/* Add those of @events that can be opened; the others to @missing. */
+static int add_openable(struct counter_set *set, const char *const *events, size_t n, char *missing,
+			size_t size, int *refused, struct error *err)
+{
+	struct counter counter;
+	size_t used = 0;
+	int ret, added = 0;
+
+	*missing = '\0';
+	for (size_t i = 0; i < n; i++) {
+		if (event_try(events[i], &counter))
+			continue;
+		ret = try_open(&counter);
+		if (ret) {
+			*refused = *refused ? *refused : ret;
+			if (used < size)
+				used += snprintf(missing + used, size - used, "%s%s",
+						 used ? ", " : "", events[i]);
+			continue;
+		}
+		ret = set_add(set, events[i], events[i], err);
+		if (ret)
+			return ret;
+		added++;
+	}
+	return added;
+}
+
+/* Why there are no hardware counters, in a few words. */
+static void explain_software(struct counter_set *set, int refused, const char *counted)
+{
+	struct permissions p;
+
+	permissions_read(&p);
+	if (refused != -EACCES && refused != -EPERM)
+		set_note(set,
+			 "no hardware counters on this machine (a virtual machine without a PMU?): "
+			 "counting %s instead",
+			 counted);
+	else if (!permissions_lift_paranoid(&p) && p.paranoid > 2)
+		set_note(set,
+			 "hardware counters are not permitted (kernel.perf_event_paranoid is %d; "
+			 "run as root): counting %s instead",
+			 p.paranoid, counted);
+	else
+		set_note(set,
+			 "hardware counters are not permitted%s: counting %s instead; see 'opprobe "
+			 "doctor'",
+			 p.seccomp ? " (a container's seccomp filter?)" : "", counted);
+}
+
+int counters_default(struct counter_set *set, struct error *err)
+{
+	static const char *const hardware[] = {"cycles", "instructions", "cache-misses",
+					       "branch-misses"};
+	static const char *const software[] = {"task-clock", "page-faults", "context-switches",
+					       "cpu-migrations"};
+	struct counter_set more = *set;
+	char missing[128], counted[128] = "";
+	int refused = 0, added;
+	size_t used = 0;
+
+	added = add_openable(&more, hardware, 4, missing, sizeof(missing), &refused, err);
+	if (added < 0)
+		return added;
+	if (added && *missing)
+		set_note(&more, "this CPU does not count %s: left out", missing);
+	if (!added) {
+		size_t first = more.n;
+		int ignored = 0;
+
+		added = add_openable(&more, software, 4, missing, sizeof(missing), &ignored, err);
+		if (added < 0)
+			return added;
+		for (size_t i = first; i < more.n && used < sizeof(counted); i++)
+			used += snprintf(counted + used, sizeof(counted) - used, "%s%s",
+					 used ? ", " : "", more.counters[i].name);
+		explain_software(&more, refused, counted);
+	}
+	*set = more;
+	return 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One event: from the words that name it to what the kernel is asked to
+ * count. Internal to counters/.
+ */
+#ifndef OPPROBE_EVENT_H
+#define OPPROBE_EVENT_H
+
+#include "counters.h"
+
+/* An event of perf's own vocabulary that needs no table of a CPU. */
+struct short_event {
+	const char *name, *alias; /* alias: another spelling, or NULL */
+	uint32_t type;		  /* PERF_TYPE_HARDWARE or PERF_TYPE_SOFTWARE */
+	uint64_t config;
+	enum counter_source source; /* without modifiers */
+	const char *unit;
+	const char *description;
+	/* Happens in the kernel only, so that ":u" would count 0 for ever. */
+	bool kernel_only;
+	/* Counts time, which the kernel does not split into user and kernel. */
+	bool clock;
+};
+
+extern const struct short_event short_events[];
+extern const size_t n_short_events;
+
+static inline bool counter_uses_perf(const struct counter *counter)
+{
+	return counter->source == COUNTER_PERF || counter->source == COUNTER_PERF_SOFTWARE;
+}
+
+/* Which privilege levels a modifier (":uk") names. */
+struct privilege {
+	bool given, user, kernel, hypervisor;
+};
+
+/*
+ * Resolve @text, an event without a name of the user's, and fill @counter's
+ * event, source, attr and unit. Returns 0; -ENOENT with a sentence that
+ * suggests other names if there is no such event; -EINVAL with a sentence
+ * for one that exists and cannot be counted as it is written.
+ */
+int event_resolve(const char *text, struct counter *counter, struct error *err);
+
+/* As event_resolve(), without a sentence: for trying. */
+int event_try(const char *text, struct counter *counter);
+
+/*
+ * Try to open @counter on this thread, and close it again. Returns 0, also
+ * for a counter that needs no perf event, or a negative errno and a sentence.
+ */
+int counter_open(const struct counter *counter, struct error *err);
+
+/* Initialise libpfm4, once. Returns 0 or a negative errno with a sentence. */
+int event_library(struct error *err);
+
+/* Set the exclude bits of @attr to count just what @privilege names. */
+void privilege_apply(const struct privilege *privilege, struct perf_event_attr *attr);
+
+/* -- events that the kernel describes in its file systems (sysfs.c) ------- */
+
+/*
+ * "pmu/term=value,.../": fills attr, and says whether the PMU is that of the
+ * @core. As event_resolve().
+ */
+int sysfs_event(const char *text, struct perf_event_attr *attr, bool *core, struct error *err);
+
+/* "subsystem:name": fills attr. -ENOENT without a sentence if there is none. */
+int tracepoint_event(const char *text, struct perf_event_attr *attr, struct error *err);
+
+/*
+ * Open the directory "events" of tracefs, wherever it is mounted, else from
+ * a mount of our own that nobody else sees. Returns an fd, which stays open
+ * for the next call, or a negative errno.
+ */
+int tracefs_events(void);
+
+/* Name of the PMU whose perf type is @type, or "". */
+void sysfs_pmu_name(uint32_t type, char *name, size_t size);
+
+/* Does the PMU of perf type @type count per package instead of per thread? */
+bool sysfs_pmu_is_uncore(uint32_t type);
+
+/* How many kinds of cores there are that have a PMU of their own each. */
+unsigned int sysfs_core_pmus(void);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Adding to a set of counters. Internal to counters/. */
+#ifndef OPPROBE_COUNTERS_SET_H
+#define OPPROBE_COUNTERS_SET_H
+
+#include "counters.h"
+
+/*
+ * Resolve @event and add it to @set as @name. Refuses a second event of one
+ * name and more than COUNTERS_MAX.
+ */
+int set_add(struct counter_set *set, const char *event, const char *name, struct error *err);
+
+/* Add a line for the user to @set, once. */
+void set_note(struct counter_set *set, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * The JSON configuration in @text, @length bytes, of the file @path (for
+ * messages). As counters_read_config().
+ */
+int config_parse(struct counter_set *set, const char *text, size_t length, const char *path,
+		 struct error *err);
+
+#endif

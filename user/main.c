@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *title; /* what argp calls it */
+	const char *help;
+};
+
+static const struct command commands[] = {
+	{"record", cmd_record, "opprobe record", "record a running process into a capture file"},
+	{"report", cmd_report, "opprobe report", "print a capture as a table, JSON or CSV"},
+	{"export", cmd_export, "opprobe export", "write a capture in a format of other tools"},
+	{"list", cmd_list, "opprobe list", "the events that can be counted here"},
+	{},
+};
+
+const char *argp_program_version = "opprobe " OPPROBE_VERSION;
+
+static void print_help(FILE *out)
+{
+	fputs("opprobe: what each operator of a running model costs the machine\n\n"
+	      "  sudo opprobe -p PID      record until Ctrl-C, print the table, write the trace\n",
+	      out);
+	for (const struct command *command = commands; command->name; command++)
+		fprintf(out, "  opprobe %-16s %s\n", command->name, command->help);
+	fputs("\n"
+	      "Examples:\n"
+	      "  sudo opprobe -p $(pgrep -n node) -d 10s\n"
+	      "  sudo opprobe -p 4711 -e cycles,instructions,page-faults --sort self\n"
+	      "  sudo opprobe record -p 4711 -d 10s -o run.opp && opprobe report run.opp\n"
+	      "  opprobe doctor --file libonnxruntime.so\n\n"
+	      "Each command has its own --help; `opprobe -p PID --help` is the one of profiling.\n",
+	      out);
+}
+
+int main(int argc, char **argv)
+{
+	/* A reader that goes away is a failed write with its own sentence. */
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	for (const struct command *command = commands; command->name; command++) {
+		if (strcmp(argv[1], command->name))
+			continue;
+		argv[1] = (char *)command->title;
+		return command->run(argc - 1, argv + 1);
+	}
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))) {
+		print_help(stdout);
+		return EXIT_OK;
+	}
+	if (argc == 2 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))) {
+		printf("%s\n", argp_program_version);
+		return EXIT_OK;
+	}
+	if (argv[1][0] != '-') {
+		fprintf(stderr, "opprobe: there is no command '%s': see `opprobe --help`\n",
+			argv[1]);
+		return EXIT_USAGE;
+	}
+	return cmd_profile(argc, argv);
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The Trace Event Format of chrome://tracing, which Perfetto reads too
+ * ("Trace Event Format", the Catapult project). Slices of runs and nodes, the
+ * nodes with the names and args that ONNX Runtime's own profiler gives them
+ * and the counters as numbers; a track per counter.
+ */
+#include "export.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "text.h"
+
+/* A track has at most one value per this many ns. */
+#define TRACK_STEP 1000000u
+/* What a line needs beside prepared text. */
+#define NUMBER_ROOM 24
+
+/* Events per time of the operators that ended in one step. */
+struct tracks {
+	uint64_t step; /* its number, since the start of the recording */
+	bool used;
+	uint64_t first;	  /* when the first of these operators started */
+	uint64_t last_ts; /* of the values written before */
+	uint64_t count[CAPTURE_COUNTERS], ns[CAPTURE_COUNTERS];
+};
+
+/* ,"NAME": unless one of the usual args has this name already. */
+static int prepare_key(struct prepared *key, const char *name)
+{
+	static const char *const taken[] = {
+		"op_name",	    "provider",		 "node_index",	     "run",	"session",
+		"input_type_shape", "output_type_shape", "other_threads_us", "migrated"};
+	char *text, prefixed[200];
+	int status;
+
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		if (!strcmp(name, taken[i])) {
+			snprintf(prefixed, sizeof(prefixed), "event %s", name);
+			name = prefixed;
+			break;
+		}
+	text = text_json(name);
+	status = text ? prepare(key, ",%s:", text) : -ENOMEM;
+	free(text);
+	return status;
+}
+
+static int prepare_keys(struct export_state *e)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < e->info->n_events && !status; i++)
+		status = prepare_key(&e->keys[i], e->titles[i]);
+	for (size_t i = 0; i < e->n_metrics && !status; i++)
+		status = prepare_key(&e->metric_keys[i], metric_name(e->metrics[i]));
+	return status;
+}
+
+static int chrome_begin(struct export_state *e)
+{
+	char label[320], *name;
+	struct prepared line = {0};
+	int status = prepare_keys(e);
+
+	e->private = calloc(1, sizeof(struct tracks));
+	if (status || !e->private)
+		return -ENOMEM;
+	snprintf(label, sizeof(label), "%s", e->info->command[0] ? e->info->command : "process");
+	name = text_json(label);
+	if (!name)
+		return -ENOMEM;
+	status = prepare(
+		&line,
+		"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+		"{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,\"args\":{\"name\":%s}}",
+		e->info->pid, name);
+	if (!status)
+		stream_put(e->out, line.text);
+	free(line.text);
+	free(name);
+	return status;
+}
+
+static int chrome_thread(struct export_state *e, struct export_thread *thread)
+{
+	char comm[sizeof(thread->thread.comm) + 1], *name;
+	struct prepared line = {0};
+	int status;
+
+	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(thread->thread.comm), thread->thread.comm);
+	name = text_json(comm);
+	if (!name)
+		return -ENOMEM;
+	status = prepare(&line,
+			 ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,"
+			 "\"args\":{\"name\":%s}}",
+			 e->info->pid, thread->thread.tid, name);
+	if (!status)
+		stream_put(e->out, line.text);
+	free(line.text);
+	free(name);
+	return status;
+}
+
+static int chrome_operator(struct export_state *e, struct export_operator *op)
+{
+	char *label = text_json(op->label);
+	char *type = text_json(op->op.op_type), *provider = text_json(op->op.provider);
+	char index[48] = "";
+	int status = -ENOMEM;
+
+	if (op->op.node_index != CAPTURE_UNKNOWN)
+		snprintf(index, sizeof(index), ",\"node_index\":\"%u\"", op->op.node_index);
+	if (label && type && provider) {
+		label[strlen(label) - 1] = '\0';
+		status = prepare(
+			&op->head,
+			",\n{\"name\":%s_kernel_time\",\"cat\":\"Node\",\"pid\":%u,\"tid\":", label,
+			e->info->pid);
+		if (!status)
+			status = prepare(&op->detail, ",\"args\":{\"op_name\":%s%s%s%s", type,
+					 op->op.provider[0] ? ",\"provider\":" : "",
+					 op->op.provider[0] ? provider : "", index);
+	}
+	free(label);
+	free(type);
+	free(provider);
+	return status;
+}
+
+static int chrome_shapes(struct export_state *e, struct export_shapes *shapes)
+{
+	const char *inputs = shapes->shapes.inputs, *outputs = shapes->shapes.outputs;
+
+	return prepare(&shapes->detail, "%s%s%s%s",
+		       shapes_are_json(inputs) ? ",\"input_type_shape\":" : "",
+		       shapes_are_json(inputs) ? inputs : "",
+		       shapes_are_json(outputs) ? ",\"output_type_shape\":" : "",
+		       shapes_are_json(outputs) ? outputs : "");
+}
+
+/* -- counters ------------------------------------------------------------------- */
+
+/* @value with three decimals; nothing beyond what a u64 of thousandths holds. */
+static char *put_thousandths(char *p, double value)
+{
+	if (value < 0) {
+		*p++ = '-';
+		value = -value;
+	}
+	return put_us(p, value < 1e15 ? value * 1000 + 0.5 : 0);
+}
+
+static char *put_metrics(const struct export_state *e, char *p, const struct nested_exec *nested)
+{
+	double values[METRIC_VARIABLES];
+
+	for (uint32_t i = 0; i < CAPTURE_COUNTERS; i++)
+		values[i] = nested->counted >> i & 1 ? (double)nested->total[i] : NAN;
+	values[METRIC_NS] = nested->ns;
+	values[METRIC_SELF_NS] = nested->self_known ? (double)nested->self_ns : NAN;
+	values[METRIC_BUSY_NS] = nested->ns + nested->work_ns;
+	values[METRIC_COUNT] = 1;
+	for (size_t i = 0; i < e->n_metrics; i++) {
+		double value = metric_value(e->metrics[i], values);
+
+		if (isnan(value) || fabs(value) >= 1e15)
+			continue;
+		p = put_prepared(p, &e->metric_keys[i]);
+		p = put_thousandths(p, value);
+	}
+	return p;
+}
+
+static char *put_counters(const struct export_state *e, char *p, uint32_t counted,
+			  const uint64_t *counters)
+{
+	for (; counted; counted &= counted - 1) {
+		int i = __builtin_ctz(counted);
+
+		p = put_prepared(p, &e->keys[i]);
+		p = put_u64(p, counters[i]);
+	}
+	return p;
+}
+
+static size_t counters_room(const struct export_state *e)
+{
+	size_t room = 0;
+
+	for (uint32_t i = 0; i < e->info->n_events; i++)
+		room += e->keys[i].size + NUMBER_ROOM;
+	for (size_t i = 0; i < e->n_metrics; i++)
+		room += e->metric_keys[i].size + NUMBER_ROOM;
+	return room;
+}
+
+/* The rates of the step that is over, as of its first operator's start. */
+static int write_tracks(struct export_state *e, struct tracks *tracks)
+{
+	uint64_t ts = tracks->first > tracks->last_ts ? tracks->first : tracks->last_ts;
+
+	for (uint32_t i = 0; i < e->info->n_events; i++) {
+		char *p;
+
+		if (!tracks->ns[i])
+			continue;
+		p = stream_reserve(e->out, e->keys[i].size + 128);
+		if (!p)
+			return -ENOMEM;
+		p = PUT_LITERAL(p, ",\n{\"name\"");
+		/* The key is ,"NAME": with its colon behind. */
+		*p++ = ':';
+		p = put_text(p, e->keys[i].text + 1, e->keys[i].size - 3);
+		p = PUT_LITERAL(p, " per \xc2\xb5s\",\"ph\":\"C\",\"pid\":");
+		p = put_u64(p, e->info->pid);
+		p = PUT_LITERAL(p, ",\"ts\":");
+		p = put_since_start(e, p, ts);
+		p = PUT_LITERAL(p, ",\"args\":{\"value\":");
+		p = put_thousandths(p, 1000.0 * tracks->count[i] / tracks->ns[i]);
+		stream_advance(e->out, PUT_LITERAL(p, "}}"));
+		tracks->count[i] = tracks->ns[i] = 0;
+	}
+	tracks->last_ts = ts;
+	tracks->used = false;
+	return 0;
+}
+
+/* Rates are of what was counted, over the time of what was counted. */
+static int add_to_tracks(struct export_state *e, const struct capture_exec *exec,
+			 const struct nested_exec *nested)
+{
+	struct tracks *tracks = e->private;
+	uint64_t since = exec->end > e->info->start ? exec->end - e->info->start : 0;
+	int status = 0;
+
+	if (tracks->used && since / TRACK_STEP > tracks->step)
+		status = write_tracks(e, tracks);
+	if (!tracks->used) {
+		tracks->used = true;
+		tracks->step = since / TRACK_STEP;
+		tracks->first = exec->start;
+	}
+	for (uint32_t bits = nested->counted; bits; bits &= bits - 1) {
+		int i = __builtin_ctz(bits);
+
+		tracks->count[i] += nested->total[i];
+		tracks->ns[i] += nested->ns;
+	}
+	return status;
+}
+
+/* -- slices ------------------------------------------------------------------- */
+
+static char *put_times(const struct export_state *e, char *p, uint32_t tid, uint64_t start,
+		       uint64_t end, bool ended)
+{
+	p = put_u64(p, tid);
+	/* Without an end it is a point: "i", of its thread. */
+	p = ended ? PUT_LITERAL(p, ",\"ph\":\"X\",\"ts\":")
+		  : PUT_LITERAL(p, ",\"ph\":\"i\",\"s\":\"t\",\"ts\":");
+	p = put_since_start(e, p, start);
+	if (ended) {
+		p = PUT_LITERAL(p, ",\"dur\":");
+		p = put_us(p, end - start);
+	}
+	return p;
+}
+
+static int chrome_exec(struct export_state *e, const struct capture_exec *exec,
+		       const struct nested_exec *nested)
+{
+	const struct export_operator *op = e->ops[exec->op];
+	const struct export_shapes *shapes =
+		exec->shapes == CAPTURE_UNKNOWN ? NULL : e->shapes[exec->shapes];
+	bool ended = !(exec->flags & EXEC_THREW);
+	char *p = stream_reserve(e->out, op->head.size + op->detail.size + counters_room(e) +
+						 (shapes ? shapes->detail.size : 0) + 256);
+
+	if (!p)
+		return -ENOMEM;
+	p = put_prepared(p, &op->head);
+	p = put_times(e, p, e->threads[exec->thread]->thread.tid, exec->start, exec->end, ended);
+	p = put_prepared(p, &op->detail);
+	p = put_counters(e, p, nested->counted, nested->total);
+	if (nested->counted)
+		p = put_metrics(e, p, nested);
+	if (nested->work_ns) {
+		p = PUT_LITERAL(p, ",\"other_threads_us\":");
+		p = put_us(p, nested->work_ns);
+	}
+	if (exec->run != CAPTURE_UNKNOWN) {
+		p = PUT_LITERAL(p, ",\"run\":");
+		p = put_u64(p, exec->run);
+	}
+	if (exec->flags & EXEC_MIGRATED)
+		p = PUT_LITERAL(p, ",\"migrated\":true");
+	if (!ended)
+		p = PUT_LITERAL(p, ",\"threw\":true");
+	if (shapes)
+		p = put_prepared(p, &shapes->detail);
+	stream_advance(e->out, PUT_LITERAL(p, "}}"));
+	e->lines++;
+	return exec->depth || !nested->counted ? 0 : add_to_tracks(e, exec, nested);
+}
+
+static int chrome_run(struct export_state *e, const struct capture_run *run,
+		      const struct open_run *ops)
+{
+	uint64_t totals[CAPTURE_COUNTERS];
+	char *p = stream_reserve(e->out, counters_room(e) + 384);
+
+	if (!p)
+		return -ENOMEM;
+	for (uint32_t bits = run->counted; bits; bits &= bits - 1) {
+		int i = __builtin_ctz(bits);
+
+		totals[i] = run->counters[i] + (run->has_work ? run->work_counters[i] : 0);
+	}
+	p = PUT_LITERAL(p, ",\n{\"name\":\"model_run\",\"cat\":\"Session\",\"pid\":");
+	p = put_u64(p, e->info->pid);
+	p = PUT_LITERAL(p, ",\"tid\":");
+	p = put_times(e, p, e->threads[run->thread]->thread.tid, run->start, run->end,
+		      !run->failed);
+	p = PUT_LITERAL(p, ",\"args\":{\"run\":");
+	p = put_u64(p, run->run);
+	p = PUT_LITERAL(p, ",\"step\":");
+	p = put_u64(p, run->step);
+	if (run->session != CAPTURE_UNKNOWN) {
+		p = PUT_LITERAL(p, ",\"session\":");
+		p = put_u64(p, run->session);
+	}
+	if (run->failed)
+		p = PUT_LITERAL(p, ",\"failed\":true");
+	p = put_counters(e, p, run->counted, totals);
+	stream_advance(e->out, PUT_LITERAL(p, "}}"));
+	return 0;
+}
+
+/* -- the end --------------------------------------------------------------------- */
+
+static int chrome_end(struct export_state *e)
+{
+	const struct capture_info *info = e->info;
+	char *version = text_json(info->version), *build_id = text_json(info->build_id);
+	char *runtime = text_json(info->runtime), *library = text_json(info->library);
+	struct prepared text = {0};
+	uint64_t lost = e->loss.ring_full + e->loss.too_deep + e->loss.unnamed + e->loss.missed +
+			e->loss.threads_full;
+	int status = write_tracks(e, e->private);
+
+	if (!status && version && build_id && runtime && library)
+		status = prepare(
+			&text,
+			"\n],\n\"otherData\":{\"runtime\":%s,\"version\":%s,\"build_id\":%s,"
+			"\"library\":%s,\"clock\":\"CLOCK_MONOTONIC\",\"start_ns\":\"%llu\","
+			"\"realtime_offset_ns\":\"%lld\",\"lost\":\"%llu\",\"complete\":%s}}\n",
+			runtime, version, build_id, library, (unsigned long long)info->start,
+			(long long)info->realtime_offset, (unsigned long long)lost,
+			e->complete ? "true" : "false");
+	else
+		status = -ENOMEM;
+	if (!status)
+		stream_put(e->out, text.text);
+	free(text.text);
+	free(version);
+	free(build_id);
+	free(runtime);
+	free(library);
+	return status;
+}
+
+const struct export_ops chrome_ops = {
+	.begin = chrome_begin,
+	.operator_defined = chrome_operator,
+	.thread_defined = chrome_thread,
+	.shapes_defined = chrome_shapes,
+	.exec = chrome_exec,
+	.run = chrome_run,
+	.end = chrome_end,
+};

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "export.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../analyze/titles.h"
+#include "header.h"
+
+int prepare(struct prepared *prepared, const char *format, ...)
+{
+	va_list args;
+	int size;
+
+	free(prepared->text);
+	va_start(args, format);
+	size = vasprintf(&prepared->text, format, args);
+	va_end(args);
+	if (size < 0) {
+		*prepared = (struct prepared){0};
+		return -ENOMEM;
+	}
+	prepared->size = size;
+	return 0;
+}
+
+char *put_since_start(const struct export_state *e, char *p, uint64_t time)
+{
+	if (time >= e->info->start)
+		return put_us(p, time - e->info->start);
+	*p++ = '-';
+	return put_us(p, e->info->start - time);
+}
+
+/* -- the form of shapes ---------------------------------------------------- */
+
+static bool skip(const char **p, char c)
+{
+	if (**p != c)
+		return false;
+	(*p)++;
+	return true;
+}
+
+/* A type and its dimensions: "float":[1,-1] */
+static bool skip_tensor(const char **p)
+{
+	if (!skip(p, '{') || !skip(p, '"'))
+		return false;
+	while (**p > ' ' && **p < 0x7f && **p != '"' && **p != '\\')
+		(*p)++;
+	if (!skip(p, '"') || !skip(p, ':') || !skip(p, '['))
+		return false;
+	while (**p != ']') {
+		const char *digits;
+
+		skip(p, '-');
+		digits = *p;
+		while (**p >= '0' && **p <= '9')
+			(*p)++;
+		if (*p == digits || (digits[0] == '0' && *p - digits > 1))
+			return false;
+		if (**p != ']' && (!skip(p, ',') || **p == ']'))
+			return false;
+	}
+	return skip(p, ']') && skip(p, '}');
+}
+
+bool shapes_are_json(const char *text)
+{
+	const char *p = text;
+
+	if (!skip(&p, '['))
+		return false;
+	while (*p != ']')
+		if (!skip_tensor(&p) || (*p != ']' && (!skip(&p, ',') || *p == ']')))
+			return false;
+	return skip(&p, ']') && !*p;
+}
+
+/* -- definitions ------------------------------------------------------------- */
+
+/* The slot of @number in @items, which has @n; NULL if out of memory. */
+static void **slot(void ***items, uint32_t *n, uint32_t number)
+{
+	if (number >= *n) {
+		uint32_t larger = *n ? *n : 64;
+		void **moved;
+
+		while (larger <= number)
+			larger *= 2;
+		moved = realloc(*items, larger * sizeof(void *));
+		if (!moved)
+			return NULL;
+		memset(moved + *n, 0, (larger - *n) * sizeof(void *));
+		*items = moved;
+		*n = larger;
+	}
+	return *items + number;
+}
+
+static int define_operator(struct export_state *e, const struct export_ops *ops,
+			   const struct capture_operator *op)
+{
+	void **place = slot((void ***)&e->ops, &e->n_ops, op->op);
+	struct export_operator *new = place ? calloc(1, sizeof(*new)) : NULL;
+	int size;
+
+	if (!new)
+		return -ENOMEM;
+	*place = new;
+	new->op = *op;
+	if (op->name[0] || op->node_index == CAPTURE_UNKNOWN)
+		size = asprintf(&new->label, "%s", op->name[0] ? op->name : op->op_type);
+	else
+		size = asprintf(&new->label, "%s_%u", op->op_type, op->node_index);
+	if (size < 0) {
+		new->label = NULL;
+		return -ENOMEM;
+	}
+	return ops->operator_defined(e, new);
+}
+
+static int define_thread(struct export_state *e, const struct export_ops *ops,
+			 const struct capture_thread *thread)
+{
+	struct export_thread **place =
+		(struct export_thread **)slot((void ***)&e->threads, &e->n_threads, thread->thread);
+
+	if (place && !*place)
+		*place = calloc(1, sizeof(**place));
+	if (!place || !*place)
+		return -ENOMEM;
+	(*place)->thread = *thread;
+	return ops->thread_defined(e, *place);
+}
+
+static int define_shapes(struct export_state *e, const struct export_ops *ops,
+			 const struct capture_shapes *shapes)
+{
+	void **place = slot((void ***)&e->shapes, &e->n_shapes, shapes->shapes);
+	struct export_shapes *new = place ? calloc(1, sizeof(*new)) : NULL;
+
+	if (!new)
+		return -ENOMEM;
+	*place = new;
+	new->shapes = *shapes;
+	e->shapes_seen = true;
+	return ops->shapes_defined(e, new);
+}
+
+/* -- executions and runs ------------------------------------------------------- */
+
+static int add_to_run(struct export_state *e, const struct capture_exec *exec)
+{
+	struct open_run *run = open_runs_get(&e->open_runs, exec->run);
+
+	if (!run)
+		return -ENOMEM;
+	run->count++;
+	run->first = exec->start < run->first ? exec->start : run->first;
+	run->last = exec->end > run->last ? exec->end : run->last;
+	return 0;
+}
+
+static int export_exec(struct export_state *e, const struct export_ops *ops,
+		       const struct capture_exec *exec)
+{
+	struct nesting *nesting = &e->threads[exec->thread]->nesting;
+	struct nested_exec nested;
+	struct cover below, orphans;
+	int status = 0;
+
+	nesting_close(nesting, exec, NULL, &nested, &below, &orphans);
+	below.ended = 0;
+	if (exec->depth)
+		status = nesting_hand_up(nesting, exec, &nested, &below, &orphans);
+	else if (ops->run && exec->run != CAPTURE_UNKNOWN)
+		status = add_to_run(e, exec);
+	e->threw += exec->flags & EXEC_THREW ? 1 : 0;
+	return status ? status : ops->exec(e, exec, &nested);
+}
+
+static int export_run(struct export_state *e, const struct export_ops *ops,
+		      const struct capture_run *run)
+{
+	struct open_run *open;
+	int status;
+
+	e->runs_failed += run->failed;
+	if (!ops->run)
+		return 0;
+	open = open_runs_take(&e->open_runs, run->run);
+	status = ops->run(e, run, open);
+	if (open)
+		open_runs_put(&e->open_runs, open);
+	return status;
+}
+
+static int export_record(struct export_state *e, const struct export_ops *ops,
+			 const struct capture_record *record)
+{
+	switch (record->type) {
+	case CAPTURE_OPERATOR:
+		return define_operator(e, ops, &record->op);
+	case CAPTURE_THREAD:
+		return define_thread(e, ops, &record->thread);
+	case CAPTURE_SHAPES:
+		return define_shapes(e, ops, &record->shapes);
+	case CAPTURE_EXEC:
+		return export_exec(e, ops, &record->exec);
+	case CAPTURE_RUN:
+		return export_run(e, ops, &record->run);
+	case CAPTURE_LOSS:
+		e->loss = record->loss;
+		return 0;
+	case CAPTURE_END:
+		e->complete = true;
+		e->end = record->end;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* -- the whole -------------------------------------------------------------------- */
+
+static void free_state(struct export_state *e)
+{
+	for (uint32_t i = 0; i < e->n_ops; i++) {
+		if (!e->ops[i])
+			continue;
+		free(e->ops[i]->label);
+		free(e->ops[i]->head.text);
+		free(e->ops[i]->detail.text);
+		free(e->ops[i]);
+	}
+	for (uint32_t i = 0; i < e->n_threads; i++) {
+		if (!e->threads[i])
+			continue;
+		nesting_free(&e->threads[i]->nesting);
+		free(e->threads[i]->detail.text);
+		free(e->threads[i]->private);
+		free(e->threads[i]);
+	}
+	for (uint32_t i = 0; i < e->n_shapes; i++) {
+		if (e->shapes[i])
+			free(e->shapes[i]->detail.text);
+		free(e->shapes[i]);
+	}
+	for (int i = 0; i < CAPTURE_COUNTERS; i++)
+		free(e->keys[i].text);
+	for (size_t i = 0; i < e->n_metrics; i++) {
+		free(e->metric_keys[i].text);
+		metric_free(e->metrics[i]);
+	}
+	free(e->ops);
+	free(e->threads);
+	free(e->shapes);
+	free(e->private);
+	open_runs_free(&e->open_runs);
+}
+
+static int export_all(struct export_state *e, const struct export_ops *ops,
+		      struct capture_reader *reader, int *damage, struct error *err)
+{
+	struct analyze_options options = {0};
+	struct capture_record record;
+	int status;
+
+	titles_make(e->info, e->titles);
+	status = titles_metrics(e->info, (const char(*)[160])e->titles, &options, e->metrics, err);
+	if (status < 0)
+		return status;
+	e->n_metrics = status;
+	status = ops->begin(e);
+	while (!status && !stream_failure(e->out)) {
+		*damage = capture_reader_next(reader, &record, err);
+		if (*damage <= 0)
+			return ops->end(e);
+		status = export_record(e, ops, &record);
+	}
+	return status;
+}
+
+static void print_notes(const struct export_state *e, const struct export_ops *ops,
+			struct capture_reader *reader, FILE *out)
+{
+	struct loss_line lines[LOSS_LINES];
+
+	if (ops->notes)
+		ops->notes(e, out);
+	header_losses(&e->loss, lines);
+	for (int i = 0; i < LOSS_LINES; i++)
+		if (lines[i].n)
+			fprintf(out, "lost: %llu %s\n", (unsigned long long)lines[i].n,
+				lines[i].what);
+	if (!e->lines)
+		fprintf(out, "No operators were recorded; opprobe report says why that may be.\n");
+	if (capture_reader_cut(reader))
+		fprintf(out, "%s\n", capture_reader_cut(reader));
+}
+
+int export_capture(const char *capture_path, enum export_format format, const char *out_path,
+		   FILE *notes, struct error *err)
+{
+	static const struct export_ops *const formats[] = {[EXPORT_CHROME] = &chrome_ops,
+							   [EXPORT_ORT] = &ort_ops,
+							   [EXPORT_CSV] = &records_csv_ops};
+	struct capture_reader *reader = capture_reader_open(capture_path, err);
+	struct export_state e = {0};
+	int status = 0, closed = 0, damage = 0;
+
+	if (!reader)
+		return -EIO;
+	e.info = capture_reader_info(reader);
+	e.out = stream_open(out_path, err);
+	if (e.out) {
+		status = export_all(&e, formats[format], reader, &damage, err);
+		if (status == -ENOMEM)
+			error_set(err, status, "Cannot export %s: out of memory.", capture_path);
+		closed = stream_close(e.out, status || damage < 0 ? NULL : err);
+		if (notes && !status && !closed)
+			print_notes(&e, formats[format], reader, notes);
+	} else {
+		status = -EIO;
+	}
+	free_state(&e);
+	capture_reader_close(reader);
+	return status ? status : damage < 0 ? damage : closed;
+}
+
+int export_chrome(const char *capture_path, const char *out_path, struct error *err)
+{
+	return export_capture(capture_path, EXPORT_CHROME, out_path, NULL, err);
+}
+
+int export_parse_format(const char *text, enum export_format *format, struct error *err)
+{
+	static const char *const names[] = {"chrome", "ort", "csv"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(text, names[i])) {
+			*format = i;
+			return 0;
+		}
+	return error_set(err, -EINVAL, "There is no format '%s': choose chrome, ort or csv.", text);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the exports share: the walk over the records, with what was defined
+ * at hand and with the counts of nested operators put right. A format is a
+ * table of functions; each writes its lines to the stream.
+ */
+#ifndef OPPROBE_OUTPUT_EXPORT_H
+#define OPPROBE_OUTPUT_EXPORT_H
+
+#include <stdio.h>
+
+#include "../analyze/analyze.h"
+#include "../analyze/metric.h"
+#include "../analyze/nesting.h"
+#include "../analyze/open_runs.h"
+#include "../capture/capture.h"
+#include "output.h"
+#include "stream.h"
+
+/* Text that is made once per definition and copied into each line. */
+struct prepared {
+	char *text;
+	size_t size;
+};
+
+struct export_operator {
+	struct capture_operator op;
+	char *label;	      /* its name, or OpType_Index */
+	struct prepared head; /* of a line; what these are is the format's affair */
+	struct prepared detail;
+};
+
+struct export_thread {
+	struct capture_thread thread;
+	struct prepared detail;
+	struct nesting nesting;
+	void *private; /* the format's own, freed at the end */
+};
+
+struct export_shapes {
+	struct capture_shapes shapes;
+	struct prepared detail;
+};
+
+struct export_state {
+	const struct capture_info *info;
+	struct stream *out;
+	char titles[CAPTURE_COUNTERS][160];
+	struct prepared keys[CAPTURE_COUNTERS];
+	struct metric *metrics[ANALYZE_METRICS_MAX + 8];
+	struct prepared metric_keys[ANALYZE_METRICS_MAX + 8];
+	size_t n_metrics;
+	struct export_operator **ops;
+	struct export_thread **threads;
+	struct export_shapes **shapes;
+	uint32_t n_ops, n_threads, n_shapes;
+	struct open_runs open_runs;
+	struct capture_loss loss;
+	bool complete;
+	struct capture_end end;
+	uint64_t lines, threw, runs_failed;
+	bool shapes_seen;
+	void *private; /* the format's own, freed at the end */
+};
+
+/* Each returns 0 or a negative errno; NULL for what a format has no use for. */
+struct export_ops {
+	int (*begin)(struct export_state *e);
+	int (*operator_defined)(struct export_state *e, struct export_operator *op);
+	int (*thread_defined)(struct export_state *e, struct export_thread *thread);
+	int (*shapes_defined)(struct export_state *e, struct export_shapes *shapes);
+	/* @nested has the totals with all that ran inside. */
+	int (*exec)(struct export_state *e, const struct capture_exec *exec,
+		    const struct nested_exec *nested);
+	/* @ops is what its top-level operators took, or NULL if it had none. */
+	int (*run)(struct export_state *e, const struct capture_run *run,
+		   const struct open_run *ops);
+	int (*end)(struct export_state *e);
+	/* What the result lacks, for the user. */
+	void (*notes)(const struct export_state *e, FILE *out);
+};
+
+extern const struct export_ops chrome_ops, ort_ops, records_csv_ops;
+
+/* Set @prepared to the formatted text. Returns 0 or -ENOMEM. */
+int prepare(struct prepared *prepared, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static inline char *put_prepared(char *p, const struct prepared *prepared)
+{
+	return put_text(p, prepared->text, prepared->size);
+}
+
+/* Whether @text is what it should be, [{"type":[1,2]},...], and may stand in
+ * JSON as it is. */
+bool shapes_are_json(const char *text);
+/* Microseconds since the start of the recording, negative before it. */
+char *put_since_start(const struct export_state *e, char *p, uint64_t time);
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "header.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "text.h"
+
+void header_losses(const struct capture_loss *loss, struct loss_line *lines)
+{
+	lines[0] = (struct loss_line){
+		"ring_full", "records found the ring buffer full: record with a larger one",
+		loss->ring_full};
+	lines[1] = (struct loss_line){"too_deep", "operators were nested too deeply to follow",
+				      loss->too_deep};
+	lines[2] = (struct loss_line){"unnamed", "operators had names that could not be read",
+				      loss->unnamed};
+	lines[3] =
+		(struct loss_line){"missed", "probe hits were skipped by the kernel", loss->missed};
+	lines[4] = (struct loss_line){"threads_full", "probe hits were on threads beyond the table",
+				      loss->threads_full};
+}
+
+/* "label    text", with @text from anywhere. */
+static void line(FILE *out, const char *label, const char *text)
+{
+	char *clean = text_terminal(text);
+
+	fprintf(out, "%-10s %s\n", label, clean ? clean : "");
+	free(clean);
+}
+
+static void print_target(const struct analysis *a, FILE *out)
+{
+	const struct capture_info *info = &a->info;
+	char text[2048];
+
+	snprintf(text, sizeof(text), "%s (pid %u)", info->command[0] ? info->command : "process",
+		 info->pid);
+	line(out, "target", text);
+	snprintf(text, sizeof(text), "%s%s%s%s%s%s%s",
+		 info->runtime[0] ? info->runtime : "not known", info->version[0] ? " " : "",
+		 info->version, info->build_id[0] ? ", build-id " : "", info->build_id,
+		 info->library[0] ? ", " : "", info->library);
+	line(out, "runtime", text);
+	snprintf(text, sizeof(text), "%s%s%s, kernel %s", info->cpu[0] ? info->cpu : info->machine,
+		 info->cpu[0] && info->machine[0] ? ", " : "", info->cpu[0] ? info->machine : "",
+		 info->kernel);
+	line(out, "machine", text);
+}
+
+static void print_recording(const struct analysis *a, FILE *out)
+{
+	int64_t start = (int64_t)a->info.start + a->info.realtime_offset;
+	time_t seconds = start / 1000000000;
+	char when[64] = "", duration[64], text[512];
+	struct tm tm;
+
+	if (a->info.realtime_offset > 0 && start > 0 && localtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S, ", &tm);
+	text_time(duration, sizeof(duration), a->duration);
+	snprintf(text, sizeof(text), "%s%s on %u thread%s, %s", when, duration, a->n_threads,
+		 a->n_threads == 1 ? "" : "s", a->complete ? a->end.reason : "end not recorded");
+	line(out, "recorded", text);
+}
+
+static void print_events(const struct analysis *a, FILE *out)
+{
+	char *titles[CAPTURE_COUNTERS];
+	bool multiplexed = false;
+
+	if (!a->info.n_events)
+		return;
+	fprintf(out, "%-10s", "events");
+	for (uint32_t i = 0; i < a->info.n_events; i++) {
+		const struct capture_event *event = &a->info.events[i];
+		char *full = text_terminal(event->event);
+
+		titles[i] = text_terminal(a->titles[i]);
+		fprintf(out, "%s %s", i ? "," : "", titles[i] ? titles[i] : "");
+		if (full && event->event[0] && strcmp(event->event, a->titles[i]))
+			fprintf(out, " = %s", full);
+		multiplexed |= event->multiplexed;
+		free(full);
+		free(titles[i]);
+	}
+	fputc('\n', out);
+	if (multiplexed)
+		line(out, "",
+		     "shared counters: ~ marks an estimate from the share of executions "
+		     "that were counted");
+}
+
+static void print_overhead(const struct analysis *a, FILE *out)
+{
+	char own[64], nested[64], text[256];
+
+	if (!a->has_overhead)
+		return;
+	snprintf(text, sizeof(text), "%s in each operator, %s in what is around it: %s",
+		 text_time(own, sizeof(own), a->overhead.own_ns),
+		 text_time(nested, sizeof(nested), a->overhead.nested_ns),
+		 a->compensated ? "subtracted" : "not subtracted (--compensate does)");
+	line(out, "probes", text);
+}
+
+void header_print(const struct analysis *a, FILE *out)
+{
+	print_target(a, out);
+	print_recording(a, out);
+	print_events(a, out);
+	print_overhead(a, out);
+	for (uint32_t i = 0; i < a->info.n_notes; i++)
+		line(out, "note", a->info.notes[i]);
+	fputc('\n', out);
+}
+
+/* -- after the rows ---------------------------------------------------------- */
+
+static void print_why_empty(const struct analysis *a, FILE *out)
+{
+	if (a->executions)
+		fprintf(out,
+			"No operator is left by the selection: the capture holds %" PRIu64
+			" executions.\n",
+			a->executions);
+	else if (a->lost)
+		fprintf(out, "No operators were recorded: all that ran were lost.\n");
+	else if (a->runs->count || a->runs_failed)
+		fprintf(out,
+			"No operators were recorded, though the model ran: its runs ended before "
+			"their first operator, or began before the recording.\n");
+	else
+		fprintf(out,
+			"No operators were recorded: the model did not run in this time. Send it "
+			"a request while recording, or record longer.\n");
+}
+
+static void print_losses(const struct analysis *a, FILE *out)
+{
+	struct loss_line lines[LOSS_LINES];
+	char count[32];
+
+	header_losses(&a->loss, lines);
+	for (int i = 0; i < LOSS_LINES; i++)
+		if (lines[i].n)
+			fprintf(out, "lost: %s %s.\n", text_count(count, sizeof(count), lines[i].n),
+				lines[i].what);
+}
+
+static void print_partial_runs(const struct analysis *a, FILE *out)
+{
+	char count[32], duration[64];
+
+	if (a->outside_count)
+		fprintf(out,
+			"%s executions (%s) belong to no run that was seen whole: they are in the "
+			"Sum, "
+			"not in the Total.\n",
+			text_count(count, sizeof(count), a->outside_count),
+			text_time(duration, sizeof(duration), a->outside_ns));
+	if (a->runs_failed)
+		fprintf(out, "%s runs failed; they are not in the Total.\n",
+			text_count(count, sizeof(count), a->runs_failed));
+	if (a->parallel)
+		fprintf(out,
+			"Operators of one run were on several threads at once: the time between "
+			"operators is not known.\n");
+	if (a->truncated_names)
+		fprintf(out, "Names of more than 1 KiB are cut.\n");
+}
+
+void header_print_notes(const struct analysis *a, FILE *out)
+{
+	if (!a->n_rows)
+		print_why_empty(a, out);
+	else
+		fputc('\n', out);
+	print_partial_runs(a, out);
+	print_losses(a, out);
+	if (a->cut)
+		fprintf(out, "%s\n", a->cut);
+	if (a->damaged)
+		fprintf(out, "%s\n", a->damage.text);
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The report for programs. What is not known is null, never 0. Its form is
+ * described by the schema in json_schema.c, which changes with it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "columns.h"
+#include "header.h"
+#include "output.h"
+#include "text.h"
+#include "tree.h"
+
+struct json {
+	const struct analysis *a;
+	const struct report_options *options;
+	FILE *out;
+	struct analyze_row **rows;
+	unsigned int *depths;
+	char *titles[CAPTURE_COUNTERS]; /* as JSON strings */
+	char *metrics[ANALYZE_METRICS_MAX + 8];
+	bool failed; /* out of memory */
+};
+
+static void put_string(struct json *j, const char *bytes)
+{
+	char *text = bytes ? text_json(bytes) : NULL;
+
+	j->failed |= bytes && !text;
+	fputs(text ? text : "null", j->out);
+	free(text);
+}
+
+/* ,"key":"value" */
+static void member(struct json *j, const char *key, const char *bytes)
+{
+	fprintf(j->out, ",\"%s\":", key);
+	put_string(j, bytes);
+}
+
+static void member_or_null(struct json *j, const char *key, const char *bytes)
+{
+	member(j, key, bytes && bytes[0] ? bytes : NULL);
+}
+
+static void member_u64(struct json *j, const char *key, uint64_t value, bool known)
+{
+	if (known)
+		fprintf(j->out, ",\"%s\":%" PRIu64, key, value);
+	else
+		fprintf(j->out, ",\"%s\":null", key);
+}
+
+static void member_id(struct json *j, const char *key, uint32_t value)
+{
+	member_u64(j, key, value, value != CAPTURE_UNKNOWN);
+}
+
+static void member_double(struct json *j, const char *key, double value)
+{
+	if (isfinite(value))
+		fprintf(j->out, ",\"%s\":%.9g", key, value);
+	else
+		fprintf(j->out, ",\"%s\":null", key);
+}
+
+/* -- what all rows have ------------------------------------------------------ */
+
+static void put_counter(struct json *j, const struct analyze_row *row, uint32_t i)
+{
+	const struct analyze_counter *c = &row->counters[i];
+	struct analyze_estimate e = analyze_total(row, i);
+
+	fprintf(j->out, "%s:{\"counted\":%" PRIu64, j->titles[i], c->counted);
+	member_u64(j, "total", c->total, c->counted);
+	member_u64(j, "self", c->self, c->self_counted);
+	member_u64(j, "self_counted", c->self_counted, true);
+	member_u64(j, "other_threads", c->work, c->counted && j->a->has_work);
+	if (e.known && e.exact)
+		member_u64(j, "estimate", c->total, true);
+	else if (e.known)
+		fprintf(j->out, ",\"estimate\":%.0f", e.value);
+	else
+		fputs(",\"estimate\":null", j->out);
+	member_double(j, "coverage", e.known ? e.coverage : 0);
+	member_double(j, "interval95", e.exact ? 0 : e.has_interval ? e.interval : NAN);
+	fputc('}', j->out);
+}
+
+static void put_counters(struct json *j, const struct analyze_row *row)
+{
+	fputs(",\"counters\":{", j->out);
+	for (uint32_t i = 0; i < j->a->info.n_events; i++) {
+		fputs(i ? "," : "", j->out);
+		put_counter(j, row, i);
+	}
+	fputs("},\"metrics\":{", j->out);
+	for (size_t i = 0; i < j->a->n_metrics; i++) {
+		double value = analyze_metric(j->a, row, i);
+
+		fprintf(j->out, "%s%s:", i ? "," : "", j->metrics[i]);
+		if (isfinite(value))
+			fprintf(j->out, "%.9g", value);
+		else
+			fputs("null", j->out);
+	}
+	fputc('}', j->out);
+}
+
+static void put_times(struct json *j, const struct analyze_row *row)
+{
+	bool ended = row->ended;
+
+	member_u64(j, "total_ns", row->total, ended || !row->count);
+	member_u64(j, "min_ns", row->min, ended);
+	member_u64(j, "max_ns", row->max, ended);
+	member_double(j, "avg_ns", ended ? (double)row->total / row->ended : NAN);
+}
+
+static void put_work(struct json *j, const struct analyze_row *row)
+{
+	member_u64(j, "other_threads_ns", row->work_ns, j->a->has_work);
+	member_u64(j, "busy_ns", row->total + row->work_ns, row->ended);
+}
+
+static void put_percentiles(struct json *j, const struct analyze_row *row)
+{
+	static const struct {
+		const char *key;
+		double percent;
+	} all[] = {{"p50_ns", 50}, {"p95_ns", 95}, {"p99_ns", 99}};
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		bool known = analyze_percentile(row, all[i].percent, &ns);
+
+		member_u64(j, all[i].key, ns, known);
+	}
+}
+
+/* -- rows -------------------------------------------------------------------- */
+
+static void put_group(struct json *j, const struct analyze_row *row)
+{
+	switch (j->a->options.group) {
+	case GROUP_NODE:
+		if (j->a->options.tree)
+			member(j, "parent", row->parent ? row->parent->label : NULL);
+		break;
+	case GROUP_THREAD:
+		member_id(j, "tid", row->tid);
+		break;
+	case GROUP_RUN:
+		member_id(j, "run", row->run);
+		member_id(j, "step", row->step);
+		member_u64(j, "run_ns", row->run_ns, row->run_ns);
+		break;
+	default:
+		break;
+	}
+	if (j->a->has_shapes) {
+		member(j, "inputs", row->inputs);
+		member(j, "outputs", row->outputs);
+	}
+}
+
+static void put_row(struct json *j, const struct analyze_row *row, unsigned int depth)
+{
+	fputs("{\"name\":", j->out);
+	put_string(j, row->label);
+	member_or_null(j, "op_type", row->op_type);
+	member(j, "domain", row->domain);
+	member_or_null(j, "provider", row->provider);
+	member_id(j, "session", row->session);
+	member_id(j, "node_index", row->node_index);
+	put_group(j, row);
+	if (j->a->options.tree)
+		member_u64(j, "depth", depth, true);
+	member_u64(j, "count", row->count, true);
+	member_u64(j, "threw", row->threw, true);
+	put_times(j, row);
+	member_u64(j, "self_ns", row->self, row->self_counted || !row->self_count);
+	member_u64(j, "self_counted", row->self_counted, true);
+	put_percentiles(j, row);
+	member_double(j, "percent",
+		      row->ended && j->a->base_ns ? 100.0 * row->total / j->a->base_ns : NAN);
+	put_work(j, row);
+	member_u64(j, "migrated", row->migrated, true);
+	put_counters(j, row);
+	fputc('}', j->out);
+}
+
+static void put_rows(struct json *j)
+{
+	size_t n = j->a->n_rows;
+
+	if (j->options->limit && n > j->options->limit)
+		n = j->options->limit;
+	fputs(",\n\"operators\":[", j->out);
+	for (size_t i = 0; i < n; i++) {
+		fputs(i ? ",\n" : "\n", j->out);
+		put_row(j, j->rows[i], j->depths[i]);
+	}
+	fputs("]", j->out);
+}
+
+/* -- the rest ---------------------------------------------------------------- */
+
+static void put_about(struct json *j)
+{
+	const struct capture_info *info = &j->a->info;
+
+	fputs("{\"schema\":\"opprobe-report\",\"version\":1,\n\"runtime\":{\"name\":", j->out);
+	put_string(j, info->runtime);
+	member_or_null(j, "version", info->version);
+	member_or_null(j, "build_id", info->build_id);
+	member_or_null(j, "library", info->library);
+	fprintf(j->out, "},\n\"target\":{\"pid\":%u", info->pid);
+	member_or_null(j, "command", info->command);
+	fputs("},\n\"machine\":{\"host\":", j->out);
+	put_string(j, info->host[0] ? info->host : NULL);
+	member_or_null(j, "kernel", info->kernel);
+	member_or_null(j, "architecture", info->machine);
+	member_or_null(j, "cpu", info->cpu);
+	member_u64(j, "cpus", info->n_cpus, info->n_cpus);
+	fputc('}', j->out);
+}
+
+static void put_recording(struct json *j)
+{
+	const struct analysis *a = j->a;
+
+	fprintf(j->out,
+		",\n\"recording\":{\"start_ns\":%" PRIu64 ",\"realtime_offset_ns\":%" PRId64
+		",\"duration_ns\":%" PRIu64 ",\"complete\":%s",
+		a->info.start, a->info.realtime_offset, a->duration,
+		a->complete ? "true" : "false");
+	member_or_null(j, "reason", a->complete ? a->end.reason : NULL);
+	member(j, "cut", a->cut);
+	member(j, "damage", a->damaged ? a->damage.text : NULL);
+	member_or_null(j, "opprobe_version", a->info.opprobe_version);
+	fprintf(j->out, ",\"compensated\":%s", a->compensated ? "true" : "false");
+	member_u64(j, "probe_own_ns", a->overhead.own_ns, a->has_overhead);
+	member_u64(j, "probe_nested_ns", a->overhead.nested_ns, a->has_overhead);
+	fprintf(j->out, "},\n\"threads\":%u,\"sessions\":%u,\"executions\":%" PRIu64, a->n_threads,
+		a->n_sessions, a->executions);
+	fputs(",\n\"notes\":[", j->out);
+	for (uint32_t i = 0; i < a->info.n_notes; i++) {
+		fputs(i ? "," : "", j->out);
+		put_string(j, a->info.notes[i]);
+	}
+	fputc(']', j->out);
+}
+
+static void put_events(struct json *j)
+{
+	fputs(",\n\"events\":[", j->out);
+	for (uint32_t i = 0; i < j->a->info.n_events; i++) {
+		const struct capture_event *event = &j->a->info.events[i];
+
+		fprintf(j->out, "%s{\"name\":%s", i ? "," : "", j->titles[i]);
+		member_or_null(j, "event", event->event);
+		member_or_null(j, "unit", event->unit);
+		fprintf(j->out, ",\"group\":%u,\"multiplexed\":%s}", event->group,
+			event->multiplexed ? "true" : "false");
+	}
+	fputc(']', j->out);
+}
+
+static void put_group_by(struct json *j)
+{
+	static const char *const names[] = {"node", "op", "shape", "thread", "session", "run"};
+
+	fprintf(j->out, ",\n\"group_by\":\"%s\"", names[j->a->options.group]);
+}
+
+static void put_totals(struct json *j)
+{
+	const struct analysis *a = j->a;
+
+	fprintf(j->out, ",\n\"sum\":{\"rows\":%zu,\"count\":%" PRIu64 ",\"threw\":%" PRIu64,
+		a->n_rows, a->sum->count, a->sum->threw);
+	member_u64(j, "total_ns", a->sum->total, true);
+	member_u64(j, "self_ns", a->sum->self, a->sum->self_counted || !a->sum->self_count);
+	put_work(j, a->sum);
+	put_counters(j, a->sum);
+	fputs("}", j->out);
+	if (a->gap) {
+		fprintf(j->out, ",\n\"between_operators\":{\"count\":%" PRIu64, a->gap->ended);
+		member_u64(j, "total_ns", a->gap->total, true);
+		put_counters(j, a->gap);
+		fputc('}', j->out);
+	} else {
+		fputs(",\n\"between_operators\":null", j->out);
+	}
+	fprintf(j->out, ",\n\"total\":{\"count\":%" PRIu64, a->runs->count);
+	member_u64(j, "total_ns", a->runs->total, a->runs->ended);
+	member_u64(j, "min_ns", a->runs->min, a->runs->ended);
+	member_u64(j, "max_ns", a->runs->max, a->runs->ended);
+	put_counters(j, a->runs);
+	fprintf(j->out, "},\n\"outside_of_runs\":{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 "}",
+		a->outside_count, a->outside_ns);
+}
+
+static void put_losses(struct json *j)
+{
+	struct loss_line lines[LOSS_LINES];
+
+	fprintf(j->out,
+		",\n\"runs\":%" PRIu64 ",\"runs_failed\":%" PRIu64 ",\"lost\":%" PRIu64
+		",\"losses\":{",
+		j->a->runs->count + j->a->runs_failed, j->a->runs_failed, j->a->lost);
+	header_losses(&j->a->loss, lines);
+	for (int i = 0; i < LOSS_LINES; i++)
+		fprintf(j->out, "%s\"%s\":%" PRIu64, i ? "," : "", lines[i].key, lines[i].n);
+	fputs("}}\n", j->out);
+}
+
+/* What can fail for the user's sake, before anything is printed. */
+static int prepare(struct json *j, struct error *err)
+{
+	const struct analysis *a = j->a;
+
+	j->rows = rows_in_order(a, j->options, err);
+	if (!j->rows)
+		return -EINVAL;
+	j->depths = calloc(a->n_rows + 1, sizeof(*j->depths));
+	j->failed = !j->depths || (a->options.tree && tree_order(j->rows, a->n_rows, j->depths));
+	for (uint32_t i = 0; i < a->info.n_events; i++)
+		j->failed |= !(j->titles[i] = text_json(a->titles[i]));
+	for (size_t i = 0; i < a->n_metrics; i++)
+		j->failed |= !(j->metrics[i] = text_json(analyze_metric_name(a, i)));
+	return 0;
+}
+
+int json_print(const struct analysis *a, const struct report_options *options, FILE *out,
+	       struct error *err)
+{
+	struct json j = {.a = a, .options = options, .out = out};
+	int status = prepare(&j, err);
+
+	if (!status && !j.failed) {
+		put_about(&j);
+		put_recording(&j);
+		put_events(&j);
+		put_group_by(&j);
+		put_rows(&j);
+		put_totals(&j);
+		put_losses(&j);
+	}
+	if (j.failed)
+		status = error_set(err, -ENOMEM, "Cannot print the report: out of memory.");
+	for (uint32_t i = 0; i < a->info.n_events; i++)
+		free(j.titles[i]);
+	for (size_t i = 0; i < a->n_metrics; i++)
+		free(j.metrics[i]);
+	free(j.depths);
+	free(j.rows);
+	return status;
+}

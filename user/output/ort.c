@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The records of ONNX Runtime's own profiler, in its order (as things ended)
+ * and with its spelling, so that scripts made for its files read this one:
+ * whole microseconds since the start, args that are strings of digits, shapes
+ * as arrays. What it would have known and a recording from outside does not
+ * is left out: loading and initialisation of the session, scheduling of
+ * threads. input_type_shape and output_type_shape are always there, as
+ * scripts rely on them, and empty unless shapes were recorded.
+ */
+#include "export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "text.h"
+
+/* What ran so far of a subgraph, once: of an If's branch, of a Loop's pass. */
+struct subgraph {
+	bool used;
+	uint32_t run, parent;
+	uint32_t first_op;
+	uint64_t start, end;
+};
+
+static int ort_begin(struct export_state *e)
+{
+	stream_put(e->out, "[\n");
+	return 0;
+}
+
+static int ort_thread(struct export_state *e, struct export_thread *thread)
+{
+	if (!thread->private)
+		thread->private = calloc(CAPTURE_DEPTH_MAX + 1, sizeof(struct subgraph));
+	return thread->private ? 0 : -ENOMEM;
+}
+
+static int ort_operator(struct export_state *e, struct export_operator *op)
+{
+	char *label = text_json(op->label);
+	char *type = text_json(op->op.op_type), *provider = text_json(op->op.provider);
+	char index[48] = "";
+	int status = -ENOMEM;
+
+	if (op->op.node_index != CAPTURE_UNKNOWN)
+		snprintf(index, sizeof(index), ",\"node_index\" : \"%u\"", op->op.node_index);
+	if (label && type && provider) {
+		label[strlen(label) - 1] = '\0';
+		status = prepare(&op->head,
+				 ",\"ph\" : \"X\",\"name\" :%s_kernel_time\",\"args\" : {", label);
+		if (!status)
+			status = prepare(&op->detail, "\"op_name\" : %s%s%s%s}}", type,
+					 op->op.provider[0] ? ",\"provider\" : " : "",
+					 op->op.provider[0] ? provider : "", index);
+	}
+	free(label);
+	free(type);
+	free(provider);
+	return status;
+}
+
+static int ort_shapes(struct export_state *e, struct export_shapes *shapes)
+{
+	const struct capture_shapes *s = &shapes->shapes;
+
+	return prepare(&shapes->detail,
+		       "\"activation_size\" : \"%llu\",\"parameter_size\" : \"%llu\","
+		       "\"output_size\" : \"%llu\",\"input_type_shape\" : %s,"
+		       "\"output_type_shape\" : %s,",
+		       (unsigned long long)s->activation_bytes,
+		       (unsigned long long)s->parameter_bytes, (unsigned long long)s->output_bytes,
+		       shapes_are_json(s->inputs) ? s->inputs : "[]",
+		       shapes_are_json(s->outputs) ? s->outputs : "[]");
+}
+
+/* What precedes the name: category, process, thread, duration and start. */
+static char *put_start(struct export_state *e, char *p, const char *category, uint32_t tid,
+		       uint64_t start, uint64_t end)
+{
+	uint64_t since = start > e->info->start ? start - e->info->start : 0;
+
+	p = e->lines++ ? PUT_LITERAL(p, ",\n{\"cat\" : \"") : PUT_LITERAL(p, "{\"cat\" : \"");
+	p = put_text(p, category, strlen(category));
+	p = PUT_LITERAL(p, "\",\"pid\" :");
+	p = put_u64(p, e->info->pid);
+	p = PUT_LITERAL(p, ",\"tid\" :");
+	p = put_u64(p, tid);
+	p = PUT_LITERAL(p, ",\"dur\" :");
+	p = put_u64(p, (end - start) / 1000);
+	p = PUT_LITERAL(p, ",\"ts\" :");
+	return put_u64(p, since / 1000);
+}
+
+static int ort_session_record(struct export_state *e, const char *name, uint32_t tid,
+			      uint64_t start, uint64_t end)
+{
+	char *p = stream_reserve(e->out, 384);
+
+	if (!p)
+		return -ENOMEM;
+	p = put_start(e, p, "Session", tid, start, end);
+	p = PUT_LITERAL(p, ",\"ph\" : \"X\",\"name\" :\"");
+	p = put_text(p, name, strlen(name));
+	stream_advance(e->out, PUT_LITERAL(p, "\",\"args\" : {}}"));
+	return 0;
+}
+
+static int close_subgraph(struct export_state *e, const struct export_thread *thread,
+			  struct subgraph *subgraph)
+{
+	if (!subgraph->used)
+		return 0;
+	subgraph->used = false;
+	return ort_session_record(e, "SequentialExecutor::Execute", thread->thread.tid,
+				  subgraph->start, subgraph->end);
+}
+
+/*
+ * The executor runs once per branch and pass, and its record comes before
+ * that of the node around it. A graph's nodes run in one order, so that a
+ * pass begins where the first node of the one before comes again.
+ */
+static int follow_subgraphs(struct export_state *e, const struct capture_exec *exec)
+{
+	struct export_thread *thread = e->threads[exec->thread];
+	struct subgraph *levels = thread->private, *own = &levels[exec->depth];
+	int status = close_subgraph(e, thread, &levels[exec->depth + 1]);
+
+	if (!exec->depth)
+		return status;
+	if (!status && own->used &&
+	    (own->first_op == exec->op || own->run != exec->run || own->parent != exec->parent))
+		status = close_subgraph(e, thread, own);
+	if (!own->used)
+		*own = (struct subgraph){.used = true,
+					 .run = exec->run,
+					 .parent = exec->parent,
+					 .first_op = exec->op,
+					 .start = exec->start};
+	own->end = exec->end;
+	return status;
+}
+
+static int ort_exec(struct export_state *e, const struct capture_exec *exec,
+		    const struct nested_exec *nested)
+{
+	const struct export_operator *op = e->ops[exec->op];
+	const struct export_shapes *shapes =
+		exec->shapes == CAPTURE_UNKNOWN ? NULL : e->shapes[exec->shapes];
+	int status = follow_subgraphs(e, exec);
+	char *p;
+
+	if (status)
+		return status;
+	/* Its duration is not known, and the format has no other way. */
+	if (exec->flags & EXEC_THREW)
+		return 0;
+	p = stream_reserve(e->out, op->head.size + op->detail.size +
+					   (shapes ? shapes->detail.size : 0) + 256);
+	if (!p)
+		return -ENOMEM;
+	p = put_start(e, p, "Node", e->threads[exec->thread]->thread.tid, exec->start, exec->end);
+	p = put_prepared(p, &op->head);
+	p = shapes ? put_prepared(p, &shapes->detail)
+		   : PUT_LITERAL(p, "\"input_type_shape\" : [],\"output_type_shape\" : [],");
+	stream_advance(e->out, put_prepared(p, &op->detail));
+	return 0;
+}
+
+/* The executor's part of a run is from its first operator to its last. */
+static int ort_run(struct export_state *e, const struct capture_run *run,
+		   const struct open_run *ops)
+{
+	uint32_t tid = e->threads[run->thread]->thread.tid;
+	int status = 0;
+
+	if (run->failed)
+		return 0;
+	if (ops && ops->last >= ops->first)
+		status = ort_session_record(e, "SequentialExecutor::Execute", tid, ops->first,
+					    ops->last);
+	return status ? status : ort_session_record(e, "model_run", tid, run->start, run->end);
+}
+
+static int ort_end(struct export_state *e)
+{
+	stream_put(e->out, "\n]\n");
+	return 0;
+}
+
+static void ort_notes(const struct export_state *e, FILE *out)
+{
+	if (!e->shapes_seen)
+		fprintf(out, "No shapes were recorded: input_type_shape and output_type_shape are "
+			     "empty.\n");
+	if (e->threw || e->runs_failed)
+		fprintf(out, "Left out, as their end is not known: %llu executions, %llu runs.\n",
+			(unsigned long long)e->threw, (unsigned long long)e->runs_failed);
+}
+
+const struct export_ops ort_ops = {
+	.begin = ort_begin,
+	.operator_defined = ort_operator,
+	.thread_defined = ort_thread,
+	.shapes_defined = ort_shapes,
+	.exec = ort_exec,
+	.run = ort_run,
+	.end = ort_end,
+	.notes = ort_notes,
+};

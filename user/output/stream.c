@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define BUFFER_SIZE (256u << 10)
+
+struct stream {
+	int fd;
+	bool compressed;
+	z_stream z;
+	unsigned char *packed; /* the compressor's output */
+	char *buffer;
+	size_t used, size;
+	int failure;
+	char *path;
+};
+
+static bool ends_in(const char *path, const char *end)
+{
+	size_t length = strlen(path), size = strlen(end);
+
+	return length > size && !strcmp(path + length - size, end);
+}
+
+static int start_compressing(struct stream *s)
+{
+	/* 31: the largest window, in gzip's format (zlib.h). */
+	if (deflateInit2(&s->z, Z_BEST_SPEED, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		return -ENOMEM;
+	s->compressed = true;
+	s->packed = malloc(BUFFER_SIZE);
+	return s->packed ? 0 : -ENOMEM;
+}
+
+static void free_stream(struct stream *s)
+{
+	if (s->compressed)
+		deflateEnd(&s->z);
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s->packed);
+	free(s->buffer);
+	free(s->path);
+	free(s);
+}
+
+struct stream *stream_open(const char *path, struct error *err)
+{
+	struct stream *s = calloc(1, sizeof(*s));
+	bool to_stdout = !strcmp(path, "-");
+	int failure = -ENOMEM;
+
+	if (s) {
+		s->fd = -1;
+		s->size = BUFFER_SIZE;
+		s->path = strdup(to_stdout ? "standard output" : path);
+		s->buffer = malloc(s->size);
+	}
+	if (s && s->path && s->buffer) {
+		s->fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+				  : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+		failure = s->fd < 0 ? -errno : 0;
+	}
+	if (!failure && ends_in(path, ".gz"))
+		failure = start_compressing(s);
+	if (!failure)
+		return s;
+	error_set(err, failure, "Cannot write to %s: %s; choose another place with -o.", path,
+		  strerror(-failure));
+	if (s)
+		free_stream(s);
+	return NULL;
+}
+
+static void write_all(struct stream *s, const void *data, size_t size)
+{
+	const char *p = data;
+
+	while (size && !s->failure) {
+		ssize_t n = write(s->fd, p, size);
+
+		if (n < 0 && errno == EAGAIN) {
+			struct pollfd room = {.fd = s->fd, .events = POLLOUT};
+
+			poll(&room, 1, -1);
+		} else if (n < 0 && errno != EINTR) {
+			s->failure = -errno;
+		} else if (n > 0) {
+			p += n;
+			size -= n;
+		}
+	}
+}
+
+static void compress_all(struct stream *s, int flush)
+{
+	s->z.next_in = (unsigned char *)s->buffer;
+	s->z.avail_in = s->used;
+	do {
+		s->z.next_out = s->packed;
+		s->z.avail_out = BUFFER_SIZE;
+		deflate(&s->z, flush);
+		write_all(s, s->packed, BUFFER_SIZE - s->z.avail_out);
+	} while (!s->z.avail_out && !s->failure);
+}
+
+static void flush(struct stream *s, bool last)
+{
+	if (s->compressed)
+		compress_all(s, last ? Z_FINISH : Z_NO_FLUSH);
+	else
+		write_all(s, s->buffer, s->used);
+	s->used = 0;
+}
+
+char *stream_reserve(struct stream *s, size_t size)
+{
+	if (s->size - s->used < size)
+		flush(s, false);
+	if (s->size < size) {
+		char *larger = realloc(s->buffer, size);
+
+		if (!larger) {
+			s->failure = s->failure ? s->failure : -ENOMEM;
+			return NULL;
+		}
+		s->buffer = larger;
+		s->size = size;
+	}
+	return s->buffer + s->used;
+}
+
+void stream_advance(struct stream *s, const char *end)
+{
+	s->used = end - s->buffer;
+}
+
+void stream_put(struct stream *s, const char *text)
+{
+	size_t size = strlen(text);
+	char *p = stream_reserve(s, size);
+
+	if (p)
+		stream_advance(s, put_text(p, text, size));
+}
+
+int stream_failure(const struct stream *s)
+{
+	return s->failure;
+}
+
+int stream_close(struct stream *s, struct error *err)
+{
+	int failure;
+
+	flush(s, true);
+	if (close(s->fd) && !s->failure)
+		s->failure = -errno;
+	s->fd = -1;
+	failure = s->failure;
+	if (failure)
+		error_set(err, failure, "Writing to %s failed: %s.", s->path, strerror(-failure));
+	free_stream(s);
+	return failure;
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The report for people: a header, a table that fits the terminal, notes. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "columns.h"
+#include "header.h"
+#include "output.h"
+#include "text.h"
+#include "tree.h"
+
+#define NAME_MIN 16
+
+struct table_state {
+	const struct analysis *a;
+	const struct report_options *options;
+	FILE *out;
+	struct columns columns;
+	struct analyze_row **rows;
+	unsigned int *depths; /* with a tree, of each row */
+	size_t n_rows;	      /* to print */
+	size_t widths[COLUMNS_MAX];
+	size_t text_limit; /* columns that a text may take, 0: all it needs */
+	bool colour;
+};
+
+static bool wants_colour(FILE *out)
+{
+	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fileno(out)) && !(no_colour && *no_colour) && term && strcmp(term, "dumb");
+}
+
+/* Columns of the terminal that @out is, 0 if it is none. */
+static size_t terminal_width(FILE *out)
+{
+	struct winsize size;
+
+	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col;
+}
+
+/* An allocated text cell. */
+static char *text_cell(const struct table_state *t, const struct column *column,
+		       const struct analyze_row *row, unsigned int depth)
+{
+	const char *bytes = column_text(column, row);
+	char *clean, *indented, *fitting;
+
+	clean = text_terminal(bytes ? bytes : "-");
+	if (!clean)
+		return NULL;
+	depth = column->kind == COLUMN_NAME ? depth * 2 : 0;
+	indented = malloc(depth + strlen(clean) + 1);
+	if (indented) {
+		memset(indented, ' ', depth);
+		strcpy(indented + depth, clean);
+	}
+	free(clean);
+	if (!indented || !t->text_limit)
+		return indented;
+	fitting = text_shorten(indented, t->text_limit);
+	free(indented);
+	return fitting;
+}
+
+/* The lines under the rows have a label in their first column and no texts. */
+static void total_label(const struct table_state *t, enum line line, char *label, size_t size)
+{
+	char count[32];
+
+	if (line == LINE_SUM)
+		snprintf(label, size, "Sum");
+	else if (line == LINE_GAP)
+		snprintf(label, size, "between operators");
+	else
+		snprintf(label, size, "Total of %s run%s",
+			 text_count(count, sizeof(count), t->a->runs->count),
+			 t->a->runs->count == 1 ? "" : "s");
+}
+
+/* The cell as an allocated string. */
+static char *cell_of(const struct table_state *t, size_t c, enum line line,
+		     const struct analyze_row *row, unsigned int depth)
+{
+	const struct column *column = &t->columns.columns[c];
+	char cell[128];
+
+	if (line != LINE_ROW && !c) {
+		total_label(t, line, cell, sizeof(cell));
+		return strdup(cell);
+	}
+	if (column_is_text(column))
+		return line == LINE_ROW ? text_cell(t, column, row, depth) : strdup("");
+	column_cell(t->a, column, line, row, cell, sizeof(cell));
+	return strdup(cell);
+}
+
+static int print_cell(const struct table_state *t, size_t c, const char *cell)
+{
+	int padding = t->widths[c] - text_width(cell);
+	bool left = column_is_text(&t->columns.columns[c]) || !c;
+	bool last = c + 1 == t->columns.n;
+
+	if (padding < 0)
+		padding = 0;
+	return fprintf(t->out, "%*s%s%*s%s", left ? 0 : padding, "", cell,
+		       left && !last ? padding : 0, "", last ? "\n" : "  ");
+}
+
+static int print_line(const struct table_state *t, enum line line, const struct analyze_row *row,
+		      unsigned int depth)
+{
+	for (size_t c = 0; c < t->columns.n; c++) {
+		char *cell = cell_of(t, c, line, row, depth);
+
+		if (!cell)
+			return -ENOMEM;
+		print_cell(t, c, cell);
+		free(cell);
+	}
+	return 0;
+}
+
+static int widen(struct table_state *t, enum line line, const struct analyze_row *row,
+		 unsigned int depth)
+{
+	for (size_t c = 0; c < t->columns.n; c++) {
+		char *cell = cell_of(t, c, line, row, depth);
+		size_t width;
+
+		if (!cell)
+			return -ENOMEM;
+		width = text_width(cell);
+		if (width > t->widths[c])
+			t->widths[c] = width;
+		free(cell);
+	}
+	return 0;
+}
+
+static char *title_of(const struct table_state *t, size_t c)
+{
+	return text_terminal(t->columns.columns[c].title);
+}
+
+/* Widths that all cells fit in. */
+static int measure(struct table_state *t)
+{
+	int status = 0;
+
+	for (size_t c = 0; c < t->columns.n; c++) {
+		char *title = title_of(t, c);
+
+		if (!title)
+			return -ENOMEM;
+		t->widths[c] = text_width(title);
+		free(title);
+	}
+	for (size_t i = 0; i < t->n_rows && !status; i++)
+		status = widen(t, LINE_ROW, t->rows[i], t->depths[i]);
+	if (!status)
+		status = widen(t, LINE_SUM, t->a->sum, 0);
+	if (!status)
+		status = widen(t, LINE_GAP, t->a->gap, 0);
+	if (!status)
+		status = widen(t, LINE_TOTAL, t->a->runs->ended ? t->a->runs : NULL, 0);
+	return status;
+}
+
+/* On a terminal that is too narrow, texts give way, but not below NAME_MIN. */
+static int fit(struct table_state *t)
+{
+	size_t terminal = terminal_width(t->out), fixed = 0, texts = 0;
+
+	for (size_t c = 0; c < t->columns.n; c++) {
+		if (column_is_text(&t->columns.columns[c]))
+			texts++;
+		else
+			fixed += t->widths[c];
+		fixed += 2;
+	}
+	if (!terminal || !texts)
+		return 0;
+	t->text_limit = terminal > fixed + texts * NAME_MIN ? (terminal - fixed) / texts : NAME_MIN;
+	for (size_t c = 0; c < t->columns.n; c++)
+		if (column_is_text(&t->columns.columns[c]) && t->widths[c] <= t->text_limit &&
+		    texts > 1) {
+			/* What a short column leaves goes to the others. */
+			t->text_limit += (t->text_limit - t->widths[c]) / (texts - 1);
+		}
+	return measure(t);
+}
+
+static int print_titles(const struct table_state *t)
+{
+	size_t width = 0;
+
+	fputs(t->colour ? "\x1b[1m" : "", t->out);
+	for (size_t c = 0; c < t->columns.n; c++) {
+		char *title = title_of(t, c);
+
+		if (!title)
+			return -ENOMEM;
+		print_cell(t, c, title);
+		free(title);
+		width += t->widths[c] + 2;
+	}
+	fputs(t->colour ? "\x1b[0m" : "", t->out);
+	for (size_t i = 0; i + 2 < width; i++)
+		fputs("\xe2\x94\x80", t->out);
+	fputc('\n', t->out);
+	return 0;
+}
+
+static int print_rows(const struct table_state *t)
+{
+	char left[32];
+	int status = 0;
+
+	for (size_t i = 0; i < t->n_rows && !status; i++)
+		status = print_line(t, LINE_ROW, t->rows[i], t->depths[i]);
+	if (t->n_rows < t->a->n_rows)
+		fprintf(t->out, "... and %s more rows\n",
+			text_count(left, sizeof(left), t->a->n_rows - t->n_rows));
+	return status;
+}
+
+static int print_totals(const struct table_state *t)
+{
+	int status;
+
+	fputs(t->colour ? "\x1b[2m" : "", t->out);
+	status = print_line(t, LINE_SUM, t->a->sum, 0);
+	if (!status)
+		status = print_line(t, LINE_GAP, t->a->gap, 0);
+	if (!status)
+		status = print_line(t, LINE_TOTAL, t->a->runs->ended ? t->a->runs : NULL, 0);
+	fputs(t->colour ? "\x1b[0m" : "", t->out);
+	return status;
+}
+
+static int print_table(struct table_state *t)
+{
+	int status = measure(t);
+
+	if (!status)
+		status = fit(t);
+	if (!status)
+		status = print_titles(t);
+	if (!status)
+		status = print_rows(t);
+	return status ? status : print_totals(t);
+}
+
+static int prepare(struct table_state *t, struct error *err)
+{
+	int status = columns_choose(t->a, t->options, &t->columns, err);
+
+	if (status)
+		return status;
+	t->rows = rows_in_order(t->a, t->options, err);
+	if (!t->rows)
+		return -EINVAL;
+	t->depths = calloc(t->a->n_rows + 1, sizeof(*t->depths));
+	if (!t->depths || (t->a->options.tree && tree_order(t->rows, t->a->n_rows, t->depths)))
+		return error_set(err, -ENOMEM, "Cannot print the report: out of memory.");
+	t->n_rows = t->a->n_rows;
+	if (t->options->limit && t->n_rows > t->options->limit)
+		t->n_rows = t->options->limit;
+	return 0;
+}
+
+int table_print(const struct analysis *a, const struct report_options *options, FILE *out,
+		struct error *err)
+{
+	struct table_state t = {
+		.a = a, .options = options, .out = out, .colour = wants_colour(out)};
+	int status = prepare(&t, err);
+
+	if (!status) {
+		if (!options->no_header)
+			header_print(a, out);
+		if (a->n_rows && print_table(&t))
+			status = error_set(err, -ENOMEM, "Cannot print the report: out of memory.");
+		else
+			header_print_notes(a, out);
+	}
+	free(t.rows);
+	free(t.depths);
+	return status;
+}

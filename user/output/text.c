@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int32_t text_next(const char **p)
+{
+	const unsigned char *s = (const unsigned char *)*p;
+	int length = s[0] < 0x80   ? 1
+		     : s[0] < 0xc2 ? 0
+		     : s[0] < 0xe0 ? 2
+		     : s[0] < 0xf0 ? 3
+		     : s[0] < 0xf5 ? 4
+				   : 0;
+	static const int32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+	int32_t code;
+
+	*p += 1;
+	if (length <= 1)
+		return length ? s[0] : -1;
+	code = s[0] & (0x7f >> length);
+	for (int i = 1; i < length; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return -1;
+		code = code << 6 | (s[i] & 0x3f);
+	}
+	if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+		return -1;
+	*p += length - 1;
+	return code;
+}
+
+/* -- escapes --------------------------------------------------------------- */
+
+/* C0, DEL, C1, line separators and what overrides the writing direction. */
+static bool harms_terminal(int32_t code)
+{
+	return code < ' ' || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029 ||
+	       code == 0x200e || code == 0x200f;
+}
+
+static char *put_hex(char *to, const char *from, const char *end)
+{
+	for (; from < end; from++)
+		to += sprintf(to, "\\x%02x", (unsigned char)*from);
+	return to;
+}
+
+char *text_terminal(const char *bytes)
+{
+	char *text = malloc(strlen(bytes) * 4 + 1), *to = text;
+
+	if (!text)
+		return NULL;
+	while (*bytes) {
+		const char *start = bytes;
+		int32_t code = text_next(&bytes);
+
+		if (harms_terminal(code)) {
+			to = put_hex(to, start, bytes);
+		} else {
+			memcpy(to, start, bytes - start);
+			to += bytes - start;
+		}
+	}
+	*to = '\0';
+	return text;
+}
+
+static char *put_json(char *to, const char *start, const char *end, int32_t code)
+{
+	static const char named[] = "\b\f\n\r\t", names[] = "bfnrt";
+	const char *found = code > 0 && code < ' ' ? strchr(named, code) : NULL;
+
+	if (code < 0)
+		return stpcpy(to, "\xef\xbf\xbd");
+	if (found || code == '"' || code == '\\') {
+		*to++ = '\\';
+		*to++ = found ? names[found - named] : code;
+		return to;
+	}
+	/* Legal, but not in JavaScript, nor good for a terminal. */
+	if (code <= 0xffff && harms_terminal(code))
+		return to + sprintf(to, "\\u%04" PRIx32, code);
+	memcpy(to, start, end - start);
+	return to + (end - start);
+}
+
+char *text_json(const char *bytes)
+{
+	char *text = malloc(strlen(bytes) * 6 + 3), *to = text;
+
+	if (!text)
+		return NULL;
+	*to++ = '"';
+	while (*bytes) {
+		const char *start = bytes;
+		int32_t code = text_next(&bytes);
+
+		to = put_json(to, start, bytes, code);
+	}
+	*to++ = '"';
+	*to = '\0';
+	return text;
+}
+
+char *text_csv(const char *bytes)
+{
+	char *clean = text_terminal(bytes), *text, *to;
+	bool formula = strchr("=+-@", bytes[0]) && bytes[0];
+
+	text = clean ? malloc(strlen(clean) * 2 + 4) : NULL;
+	if (!text) {
+		free(clean);
+		return NULL;
+	}
+	to = text;
+	if (!formula && !strpbrk(clean, "\",")) {
+		strcpy(text, clean);
+		free(clean);
+		return text;
+	}
+	*to++ = '"';
+	if (formula)
+		*to++ = '\'';
+	for (const char *p = clean; *p; p++) {
+		if (*p == '"')
+			*to++ = '"';
+		*to++ = *p;
+	}
+	*to++ = '"';
+	*to = '\0';
+	free(clean);
+	return text;
+}
+
+/* -- widths ------------------------------------------------------------------ */
+
+struct interval {
+	int32_t first, last;
+};
+
+static bool is_in(int32_t code, const struct interval *intervals, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (code >= intervals[i].first && code <= intervals[i].last)
+			return true;
+	return false;
+}
+
+/* From the East Asian Width and General Category properties of Unicode,
+ * in coarse blocks: wcwidth() would depend on the locale. */
+static int width_of(int32_t code)
+{
+	static const struct interval zero[] = {
+		{0x300, 0x36f},	  {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},
+		{0x64b, 0x65f},	  {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200d},
+		{0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef}};
+	static const struct interval wide[] = {
+		{0x1100, 0x115f}, {0x2e80, 0x303e},   {0x3041, 0xa4cf},	  {0xa960, 0xa97f},
+		{0xac00, 0xd7a3}, {0xf900, 0xfaff},   {0xfe30, 0xfe6f},	  {0xff00, 0xff60},
+		{0xffe0, 0xffe6}, {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
+
+	if (code < 0x300)
+		return 1;
+	if (is_in(code, zero, sizeof(zero) / sizeof(zero[0])))
+		return 0;
+	return is_in(code, wide, sizeof(wide) / sizeof(wide[0])) ? 2 : 1;
+}
+
+size_t text_width(const char *text)
+{
+	size_t width = 0;
+
+	while (*text)
+		width += width_of(text_next(&text));
+	return width;
+}
+
+char *text_shorten(const char *text, size_t width)
+{
+	size_t total = text_width(text), head = 0, gone = 0;
+	const char *p = text, *tail;
+	char *shorter;
+
+	if (total <= width)
+		return strdup(text);
+	if (width < 3)
+		width = 3;
+	/* More of the end than of the beginning: names differ there. */
+	while (head < (width - 1) / 3) {
+		const char *next = p;
+
+		head += width_of(text_next(&next));
+		p = next;
+	}
+	for (tail = p, gone = 0; total - gone > width - 1;)
+		gone += width_of(text_next(&tail));
+	shorter = malloc(p - text + 3 + strlen(tail) + 1);
+	if (shorter) {
+		memcpy(shorter, text, p - text);
+		memcpy(shorter + (p - text), "\xe2\x80\xa6", 3); /* an ellipsis */
+		strcpy(shorter + (p - text) + 3, tail);
+	}
+	return shorter;
+}
+
+/* -- numbers ----------------------------------------------------------------- */
+
+char *text_count(char *to, size_t size, uint64_t value)
+{
+	char digits[24], text[32];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, value), length = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			text[length++] = ',';
+		text[length++] = digits[i];
+	}
+	text[length] = '\0';
+	snprintf(to, size, "%s", text);
+	return to;
+}
+
+/* @value of four digits, at least 0 and below 10,000. */
+static void four_digits(char *to, size_t size, double value)
+{
+	int decimals = value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;
+
+	snprintf(to, size, "%.*f", decimals, value);
+}
+
+char *text_time(char *to, size_t size, double ns)
+{
+	static const char *const units[] = {"ns", "\xc2\xb5s", "ms", "s"};
+	char number[32];
+	size_t unit = 0;
+
+	while (unit < 3 && ns >= 999.95) {
+		ns /= 1000;
+		unit++;
+	}
+	if (!unit)
+		snprintf(number, sizeof(number), "%.0f", ns);
+	else if (ns >= 999.95)
+		text_count(number, sizeof(number), ns + 0.5);
+	else
+		four_digits(number, sizeof(number), ns);
+	snprintf(to, size, "%s %s", number, units[unit]);
+	return to;
+}
+
+char *text_bytes(char *to, size_t size, uint64_t bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	double value = bytes;
+	size_t unit = 0;
+
+	while (unit < 4 && value >= 1023.5) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(to, size, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	return to;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Text for people and for machines: names from the target may hold any
+ * bytes, and numbers need units.
+ */
+#ifndef OPPROBE_OUTPUT_TEXT_H
+#define OPPROBE_OUTPUT_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The next code point of the NUL-terminated *@p, which moves behind it; -1
+ * for a byte that is not part of valid UTF-8, which it moves behind. Not to
+ * be called at the end.
+ */
+int32_t text_next(const char **p);
+
+/* The following return an allocated string, NULL if out of memory. */
+
+/* @bytes as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
+char *text_json(const char *bytes);
+/* @bytes for a terminal: controls, invalid UTF-8 and what changes the
+ * direction of writing become \xNN. */
+char *text_terminal(const char *bytes);
+/*
+ * @bytes as a CSV field: as for a terminal, in quotes where needed, and with
+ * an apostrophe in front of what a spreadsheet would take for a formula.
+ */
+char *text_csv(const char *bytes);
+/* @text, made by text_terminal(), with its middle left out so that it is at
+ * most @width columns wide. */
+char *text_shorten(const char *text, size_t width);
+/* Columns that @text takes on a terminal. */
+size_t text_width(const char *text);
+
+/* The following fill @to, of @size bytes, and return it. */
+
+/* "12.34 ms", of four digits and the unit that suits. */
+char *text_time(char *to, size_t size, double ns);
+/* "1,234,567" */
+char *text_count(char *to, size_t size, uint64_t value);
+/* "1.50 KiB" */
+char *text_bytes(char *to, size_t size, uint64_t bytes);
+
+#endif

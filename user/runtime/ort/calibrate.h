@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Calibration: where the names of an operator lie in this process. No table
+ * of versions: a rebuilt library moves things, so the layout is searched for
+ * from one live operator and then proven on all kernels of its session.
+ */
+#ifndef OPPROBE_ORT_CALIBRATE_H
+#define OPPROBE_ORT_CALIBRATE_H
+
+#include "../../../bpf/events.h"
+#include "../../error.h"
+#include "../../target/process.h"
+
+/*
+ * Search the layout from @sighting. What must hold, and for every kernel of
+ * the session where the session is known: kernel → info → node and kernel
+ * definition, the node has the index under which the kernel is kept, its name
+ * and domain are strings, its op type is an identifier, and the kernel
+ * definition names the same op type and an execution provider. The smallest
+ * offsets that satisfy all of it are the layout.
+ *
+ * Returns 0 with @layout filled and proven set; -EAGAIN if this sighting
+ * proves nothing (its session may be gone by now): the next one may.
+ */
+int ort_calibrate(const struct process *process, const struct sighting_record *sighting,
+		  struct layout *layout);
+
+/*
+ * Read from outside what the BPF side sends of an operator at first sight.
+ * Returns 0, or a negative errno if the memory does not hold it (any more).
+ */
+int ort_describe(const struct process *process, const struct layout *layout,
+		 const struct identity *identity, struct strings_record *strings);
+
+#endif

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "locate.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define JUMPS_MAX   64
+#define CALLEES_MAX 512
+
+/* -- cold parts ----------------------------------------------------------------------- */
+
+struct votes {
+	struct code_range range[JUMPS_MAX];
+	unsigned int count[JUMPS_MAX];
+	size_t n;
+};
+
+static void vote(struct finder *finder, struct votes *votes, uint64_t address)
+{
+	struct code_range range;
+
+	if (unwind_find(finder->image, address, &range, NULL) ||
+	    !unwind_is_entry(finder->image, &range))
+		return;
+	for (size_t i = 0; i < votes->n; i++) {
+		if (votes->range[i].start == range.start) {
+			votes->count[i]++;
+			return;
+		}
+	}
+	if (votes->n == JUMPS_MAX)
+		return;
+	votes->range[votes->n] = range;
+	votes->count[votes->n++] = 1;
+}
+
+static bool winner(const struct votes *votes, struct code_range *range)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < votes->n; i++)
+		if (votes->count[i] > votes->count[best])
+			best = i;
+	if (!votes->n)
+		return false;
+	*range = votes->range[best];
+	return true;
+}
+
+/* Where @cold jumps back to, if there is a jump into @cold as well. */
+static bool parent_by_way_back(struct finder *finder, const struct code_range *cold,
+			       struct code_range *parent)
+{
+	struct code_target inside = { cold->start, cold->end - 1 };
+	struct votes votes = { .n = 0 };
+	struct function function;
+	uint64_t from;
+
+	if (!function_decode(finder->image, finder->dis, cold, &function, NULL)) {
+		for (size_t i = 0; i < function.parts[0].n; i++) {
+			const struct insn *insn = &function.parts[0].insns[i];
+
+			if (insn->kind == INSN_JUMP || insn->kind == INSN_BRANCH)
+				vote(finder, &votes, insn->target);
+		}
+	}
+	function_free(&function);
+	return winner(&votes, parent) &&
+	       code_transfers_find(finder->image, parent, &inside, TRANSFER_JUMP, &from, 1);
+}
+
+/* Who jumps into @cold, out of all code. */
+static bool parent_by_jumps(struct finder *finder, const struct code_range *cold,
+			    struct code_range *parent)
+{
+	struct code_target inside = { cold->start, cold->end - 1 };
+	struct votes votes = { .n = 0 };
+	uint64_t from[JUMPS_MAX];
+	size_t n = code_transfers_find(finder->image, NULL, &inside, TRANSFER_JUMP, from,
+				       JUMPS_MAX);
+
+	for (size_t i = 0; i < n; i++)
+		vote(finder, &votes, from[i]);
+	return winner(&votes, parent);
+}
+
+int ort_function_of(struct finder *finder, uint64_t pc, struct code_range *range,
+		    struct error *err)
+{
+	struct code_range cold;
+	int code = unwind_find(finder->image, pc, range, err);
+
+	if (code || unwind_is_entry(finder->image, range))
+		return code;
+	cold = *range;
+	if (parent_by_way_back(finder, &cold, range) || parent_by_jumps(finder, &cold, range))
+		return 0;
+	return -ENOENT;
+}
+
+/* -- calls ------------------------------------------------------------------------------ */
+
+bool ort_calls(struct finder *finder, const struct code_range *from, uint64_t to,
+	       unsigned int depth)
+{
+	struct code_target target = { to, to }, anywhere = { 1, UINT64_MAX };
+	uint64_t sites[CALLEES_MAX], site;
+	size_t n;
+
+	if (code_transfers_find(finder->image, from, &target, TRANSFER_CALL | TRANSFER_JUMP,
+				&site, 1))
+		return true;
+	if (depth <= 1)
+		return false;
+	n = code_transfers_find(finder->image, from, &anywhere, TRANSFER_CALL, sites, CALLEES_MAX);
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *code = elf_view(finder->image, sites[i], 16);
+		struct code_range callee;
+		struct insn insn;
+
+		if (!code || !disassemble(finder->dis, code, 16, sites[i], &insn) ||
+		    insn.kind != INSN_CALL || unwind_find(finder->image, insn.target, &callee, NULL) ||
+		    callee.start != insn.target)
+			continue;
+		if (ort_calls(finder, &callee, to, depth - 1))
+			return true;
+	}
+	return false;
+}
+
+/* -- symbols ---------------------------------------------------------------------------- */
+
+/* The next function of this file whose symbol begins with @prefix. */
+static bool next_symbol(struct finder *finder, const char *prefix, uint32_t *index,
+			uint64_t *address)
+{
+	struct elf_symbol symbol;
+
+	while (elf_symbol_next(finder->image->symbols, index, &symbol)) {
+		/* A '.' marks parts that the compiler split off: ".cold", ".part.0". */
+		if (!symbol.function || !symbol.defined ||
+		    strncmp(symbol.name, prefix, strlen(prefix)) || strchr(symbol.name, '.') ||
+		    !elf_is_code(finder->image, symbol.address))
+			continue;
+		*address = symbol.address;
+		return true;
+	}
+	return false;
+}
+
+bool ort_symbol(struct finder *finder, const char *prefix, uint64_t *address)
+{
+	uint32_t index = 0;
+
+	return next_symbol(finder, prefix, &index, address);
+}
+
+bool ort_has_symbol(struct finder *finder, const char *prefix, uint64_t address)
+{
+	uint32_t index = 0;
+	uint64_t found;
+
+	while (next_symbol(finder, prefix, &index, &found))
+		if (found == address)
+			return true;
+	return false;
+}
+
+/* -- results ---------------------------------------------------------------------------- */
+
+int ort_add_site(struct finder *finder, struct site site, const struct function *function,
+		 const struct insn *insn, struct error *err)
+{
+	struct location *location = finder->location;
+	struct elf_image *image = finder->image;
+	const uint8_t *code = elf_view(image, insn->address, insn->length);
+	const struct code_range *range = NULL;
+
+	for (size_t i = 0; i < function->n_parts; i++)
+		if (insn->address >= function->parts[i].range.start &&
+		    insn->address < function->parts[i].range.end)
+			range = &function->parts[i].range;
+	if (location->n_sites == SITES_MAX || !code || !range ||
+	    !elf_offset(image, insn->address, &site.offset))
+		return error_set(err, -ENOEXEC, "%s: more than %d places for probes", image->path,
+				 SITES_MAX);
+	site.address = insn->address;
+	site.length = insn->length;
+	site.emulated = insn->probe == PROBE_EMULATED;
+	site.stack_depth = unwind_stack_depth(image, range, insn->address);
+	disassemble_text(finder->dis, code, insn->length, insn->address, site.instruction,
+			 sizeof(site.instruction));
+	location->sites[location->n_sites++] = site;
+	return 0;
+}
+
+void ort_note(struct finder *finder, const char *format, ...)
+{
+	struct location *location = finder->location;
+	va_list args;
+
+	if (location->n_notes == sizeof(location->notes) / sizeof(*location->notes))
+		return;
+	va_start(args, format);
+	vsnprintf(location->notes[location->n_notes++], sizeof(*location->notes), format, args);
+	va_end(args);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Location in ONNX Runtime: what the locate_*.c files share. One finder
+ * lives through one runtime_locate_file().
+ */
+#ifndef OPPROBE_ORT_LOCATE_H
+#define OPPROBE_ORT_LOCATE_H
+
+#include "../../target/code_refs.h"
+#include "../../target/elf_image.h"
+#include "../../target/insn_flow.h"
+#include "../../target/insn_function.h"
+#include "../runtime.h"
+
+/* Strings of the runtime that stand in one function, or in few. */
+enum anchor {
+	ANCHOR_EXECUTE_KERNEL, /* the signature of ExecuteKernel (>= 1.14) */
+	ANCHOR_NODE_FAILED,    /* where a kernel's failure is reported */
+	ANCHOR_SEQUENTIAL,     /* SequentialExecutor::Execute names itself (<= 1.13) */
+	ANCHOR_RUN_TAG,	       /* InferenceSession::Run logs its tag */
+	ANCHOR_RUN_SIGNATURE,  /* the signature of its overload for C callers (>= 1.16) */
+	ANCHOR_API_VERSION,    /* GetApi refuses a version */
+	ANCHORS
+};
+
+/* Classes whose type information leads to functions. */
+enum type {
+	TYPE_LAUNCH_STEP,	  /* its Execute calls ExecuteKernel (>= 1.14) */
+	TYPE_SEQUENTIAL_EXECUTOR, /* <= 1.13 */
+	TYPE_CONTEXT,		  /* OpKernelContextInternal, made for each operator */
+	TYPE_SESSION,		  /* InferenceSession */
+	TYPES
+};
+
+#define FUNCTIONS_MAX 8
+#define TASKS_MAX 4
+
+/* The parts of functions that refer to an anchor; see ort_functions(). */
+struct anchor_refs {
+	struct code_range functions[FUNCTIONS_MAX];
+	size_t n;
+	bool resolved; /* cold parts have been led back to their functions */
+};
+
+struct finder {
+	struct elf_image *image;
+	struct disassembler *dis;
+	struct location *location;
+	struct flow *flow;
+	struct anchor_refs anchors[ANCHORS]; /* by ort_functions() alone */
+	uint64_t vtables[TYPES]; /* 0 if not found */
+	/* The std::function managers of the pool's tasks. */
+	struct anchor_refs tasks[TASKS_MAX];
+	size_t n_tasks;
+	unsigned int n_functions; /* numbers given to functions of sites */
+};
+
+/* Is the runtime in @image at all? */
+bool ort_has_anchors(const struct elf_image *image);
+/* Find all anchors, types and the code that refers to them. */
+int ort_find_anchors(struct finder *finder, struct error *err);
+
+/* Each adds its sites to the location. Operators must be proven... */
+int ort_locate_operators(struct finder *finder, struct error *err);
+/* ...the others leave a note where they are not. */
+void ort_locate_runs(struct finder *finder);
+void ort_locate_tasks(struct finder *finder);
+
+/* -- helpers ------------------------------------------------------------------------ */
+
+/*
+ * The entry part of the function that @pc belongs to: a cold part is led
+ * back to the function that jumps into it. 0; -ENOENT if it cannot be told;
+ * another negative errno, and a sentence, for a damaged file.
+ */
+int ort_function_of(struct finder *finder, uint64_t pc, struct code_range *range,
+		    struct error *err);
+/*
+ * The functions that refer to @anchor, in themselves or in a cold part: led
+ * back here, when they are asked for, because it may need a scan of all code.
+ */
+const struct anchor_refs *ort_functions(struct finder *finder, enum anchor anchor);
+/* Is the function @range one of them? */
+bool ort_refers(struct finder *finder, enum anchor anchor, const struct code_range *range);
+/*
+ * Is there a chain of at most @depth direct calls from @from to the function
+ * at @to?
+ */
+bool ort_calls(struct finder *finder, const struct code_range *from, uint64_t to,
+	       unsigned int depth);
+/* A defined function symbol whose name begins with @prefix, and its address. */
+bool ort_symbol(struct finder *finder, const char *prefix, uint64_t *address);
+
+/* Is there such a symbol at @address? */
+bool ort_has_symbol(struct finder *finder, const char *prefix, uint64_t address);
+
+/* Add a site at @insn of the function part @range. -ENOEXEC if there are too many. */
+int ort_add_site(struct finder *finder, struct site site, const struct function *function,
+		 const struct insn *insn, struct error *err);
+/* A sentence for the user about what could not be proven. */
+void ort_note(struct finder *finder, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where an operator begins and ends. From 1.14 on each runs in a call of
+ * ExecuteKernel(); before, SequentialExecutor::Execute() and
+ * ParallelExecutor::RunNodeAsync() call kernels in their own bodies.
+ */
+#include <errno.h>
+
+#include "locate.h"
+#include "../../target/rtti.h"
+
+#define COMPUTES_MAX   4
+#define CANDIDATES_MAX 8
+
+/* OpKernel: two destructors, then Compute(OpKernelContext *). */
+#define SLOT_COMPUTE 2
+/* Execute is behind the two destructors in both LaunchKernelStep and IExecutor. */
+#define SLOT_EXECUTE 2
+
+/* Calls of OpKernel::Compute, and of the constructor before it, in a function. */
+struct computes {
+	const struct insn *calls[COMPUTES_MAX];
+	size_t n;
+	const struct insn *contexts[COMPUTES_MAX];
+	size_t n_contexts;
+};
+
+/*
+ * Compute returns a Status in memory: the result's address goes first, the
+ * kernel second and the context third. Other calls through slot 2 have their
+ * object first (x86-64) or no address of a result (arm64).
+ */
+static bool is_compute(struct flow *flow, const struct insn *insn)
+{
+	const struct abi *abi = flow->abi;
+	flow_id object;
+	unsigned int slot;
+
+	if (!flow_virtual_call(flow, insn, &slot, &object) || slot != SLOT_COMPUTE)
+		return false;
+	return flow_equal(flow, object, flow_reg(flow, abi->first_after_result)) &&
+	       !flow_equal(flow, object, flow_reg(flow, abi->result_address)) &&
+	       flow_is_made(flow, abi->result_address);
+}
+
+/* A call that may be the constructor of OpKernelContextInternal's base class. */
+struct context_call {
+	const struct insn *insn;
+	flow_id object; /* what it constructs */
+};
+
+/* The constructor's first arguments: the object, the frame, the kernel. */
+static struct context_call context_call(const struct flow *flow, const struct insn *insn)
+{
+	const int *args = flow->abi->args;
+
+	if (insn->kind != INSN_CALL || !flow_is_made(flow, args[0]) ||
+	    !flow_is_made(flow, args[1]) || !flow_is_made(flow, args[2]))
+		return (struct context_call){ .insn = NULL };
+	return (struct context_call){ insn, flow_reg(flow, args[0]) };
+}
+
+/*
+ * Does @insn store the vtable of OpKernelContextInternal into what @call has
+ * constructed? Its destructor stores the same, but not behind such a call.
+ */
+static bool completes_context(struct finder *finder, const struct context_call *call,
+			      const struct insn *insn)
+{
+	struct flow *flow = finder->flow;
+	uint64_t value;
+
+	return call->insn && insn->effect == EFFECT_STORE && insn->reg != REG_NONE &&
+	       flow_is_const(flow, flow_reg(flow, insn->reg), &value) &&
+	       value == finder->vtables[TYPE_CONTEXT] && flow_points_to(flow, insn, call->object);
+}
+
+static void find_computes(struct finder *finder, const struct function *function,
+			  struct computes *computes)
+{
+	const struct function_part *part = &function->parts[0];
+	struct context_call call = { .insn = NULL };
+	struct flow *flow = finder->flow;
+
+	*computes = (struct computes){ .n = 0 };
+	flow_start(flow, function);
+	for (const struct insn *insn = part->insns; insn < part->insns + part->n; insn++) {
+		if (insn->label)
+			call.insn = NULL;
+		if (is_compute(flow, insn) && computes->n < COMPUTES_MAX)
+			computes->calls[computes->n++] = insn;
+		if (completes_context(finder, &call, insn) &&
+		    computes->n_contexts < COMPUTES_MAX) {
+			computes->contexts[computes->n_contexts++] = call.insn;
+			call.insn = NULL;
+		}
+		if (insn->kind != INSN_PLAIN)
+			call = context_call(flow, insn);
+		flow_step(flow, insn);
+	}
+}
+
+/* -- the functions ---------------------------------------------------------------------- */
+
+struct candidate {
+	struct code_range range;
+	unsigned int routes;
+};
+
+struct candidates {
+	struct candidate list[CANDIDATES_MAX];
+	size_t n;
+	unsigned int routes; /* all that gave a candidate */
+};
+
+static void add_candidate(struct candidates *candidates, const struct code_range *range,
+			  unsigned int route)
+{
+	candidates->routes |= route;
+	for (size_t i = 0; i < candidates->n; i++) {
+		if (candidates->list[i].range.start == range->start) {
+			candidates->list[i].routes |= route;
+			return;
+		}
+	}
+	if (candidates->n < CANDIDATES_MAX)
+		candidates->list[candidates->n++] = (struct candidate){ *range, route };
+}
+
+static void add_symbol(struct finder *finder, struct candidates *candidates, const char *prefix)
+{
+	struct code_range range;
+	uint64_t address;
+
+	if (ort_symbol(finder, prefix, &address) &&
+	    !unwind_find(finder->image, address, &range, NULL) && range.start == address)
+		add_candidate(candidates, &range, ROUTE_SYMBOL);
+}
+
+/* The one on which all routes agree; -ENOEXEC if there is none. */
+static int agreed(struct finder *finder, const struct candidates *candidates, const char *what,
+		  struct candidate *result, struct error *err)
+{
+	if (candidates->n == 1) {
+		*result = candidates->list[0];
+		return 0;
+	}
+	if (!candidates->n)
+		return error_set(err, -ENOEXEC,
+				 "%s: it contains ONNX Runtime, but %s cannot be found in it; a "
+				 "file with symbols, or its debug file, would help",
+				 finder->image->path, what);
+	return error_set(err, -ENOEXEC,
+			 "%s: it contains ONNX Runtime, but the ways to %s lead to %zu places "
+			 "(0x%lx, 0x%lx, ...), and a wrong probe is worse than none",
+			 finder->image->path, what, candidates->n,
+			 (unsigned long)candidates->list[0].range.start,
+			 (unsigned long)candidates->list[1].range.start);
+}
+
+static bool has_compute(struct finder *finder, const struct code_range *range)
+{
+	struct computes computes = { .n = 0 };
+	struct function function;
+
+	if (!function_decode(finder->image, finder->dis, range, &function, NULL))
+		find_computes(finder, &function, &computes);
+	function_free(&function);
+	return computes.n > 0;
+}
+
+/* The functions that @range calls and that run a kernel. */
+static void add_callees(struct finder *finder, struct candidates *candidates,
+			const struct code_range *range)
+{
+	struct function function;
+
+	if (function_decode(finder->image, finder->dis, range, &function, NULL)) {
+		function_free(&function);
+		return;
+	}
+	for (size_t i = 0; i < function.parts[0].n; i++) {
+		const struct insn *insn = &function.parts[0].insns[i];
+		struct code_range callee;
+
+		if ((insn->kind == INSN_CALL || insn->kind == INSN_JUMP) &&
+		    !unwind_find(finder->image, insn->target, &callee, NULL) &&
+		    callee.start == insn->target && has_compute(finder, &callee))
+			add_candidate(candidates, &callee, ROUTE_RTTI);
+	}
+	function_free(&function);
+}
+
+static bool function_in_slot(struct finder *finder, enum type type, unsigned int slot,
+			     struct code_range *range)
+{
+	uint64_t address;
+
+	return finder->vtables[type] &&
+	       rtti_slot(finder->image, finder->vtables[type], slot, &address) &&
+	       !unwind_find(finder->image, address, range, NULL) && range->start == address;
+}
+
+/* -- sites ------------------------------------------------------------------------------ */
+
+/* A place that is passed after each return of Compute, and on no way around it. */
+static int add_exits(struct finder *finder, const struct function *function,
+		     const struct computes *computes, struct site site, struct error *err)
+{
+	site.role = SITE_OP_EXIT;
+	for (size_t i = 0; i < computes->n; i++) {
+		const struct insn *exit = function_after(function, computes->calls[i]);
+		int code;
+
+		if (!exit)
+			return error_set(err, -ENOEXEC,
+					 "%s: no place for a probe behind the kernel's call at "
+					 "0x%lx",
+					 finder->image->path,
+					 (unsigned long)computes->calls[i]->address);
+		code = ort_add_site(finder, site, function, exit, err);
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+static int add_by_index(struct finder *finder, const struct candidate *found, struct error *err)
+{
+	const struct abi *abi = insn_abi(finder->image->arch);
+	struct site site = { .role = SITE_OP_ENTER, .convention = OP_BY_INDEX,
+			     .routes = found->routes, .function = finder->n_functions++ };
+	struct computes computes;
+	struct function function;
+	const struct insn *entry;
+	uint64_t keep = 1ULL << abi->args[0] | 1ULL << abi->args[1] | 1ULL << abi->args[2];
+	int code = function_decode(finder->image, finder->dis, &found->range, &function, err);
+
+	if (code)
+		goto out;
+	find_computes(finder, &function, &computes);
+	entry = function_entry(&function, keep);
+	if (!computes.n || !entry) {
+		code = error_set(err, -ENOEXEC,
+				 "%s: the function at 0x%lx should run a kernel, but %s",
+				 finder->image->path, (unsigned long)found->range.start,
+				 entry ? "does not call one" : "its entry is a loop");
+		goto out;
+	}
+	code = ort_add_site(finder, site, &function, entry, err);
+	if (!code)
+		code = add_exits(finder, &function, &computes, site, err);
+out:
+	function_free(&function);
+	return code;
+}
+
+static int add_by_kernel(struct finder *finder, const struct candidate *found, struct error *err)
+{
+	struct site site = { .role = SITE_OP_ENTER, .convention = OP_BY_KERNEL,
+			     .routes = found->routes, .function = finder->n_functions++ };
+	struct computes computes;
+	struct function function;
+	int code = function_decode(finder->image, finder->dis, &found->range, &function, err);
+
+	if (code)
+		goto out;
+	find_computes(finder, &function, &computes);
+	if (computes.n != 1 || computes.n_contexts != 1 ||
+	    computes.contexts[0]->address > computes.calls[0]->address) {
+		code = error_set(err, -ENOEXEC,
+				 "%s: the function at 0x%lx should make a context and run a "
+				 "kernel with it, but has %zu and %zu such calls",
+				 finder->image->path, (unsigned long)found->range.start,
+				 computes.n_contexts, computes.n);
+		goto out;
+	}
+	code = ort_add_site(finder, site, &function, computes.contexts[0], err);
+	if (!code)
+		code = add_exits(finder, &function, &computes, site, err);
+out:
+	function_free(&function);
+	return code;
+}
+
+/* -- the two shapes of the executor -------------------------------------------------------- */
+
+static int locate_execute_kernel(struct finder *finder, struct error *err)
+{
+	const struct anchor_refs *string = ort_functions(finder, ANCHOR_EXECUTE_KERNEL);
+	struct candidates candidates = { .n = 0 };
+	struct candidate found;
+	struct code_range execute;
+	int code;
+
+	add_symbol(finder, &candidates, "_ZN11onnxruntime13ExecuteKernelE");
+	for (size_t i = 0; i < string->n; i++)
+		add_candidate(&candidates, &string->functions[i], ROUTE_STRING);
+	if (function_in_slot(finder, TYPE_LAUNCH_STEP, SLOT_EXECUTE, &execute))
+		add_callees(finder, &candidates, &execute);
+	code = agreed(finder, &candidates, "ExecuteKernel()", &found, err);
+	return code ? code : add_by_index(finder, &found, err);
+}
+
+static int locate_sequential(struct finder *finder, struct candidate *found, struct error *err)
+{
+	const struct anchor_refs *string = ort_functions(finder, ANCHOR_SEQUENTIAL);
+	struct candidates candidates = { .n = 0 };
+	struct code_range execute;
+
+	add_symbol(finder, &candidates, "_ZN11onnxruntime18SequentialExecutor7ExecuteE");
+	for (size_t i = 0; i < string->n; i++)
+		if (ort_refers(finder, ANCHOR_NODE_FAILED, &string->functions[i]))
+			add_candidate(&candidates, &string->functions[i], ROUTE_STRING);
+	if (function_in_slot(finder, TYPE_SEQUENTIAL_EXECUTOR, SLOT_EXECUTE, &execute))
+		add_candidate(&candidates, &execute, ROUTE_RTTI);
+	return agreed(finder, &candidates, "SequentialExecutor::Execute()", found, err);
+}
+
+/* Up to 1.13: kernels are called where their failure is reported, in two functions. */
+static int locate_executors(struct finder *finder, struct error *err)
+{
+	const struct anchor_refs *failed = ort_functions(finder, ANCHOR_NODE_FAILED);
+	struct candidate sequential, other;
+	int code = locate_sequential(finder, &sequential, err);
+
+	if (!code)
+		code = add_by_kernel(finder, &sequential, err);
+	for (size_t i = 0; i < failed->n && !code; i++) {
+		if (failed->functions[i].start == sequential.range.start)
+			continue;
+		other = (struct candidate){ failed->functions[i], ROUTE_STRING };
+		code = add_by_kernel(finder, &other, err);
+	}
+	return code;
+}
+
+int ort_locate_operators(struct finder *finder, struct error *err)
+{
+	if (finder->vtables[TYPE_LAUNCH_STEP] || finder->anchors[ANCHOR_EXECUTE_KERNEL].n)
+		return locate_execute_kernel(finder, err);
+	return locate_executors(finder, err);
+}

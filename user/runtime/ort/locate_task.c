@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where threads take up parts of an operator's loops: the calls of the
+ * lambdas in ThreadPool::ParallelForFixedBlockSizeScheduling() through
+ * std::function<void(unsigned)>. Of a std::function (libstdc++:
+ * { storage[16], manager, invoker }) the manager is known, because it answers
+ * with the lambda's type_info; the invoker is what is stored beside it where
+ * the std::function is made.
+ */
+#include <errno.h>
+
+#include "locate.h"
+
+#define REFS_MAX   16
+#define REACH	   (256 << 10) /* the maker stands near: it is of the same source file */
+#define INVOKER_AT 8	       /* from the manager */
+
+/* The invoker that @host stores behind @manager; 0 if there is none, or two. */
+static uint64_t stored_invoker(struct finder *finder, const struct code_range *host,
+			       uint64_t manager)
+{
+	struct function function;
+	uint64_t invoker = 0;
+	bool unique = true;
+
+	if (!function_decode(finder->image, finder->dis, host, &function, NULL)) {
+		const struct function_part *part = &function.parts[0];
+
+		flow_start(finder->flow, &function);
+		for (size_t i = 0; i < part->n; i++) {
+			const struct insn *insn = &part->insns[i];
+
+			flow_step(finder->flow, insn);
+			if (insn->effect != EFFECT_STORE)
+				continue;
+			/* The store may be of either of them, or of both. */
+			for (int64_t delta = -INVOKER_AT; delta <= 0; delta += INVOKER_AT) {
+				uint64_t first, second;
+
+				if (!flow_stored(finder->flow, insn, delta, &first) ||
+				    first != manager ||
+				    !flow_stored(finder->flow, insn, delta + INVOKER_AT, &second) ||
+				    !elf_is_code(finder->image, second))
+					continue;
+				unique &= !invoker || invoker == second;
+				invoker = second;
+			}
+		}
+	}
+	function_free(&function);
+	return unique ? invoker : 0;
+}
+
+/* Code that has the address of @manager, in it or in a word that it loads. */
+static size_t manager_refs(struct finder *finder, uint64_t manager, struct code_ref *refs)
+{
+	struct code_target targets[REFS_MAX + 1] = { { manager, manager } };
+	uint64_t slots[REFS_MAX];
+	size_t n = elf_pointers_to(finder->image, manager, slots, REFS_MAX), found;
+	struct code_range near = { manager > REACH ? manager - REACH : 0, manager + REACH, 0 };
+
+	if (n > REFS_MAX)
+		n = REFS_MAX;
+	for (size_t i = 0; i < n; i++)
+		targets[i + 1] = (struct code_target){ slots[i], slots[i] };
+	found = code_refs_find(finder->image, &near, targets, n + 1, refs, REFS_MAX);
+	return found ? found :
+		       code_refs_find(finder->image, NULL, targets, n + 1, refs, REFS_MAX);
+}
+
+/* The function that calls the lambda of @manager, by whoever makes a std::function of it. */
+static bool find_invoker(struct finder *finder, uint64_t manager, struct code_range *invoker)
+{
+	struct code_ref refs[REFS_MAX];
+	size_t n = manager_refs(finder, manager, refs);
+	uint64_t address = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct code_range host;
+		uint64_t stored;
+
+		if (ort_function_of(finder, refs[i].from, &host, NULL))
+			continue;
+		stored = stored_invoker(finder, &host, manager);
+		if (stored && address && stored != address)
+			return false;
+		if (stored)
+			address = stored;
+	}
+	return address && !unwind_find(finder->image, address, invoker, NULL) &&
+	       invoker->start == address;
+}
+
+static int add_task_sites(struct finder *finder, const struct code_range *range)
+{
+	const struct abi *abi = insn_abi(finder->image->arch);
+	struct site site = { .role = SITE_TASK_ENTER, .routes = ROUTE_RTTI,
+			     .function = finder->n_functions++ };
+	const struct insn *exits[FUNCTION_EXITS_MAX], *entry = NULL;
+	struct function function;
+	size_t n = 0;
+	int code = function_decode(finder->image, finder->dis, range, &function, NULL);
+
+	if (!code) {
+		entry = function_entry(&function, 1ULL << abi->args[0] | 1ULL << abi->args[1]);
+		n = function_exits(&function, exits);
+	}
+	if (!code && (!entry || !n))
+		code = -ENOEXEC;
+	if (!code)
+		code = ort_add_site(finder, site, &function, entry, NULL);
+	site.role = SITE_TASK_EXIT;
+	for (size_t i = 0; i < n && !code; i++)
+		code = ort_add_site(finder, site, &function, exits[i], NULL);
+	function_free(&function);
+	return code;
+}
+
+void ort_locate_tasks(struct finder *finder)
+{
+	size_t before = finder->location->n_sites;
+	int code = finder->n_tasks ? 0 : -ENOENT;
+
+	for (size_t i = 0; i < finder->n_tasks && !code; i++) {
+		const struct anchor_refs *managers = &finder->tasks[i];
+		struct code_range invoker;
+		size_t found = 0;
+
+		for (size_t k = 0; k < managers->n && !code; k++) {
+			if (!find_invoker(finder, managers->functions[k].start, &invoker))
+				continue;
+			code = add_task_sites(finder, &invoker);
+			found++;
+		}
+		if (!found)
+			code = -ENOENT;
+	}
+	/* Half of the tasks would be worse than none: work would be missing. */
+	if (code) {
+		finder->location->n_sites = before;
+		ort_note(finder, "The places where the thread pool takes up work could not be "
+				 "proven in this build: only the calling thread is counted.");
+	}
+}

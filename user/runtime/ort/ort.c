@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate.h"
+#include "locate.h"
+
+static int ort_detect(const struct elf_image *image, struct error *err)
+{
+	return ort_has_anchors(image);
+}
+
+static int ort_locate(struct elf_image *image, struct location *location, struct error *err)
+{
+	struct finder *finder = calloc(1, sizeof(*finder));
+	int code = -ENOMEM;
+
+	if (!finder || !(finder->flow = malloc(sizeof(*finder->flow)))) {
+		error_set(err, code, "out of memory looking into %s", image->path);
+		goto out;
+	}
+	finder->image = image;
+	finder->location = location;
+	finder->dis = disassembler_new(image->arch, err);
+	if (!finder->dis)
+		goto out;
+	code = ort_find_anchors(finder, err);
+	if (!code)
+		code = ort_locate_operators(finder, err);
+	if (!code) {
+		ort_locate_runs(finder);
+		ort_locate_tasks(finder);
+	}
+out:
+	if (finder) {
+		disassembler_free(finder->dis);
+		free(finder->flow);
+	}
+	free(finder);
+	return code;
+}
+
+const struct runtime ort_runtime = {
+	.name = "onnxruntime",
+	.title = "ONNX Runtime",
+	.detect = ort_detect,
+	.locate = ort_locate,
+	.calibrate = ort_calibrate,
+	.describe = ort_describe,
+};

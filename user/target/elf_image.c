@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "elf_image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "elf_tables.h"
+#include "unwind.h"
+
+const char *elf_arch_name(enum elf_arch arch)
+{
+	return arch == ELF_ARCH_X86_64 ? "x86_64" : "aarch64";
+}
+
+/* -- access ---------------------------------------------------------------- */
+
+const void *elf_file_view(const struct elf_image *image, uint64_t offset, uint64_t size)
+{
+	if (offset > image->size || size > image->size - offset)
+		return NULL;
+	return image->data + offset;
+}
+
+static const struct elf_range *segment_of(const struct elf_image *image, uint64_t address)
+{
+	for (size_t i = 0; i < image->n_segments; i++) {
+		const struct elf_range *range = &image->segments[i];
+
+		if (address >= range->address && address - range->address < range->size)
+			return range;
+	}
+	return NULL;
+}
+
+const void *elf_view(const struct elf_image *image, uint64_t address, uint64_t size)
+{
+	const struct elf_range *range = segment_of(image, address);
+
+	if (!range || size > range->size - (address - range->address))
+		return NULL;
+	return elf_file_view(image, range->offset + (address - range->address), size);
+}
+
+const char *elf_string(const struct elf_image *image, uint64_t address, size_t max)
+{
+	const struct elf_range *range = segment_of(image, address);
+	const char *text;
+	uint64_t left;
+
+	if (!range)
+		return NULL;
+	left = range->size - (address - range->address);
+	if (left > max)
+		left = max;
+	text = elf_view(image, address, left);
+	return text && memchr(text, '\0', left) ? text : NULL;
+}
+
+bool elf_offset(const struct elf_image *image, uint64_t address, uint64_t *offset)
+{
+	const struct elf_range *range = segment_of(image, address);
+
+	if (!range)
+		return false;
+	*offset = range->offset + (address - range->address);
+	return true;
+}
+
+bool elf_is_code(const struct elf_image *image, uint64_t address)
+{
+	const struct elf_range *range = segment_of(image, address);
+
+	return range && (range->flags & PF_X);
+}
+
+void elf_forget(const struct elf_image *image, uint64_t offset, uint64_t size)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t start = offset & ~(page - 1);
+
+	if (elf_file_view(image, offset, size))
+		madvise((void *)(image->data + start), offset + size - start, MADV_DONTNEED);
+}
+
+/* -- headers --------------------------------------------------------------- */
+
+/* Structures of the file are used in place: only where they are aligned. */
+const void *elf_file_words(const struct elf_image *image, uint64_t offset, uint64_t size)
+{
+	return offset & 7 ? NULL : elf_file_view(image, offset, size);
+}
+
+const uint64_t *elf_words(const struct elf_image *image, uint64_t address, uint64_t size)
+{
+	uint64_t offset;
+
+	if (!elf_view(image, address, size) || !elf_offset(image, address, &offset))
+		return NULL;
+	return elf_file_words(image, offset, size);
+}
+
+static const Elf64_Ehdr *file_header(const struct elf_image *image)
+{
+	return (const Elf64_Ehdr *)image->data;
+}
+
+const Elf64_Shdr *elf_section(const struct elf_image *image, size_t index)
+{
+	const Elf64_Ehdr *header = file_header(image);
+	uint64_t offset;
+
+	if (index >= header->e_shnum || header->e_shentsize != sizeof(Elf64_Shdr) ||
+	    __builtin_add_overflow(header->e_shoff, index * sizeof(Elf64_Shdr), &offset))
+		return NULL;
+	return elf_file_words(image, offset, sizeof(Elf64_Shdr));
+}
+
+const char *elf_section_name(const struct elf_image *image, const Elf64_Shdr *section)
+{
+	const Elf64_Shdr *names = elf_section(image, file_header(image)->e_shstrndx);
+	const char *text;
+
+	if (!names || names->sh_type == SHT_NOBITS || section->sh_name >= names->sh_size)
+		return "";
+	text = elf_file_view(image, names->sh_offset, names->sh_size);
+	if (!text || !memchr(text + section->sh_name, '\0', names->sh_size - section->sh_name))
+		return "";
+	return text + section->sh_name;
+}
+
+const Elf64_Phdr *elf_program_headers(const struct elf_image *image, size_t *n)
+{
+	const Elf64_Ehdr *header = file_header(image);
+
+	*n = header->e_phnum;
+	if (header->e_phentsize != sizeof(Elf64_Phdr))
+		return NULL;
+	return elf_file_words(image, header->e_phoff, *n * sizeof(Elf64_Phdr));
+}
+
+static int read_segments(struct elf_image *image, struct error *err)
+{
+	size_t n;
+	const Elf64_Phdr *segments = elf_program_headers(image, &n);
+
+	if (!segments)
+		return error_set(err, -ENOEXEC,
+				 "%s: damaged ELF file: its program headers lie outside of it",
+				 image->path);
+	for (size_t i = 0; i < n; i++) {
+		const Elf64_Phdr *segment = &segments[i];
+		struct elf_range range = {
+			.address = segment->p_vaddr,
+			.offset = segment->p_offset,
+			.size = segment->p_filesz,
+			.flags = segment->p_flags,
+		};
+
+		if (segment->p_type == PT_GNU_EH_FRAME &&
+		    elf_file_view(image, range.offset, range.size))
+			image->eh_frame_hdr = range;
+		if (segment->p_type != PT_LOAD || !range.size)
+			continue;
+		if (!elf_file_view(image, range.offset, range.size) ||
+		    range.address + range.size < range.address)
+			return error_set(err, -ENOEXEC,
+					 "%s: damaged ELF file: a segment lies outside of it; is "
+					 "it cut short?",
+					 image->path);
+		if (image->n_segments == ELF_SEGMENTS_MAX)
+			return error_set(err, -ENOEXEC, "%s: more than %d loaded segments",
+					 image->path, ELF_SEGMENTS_MAX);
+		image->segments[image->n_segments++] = range;
+	}
+	return 0;
+}
+
+static void read_build_id_note(struct elf_image *image, uint64_t offset, uint64_t size)
+{
+	const uint8_t *note = elf_file_view(image, offset, size);
+	const Elf64_Nhdr *header;
+	uint64_t name, next;
+
+	if (!note || offset & 3)
+		return;
+	while (size >= sizeof(*header)) {
+		header = (const Elf64_Nhdr *)note;
+		name = sizeof(*header);
+		next = name + ((header->n_namesz + 3ULL) & ~3ULL) +
+		       ((header->n_descsz + 3ULL) & ~3ULL);
+		if (next > size)
+			return;
+		if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 &&
+		    !memcmp(note + name, "GNU", 4)) {
+			const uint8_t *id = note + name + 4;
+			size_t length = header->n_descsz < 20 ? header->n_descsz : 20;
+
+			for (size_t i = 0; i < length; i++) {
+				image->build_id[2 * i] = "0123456789abcdef"[id[i] >> 4];
+				image->build_id[2 * i + 1] = "0123456789abcdef"[id[i] & 15];
+			}
+			return;
+		}
+		note += next;
+		size -= next;
+	}
+}
+
+static void read_build_id(struct elf_image *image)
+{
+	const Elf64_Shdr *section;
+	size_t n;
+	const Elf64_Phdr *segments = elf_program_headers(image, &n);
+
+	for (size_t i = 0; segments && i < n && !*image->build_id; i++)
+		if (segments[i].p_type == PT_NOTE)
+			read_build_id_note(image, segments[i].p_offset, segments[i].p_filesz);
+	/* The program headers of a debug file may describe the other file. */
+	for (size_t i = 1; !*image->build_id && (section = elf_section(image, i)); i++)
+		if (section->sh_type == SHT_NOTE)
+			read_build_id_note(image, section->sh_offset, section->sh_size);
+}
+
+static void find_eh_frame(struct elf_image *image)
+{
+	const Elf64_Shdr *section;
+
+	for (size_t i = 1; (section = elf_section(image, i)); i++) {
+		if (section->sh_type == SHT_NOBITS || !(section->sh_flags & SHF_ALLOC) ||
+		    strcmp(elf_section_name(image, section), ".eh_frame"))
+			continue;
+		if (elf_view(image, section->sh_addr, section->sh_size)) {
+			image->eh_frame.address = section->sh_addr;
+			image->eh_frame.offset = section->sh_offset;
+			image->eh_frame.size = section->sh_size;
+		}
+		return;
+	}
+}
+
+static int check_header(struct elf_image *image, struct error *err)
+{
+	const Elf64_Ehdr *header = file_header(image);
+
+	if (image->size < sizeof(*header) || memcmp(header->e_ident, ELFMAG, SELFMAG))
+		return error_set(err, -ENOEXEC, "%s: not an ELF file", image->path);
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
+		return error_set(err, -ENOEXEC,
+				 "%s: not a 64-bit little-endian file; opprobe knows x86_64 and "
+				 "aarch64",
+				 image->path);
+	if (header->e_machine == EM_X86_64)
+		image->arch = ELF_ARCH_X86_64;
+	else if (header->e_machine == EM_AARCH64)
+		image->arch = ELF_ARCH_AARCH64;
+	else
+		return error_set(err, -ENOEXEC,
+				 "%s: made for machine type %u; opprobe knows x86_64 and aarch64",
+				 image->path, header->e_machine);
+	if (header->e_type != ET_DYN && header->e_type != ET_EXEC)
+		return error_set(err, -ENOEXEC, "%s: neither a program nor a shared library",
+				 image->path);
+	image->fixed = header->e_type == ET_EXEC;
+	return 0;
+}
+
+static int map_file(struct elf_image *image, struct error *err)
+{
+	struct stat status;
+	int fd, code = 0;
+
+	fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return error_set(err, -errno, "cannot open %s: %s", image->path, strerror(errno));
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0) {
+		close(fd);
+		return error_set(err, -ENOEXEC, "%s: not a regular file with content", image->path);
+	}
+	image->size = (uint64_t)status.st_size;
+	image->data = mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (image->data == MAP_FAILED) {
+		code = error_set(err, -errno, "cannot map %s: %s", image->path, strerror(errno));
+		image->data = NULL;
+	}
+	close(fd);
+	return code;
+}
+
+int elf_image_open(const char *path, struct elf_image **result, struct error *err)
+{
+	struct elf_image *image = calloc(1, sizeof(*image));
+	int code;
+
+	if (!image || !(image->path = strdup(path))) {
+		free(image);
+		return error_set(err, -ENOMEM, "out of memory opening %s", path);
+	}
+	code = map_file(image, err);
+	if (!code)
+		code = check_header(image, err);
+	if (!code)
+		code = read_segments(image, err);
+	if (code) {
+		elf_image_close(image);
+		return code;
+	}
+	read_build_id(image);
+	find_eh_frame(image);
+	*result = image;
+	return 0;
+}
+
+void elf_image_close(struct elf_image *image)
+{
+	if (!image)
+		return;
+	unwind_table_free(image->unwind);
+	elf_tables_free(image);
+	elf_image_close(image->debug_file);
+	if (image->data)
+		munmap((void *)image->data, image->size);
+	free(image->path);
+	free(image);
+}
+
+/* -- what to search ---------------------------------------------------------- */
+
+static bool holds_code(const struct elf_image *image, const Elf64_Shdr *section)
+{
+	(void)image;
+	return section->sh_flags & SHF_EXECINSTR;
+}
+
+/* Read-only data other than the tables for unwinding, which hold no strings. */
+static bool holds_constants(const struct elf_image *image, const Elf64_Shdr *section)
+{
+	const char *name;
+
+	if (section->sh_flags & (SHF_EXECINSTR | SHF_WRITE))
+		return false;
+	name = elf_section_name(image, section);
+	return strncmp(name, ".eh_frame", strlen(".eh_frame")) && strcmp(name, ".gcc_except_table");
+}
+
+static size_t section_ranges(const struct elf_image *image, struct elf_range *ranges, size_t max,
+			     bool (*wanted)(const struct elf_image *, const Elf64_Shdr *))
+{
+	const Elf64_Shdr *section;
+	uint64_t offset;
+	size_t n = 0;
+
+	for (size_t i = 1; n < max && (section = elf_section(image, i)); i++) {
+		if (section->sh_type != SHT_PROGBITS || !(section->sh_flags & SHF_ALLOC) ||
+		    !section->sh_size || !wanted(image, section))
+			continue;
+		/* Only what a segment agrees with: that is what gets mapped. */
+		if (!elf_view(image, section->sh_addr, section->sh_size) ||
+		    !elf_offset(image, section->sh_addr, &offset) || offset != section->sh_offset)
+			continue;
+		ranges[n++] = (struct elf_range){
+			.address = section->sh_addr, .offset = offset, .size = section->sh_size};
+	}
+	return n;
+}
+
+static size_t segment_ranges(const struct elf_image *image, struct elf_range *ranges, size_t max,
+			     unsigned int flags, unsigned int mask)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < image->n_segments && n < max; i++)
+		if ((image->segments[i].flags & mask) == flags)
+			ranges[n++] = image->segments[i];
+	return n;
+}
+
+size_t elf_code_ranges(const struct elf_image *image, struct elf_range *ranges, size_t max)
+{
+	size_t n = section_ranges(image, ranges, max, holds_code);
+
+	return n ? n : segment_ranges(image, ranges, max, PF_X, PF_X);
+}
+
+size_t elf_constant_ranges(const struct elf_image *image, struct elf_range *ranges, size_t max)
+{
+	size_t n = section_ranges(image, ranges, max, holds_constants);
+
+	return n ? n : segment_ranges(image, ranges, max, 0, PF_W);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The tables inside an ELF file: sections, symbols, relocations. Used by the
+ * elf_*.c files alone; elf_image.h is what others see.
+ */
+#ifndef OPPROBE_ELF_TABLES_H
+#define OPPROBE_ELF_TABLES_H
+
+#include <elf.h>
+
+#include "elf_image.h"
+
+/* @size bytes at file offset @offset, or NULL if they are not all in the file. */
+const void *elf_file_view(const struct elf_image *image, uint64_t offset, uint64_t size);
+/* The same, NULL also if it is not aligned to 8 bytes in the file. */
+const void *elf_file_words(const struct elf_image *image, uint64_t offset, uint64_t size);
+/* Words at an address: elf_view() and alignment. */
+const uint64_t *elf_words(const struct elf_image *image, uint64_t address, uint64_t size);
+/* The program headers, *@n of them, or NULL. */
+const Elf64_Phdr *elf_program_headers(const struct elf_image *image, size_t *n);
+/* Section header @index, or NULL. */
+const Elf64_Shdr *elf_section(const struct elf_image *image, size_t index);
+/* "" if it has none. */
+const char *elf_section_name(const struct elf_image *image, const Elf64_Shdr *section);
+
+/* Frees what elf_image_load() made, but not the debug file. */
+void elf_tables_free(struct elf_image *image);
+
+/* The debug file of @image, opened and with its symbols loaded, or NULL. */
+struct elf_image *elf_debug_file(const struct elf_image *image);
+/* The .symtab of @image, or NULL. */
+struct elf_table *elf_symtab(const struct elf_image *image);
+
+#endif

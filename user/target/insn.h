@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One machine instruction, said in words that hold for both architectures:
+ * where control goes, which registers change, and whether the kernel can
+ * place a uprobe on it and at what cost. Registers have their DWARF numbers.
+ */
+#ifndef OPPROBE_INSN_H
+#define OPPROBE_INSN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "elf_image.h"
+
+enum insn_kind {
+	INSN_PLAIN,
+	INSN_CALL,	    /* to @target */
+	INSN_CALL_INDIRECT, /* to the value of @base, or of memory at @base + @disp */
+	INSN_JUMP,	    /* to @target */
+	INSN_JUMP_INDIRECT, /* like INSN_CALL_INDIRECT */
+	INSN_BRANCH,	    /* to @target, or on to the next */
+	INSN_RETURN,
+	INSN_TRAP, /* control ends here: ud2, brk */
+};
+
+/* What becomes of a register, where it is simple enough to follow. */
+enum insn_effect {
+	EFFECT_OTHER, /* see @written */
+	EFFECT_COPY,  /* @reg = @base */
+	EFFECT_ADD,   /* @reg = @base + @disp */
+	EFFECT_CONST, /* @reg = @target */
+	EFFECT_LOAD,  /* @reg = memory at @base + @disp, @reg2 that behind it */
+	EFFECT_STORE, /* memory at @base + @disp = @reg, behind it @reg2 */
+};
+
+/* How the kernel executes the instruction under a uprobe. */
+enum insn_probe {
+	PROBE_REFUSED,	/* it does not accept a probe there */
+	PROBE_STEPPED,	/* copied out of line and single-stepped: a second exception */
+	PROBE_EMULATED, /* done by the handler */
+};
+
+/*
+ * Vector registers of x86-64 are followed as two words each, because
+ * compilers store pairs of pointers with them.
+ */
+#define REG_NONE     (-1)
+#define REG_XMM	     17 /* DWARF's number: the low words */
+#define REG_XMM_HIGH 33
+#define REGS_MAX     49
+
+struct insn {
+	uint64_t address;
+	uint64_t target; /* with @base == REG_NONE and a load or an indirect call: the memory */
+	int64_t disp;
+	uint64_t written; /* bit i: register i changes */
+	uint8_t length;
+	uint8_t kind;	/* enum insn_kind */
+	uint8_t effect; /* enum insn_effect */
+	uint8_t probe;	/* enum insn_probe */
+	int8_t reg, reg2, base;
+	bool memory; /* an indirect call or jump goes through memory */
+	bool label;  /* a branch of the same function leads here (see function_decode()) */
+};
+
+/* The calling convention (System V AMD64 psABI 3.2; AAPCS64 6), in DWARF numbers. */
+struct abi {
+	int sp;
+	int fp;		    /* where there is a frame pointer */
+	int args[4];	    /* first integer arguments */
+	int result_address; /* holds the address of a result that is returned in memory */
+	/*
+	 * Where a function that returns its result in memory has its first
+	 * argument: the result's address takes the first register on x86-64,
+	 * one of its own on arm64.
+	 */
+	int first_after_result;
+	uint64_t clobbered; /* by any call */
+};
+
+const struct abi *insn_abi(enum elf_arch arch);
+
+struct disassembler;
+
+struct disassembler *disassembler_new(enum elf_arch arch, struct error *err);
+void disassembler_free(struct disassembler *dis);
+/*
+ * Decode one instruction at @code, @size bytes of which may be read. Returns
+ * its length, or 0 if it cannot be decoded.
+ */
+unsigned int disassemble(struct disassembler *dis, const uint8_t *code, size_t size,
+			 uint64_t address, struct insn *insn);
+/* Its text, in AT&T syntax on x86-64; "" if it cannot be decoded. */
+void disassemble_text(struct disassembler *dis, const uint8_t *code, size_t size, uint64_t address,
+		      char *text, size_t text_size);
+
+/* One architecture's part of disassemble(). */
+unsigned int insn_decode_x86_64(struct disassembler *dis, const uint8_t *code, size_t size,
+				struct insn *insn);
+unsigned int insn_decode_aarch64(const uint8_t *code, size_t size, struct insn *insn);
+/* How the kernel's uprobes treat an instruction: by its bytes alone. */
+enum insn_probe insn_probe_x86_64(const uint8_t *code, size_t length);
+enum insn_probe insn_probe_aarch64(uint32_t word);
+
+#endif

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "insn_flow.h"
+
+#include <string.h>
+
+static flow_id add_value(struct flow *flow, struct flow_value value)
+{
+	flow->values[flow->n] = value;
+	return (flow_id)flow->n++;
+}
+
+static flow_id unknown(struct flow *flow)
+{
+	return add_value(flow, (struct flow_value){.kind = FLOW_UNKNOWN});
+}
+
+/* Forget everything. */
+static void flow_reset(struct flow *flow)
+{
+	flow->n = 1;
+	flow->values[0] = (struct flow_value){.kind = FLOW_UNKNOWN};
+	flow->n_cells = 0;
+	flow->epoch = 0;
+	flow->made = 0;
+	for (int reg = 0; reg < REGS_MAX; reg++)
+		flow->regs[reg] = unknown(flow);
+}
+
+/* What one step adds at most: a value per register, and a few for operands. */
+#define STEP_VALUES (REGS_MAX + 8)
+
+/* Out of room: start again, before a step, rather than mistake one value for another. */
+static void make_room(struct flow *flow)
+{
+	if (flow->n > FLOW_VALUES - STEP_VALUES)
+		flow_reset(flow);
+}
+
+flow_id flow_reg(const struct flow *flow, int reg)
+{
+	return reg >= 0 && reg < REGS_MAX ? flow->regs[reg] : 0;
+}
+
+bool flow_is_made(const struct flow *flow, int reg)
+{
+	return flow->made >> reg & 1;
+}
+
+bool flow_is_const(const struct flow *flow, flow_id id, uint64_t *value)
+{
+	*value = (uint64_t)flow->values[id].disp;
+	return flow->values[id].kind == FLOW_CONST;
+}
+
+static bool same(const struct flow *flow, flow_id a, flow_id b, unsigned int depth)
+{
+	const struct flow_value *left = &flow->values[a], *right = &flow->values[b];
+
+	if (a == b)
+		return a != 0;
+	if (!depth || left->kind != right->kind || left->kind == FLOW_UNKNOWN ||
+	    left->disp != right->disp)
+		return false;
+	if (left->kind == FLOW_CONST)
+		return true;
+	if (left->kind == FLOW_LOAD && left->epoch != right->epoch)
+		return false;
+	return same(flow, left->base, right->base, depth - 1);
+}
+
+bool flow_equal(const struct flow *flow, flow_id a, flow_id b)
+{
+	return same(flow, a, b, 8);
+}
+
+/* Arithmetic on what a file says must not overflow. */
+static int64_t sum(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static flow_id add_to(struct flow *flow, flow_id base, int64_t disp)
+{
+	const struct flow_value *value = &flow->values[base];
+
+	if (!disp)
+		return base;
+	if (value->kind == FLOW_CONST || value->kind == FLOW_ADD)
+		return add_value(flow, (struct flow_value){.kind = value->kind,
+							   .base = value->base,
+							   .disp = sum(value->disp, disp)});
+	return add_value(flow, (struct flow_value){.kind = FLOW_ADD, .base = base, .disp = disp});
+}
+
+/* Write @base + @disp as a base without an addition. */
+static void normalize(const struct flow *flow, flow_id *base, int64_t *disp)
+{
+	const struct flow_value *value = &flow->values[*base];
+
+	if (value->kind != FLOW_ADD)
+		return;
+	*disp = sum(*disp, value->disp);
+	*base = value->base;
+}
+
+static flow_id load(struct flow *flow, flow_id base, int64_t disp)
+{
+	uint64_t value;
+
+	normalize(flow, &base, &disp);
+	for (unsigned int i = flow->n_cells; i-- > 0;)
+		if (flow->cells[i].disp == disp && flow_equal(flow, flow->cells[i].base, base))
+			return flow->cells[i].value;
+	if (flow_is_const(flow, base, &value) &&
+	    elf_pointer_at(flow->image, value + (uint64_t)disp, &value))
+		return add_value(flow,
+				 (struct flow_value){.kind = FLOW_CONST, .disp = (int64_t)value});
+	return add_value(
+		flow, (struct flow_value){
+			      .kind = FLOW_LOAD, .base = base, .disp = disp, .epoch = flow->epoch});
+}
+
+static void store(struct flow *flow, flow_id base, int64_t disp, flow_id value)
+{
+	normalize(flow, &base, &disp);
+	if (flow->n_cells == FLOW_CELLS) {
+		memmove(&flow->cells[0], &flow->cells[1],
+			(FLOW_CELLS - 1) * sizeof(flow->cells[0]));
+		flow->n_cells--;
+	}
+	flow->cells[flow->n_cells].base = base;
+	flow->cells[flow->n_cells].disp = disp;
+	flow->cells[flow->n_cells].value = value;
+	flow->n_cells++;
+}
+
+/* The base of @insn's memory operand: a register's value, or an address. */
+static flow_id operand_base(struct flow *flow, const struct insn *insn, int64_t *disp)
+{
+	*disp = insn->disp;
+	if (insn->base != REG_NONE)
+		return flow_reg(flow, insn->base);
+	*disp = 0;
+	return add_value(flow,
+			 (struct flow_value){.kind = FLOW_CONST, .disp = (int64_t)insn->target});
+}
+
+static void clobber(struct flow *flow, uint64_t registers)
+{
+	for (int reg = 0; reg < REGS_MAX; reg++)
+		if (registers >> reg & 1)
+			flow->regs[reg] = unknown(flow);
+}
+
+/* The constant kept in the frame at @disp, else @otherwise. */
+static flow_id spilled(struct flow *flow, int64_t disp, flow_id otherwise)
+{
+	for (unsigned int i = 0; i < flow->n_spills; i++)
+		if (flow->spills[i].disp == disp && flow->spills[i].constant)
+			return add_value(
+				flow, (struct flow_value){.kind = FLOW_CONST,
+							  .disp = (int64_t)flow->spills[i].value});
+	return otherwise;
+}
+
+static void step_load(struct flow *flow, const struct insn *insn)
+{
+	int64_t disp;
+	flow_id base = operand_base(flow, insn, &disp);
+	flow_id first = load(flow, base, disp);
+	flow_id second = insn->reg2 == REG_NONE ? 0 : load(flow, base, sum(disp, 8));
+
+	if (insn->base == flow->abi->sp && flow->values[first].kind == FLOW_LOAD)
+		first = spilled(flow, insn->disp, first);
+	clobber(flow, insn->written);
+	flow->regs[insn->reg] = first;
+	if (insn->reg2 != REG_NONE)
+		flow->regs[insn->reg2] = second;
+}
+
+static void step_store(struct flow *flow, const struct insn *insn)
+{
+	int64_t disp;
+	flow_id base = operand_base(flow, insn, &disp);
+
+	store(flow, base, disp, insn->reg == REG_NONE ? 0 : flow_reg(flow, insn->reg));
+	if (insn->reg2 != REG_NONE)
+		store(flow, base, sum(disp, 8), flow_reg(flow, insn->reg2));
+	clobber(flow, insn->written);
+}
+
+/* A callee may change any memory; what it changes in the frame is rarely followed. */
+static void forget_cells(struct flow *flow)
+{
+	flow_id sp = flow->regs[flow->abi->sp], fp = flow->regs[flow->abi->fp];
+	int64_t ignored = 0;
+	unsigned int kept = 0;
+
+	normalize(flow, &sp, &ignored);
+	normalize(flow, &fp, &ignored);
+	for (unsigned int i = 0; i < flow->n_cells; i++)
+		if (flow->cells[i].base == sp || flow->cells[i].base == fp)
+			flow->cells[kept++] = flow->cells[i];
+	flow->n_cells = kept;
+}
+
+void flow_step(struct flow *flow, const struct insn *insn)
+{
+	flow_id value;
+
+	if (insn->label)
+		flow_reset(flow);
+	make_room(flow);
+	if (insn->kind == INSN_CALL || insn->kind == INSN_CALL_INDIRECT) {
+		flow_id sp = flow->regs[flow->abi->sp];
+
+		clobber(flow, flow->abi->clobbered);
+		flow->regs[flow->abi->sp] = sp;
+		flow->made &= ~flow->abi->clobbered;
+		forget_cells(flow);
+		flow->epoch++;
+		return;
+	}
+	flow->made |= insn->written;
+	switch (insn->effect) {
+	case EFFECT_COPY:
+		value = flow_reg(flow, insn->base);
+		break;
+	case EFFECT_ADD:
+		value = add_to(flow, flow_reg(flow, insn->base), insn->disp);
+		break;
+	case EFFECT_CONST:
+		value = add_value(flow, (struct flow_value){.kind = FLOW_CONST,
+							    .disp = (int64_t)insn->target});
+		break;
+	case EFFECT_LOAD:
+		step_load(flow, insn);
+		return;
+	case EFFECT_STORE:
+		step_store(flow, insn);
+		return;
+	default:
+		clobber(flow, insn->written);
+		return;
+	}
+	clobber(flow, insn->written);
+	flow->regs[insn->reg] = value;
+}
+
+bool flow_points_to(struct flow *flow, const struct insn *insn, flow_id pointer)
+{
+	int64_t disp, pointer_disp = 0;
+	flow_id base;
+
+	make_room(flow);
+	base = operand_base(flow, insn, &disp);
+	normalize(flow, &base, &disp);
+	normalize(flow, &pointer, &pointer_disp);
+	return disp == pointer_disp && flow_equal(flow, base, pointer);
+}
+
+bool flow_stored(struct flow *flow, const struct insn *insn, int64_t delta, uint64_t *value)
+{
+	int64_t disp;
+	flow_id base;
+
+	make_room(flow);
+	base = operand_base(flow, insn, &disp);
+	return flow_is_const(flow, load(flow, base, sum(disp, delta)), value);
+}
+
+bool flow_virtual_call(struct flow *flow, const struct insn *insn, unsigned int *slot,
+		       flow_id *object)
+{
+	const struct flow_value *function, *vtable;
+	flow_id id;
+
+	/* At a label the registers are those of another way here. */
+	if (insn->kind != INSN_CALL_INDIRECT || insn->base == REG_NONE || insn->label)
+		return false;
+	make_room(flow);
+	id = flow_reg(flow, insn->base);
+	if (insn->memory)
+		id = load(flow, id, insn->disp);
+	function = &flow->values[id];
+	if (function->kind != FLOW_LOAD || function->disp < 0 || function->disp % 8)
+		return false;
+	vtable = &flow->values[function->base];
+	if (vtable->kind != FLOW_LOAD || vtable->disp)
+		return false;
+	*slot = (unsigned int)(function->disp / 8);
+	*object = vtable->base;
+	return true;
+}
+
+/* -- constants in the frame -------------------------------------------------------- */
+
+static void learn_store(struct flow *flow, int64_t disp, int reg)
+{
+	uint64_t value = 0;
+	bool constant = reg != REG_NONE && flow_is_const(flow, flow_reg(flow, reg), &value);
+
+	for (unsigned int i = 0; i < flow->n_spills; i++) {
+		if (flow->spills[i].disp != disp)
+			continue;
+		flow->spills[i].constant &= constant && flow->spills[i].value == value;
+		return;
+	}
+	if (flow->n_spills == FLOW_SPILLS)
+		return;
+	flow->spills[flow->n_spills].disp = disp;
+	flow->spills[flow->n_spills].value = value;
+	flow->spills[flow->n_spills++].constant = constant;
+}
+
+void flow_start(struct flow *flow, const struct function *function)
+{
+	const struct function_part *part = &function->parts[0];
+
+	flow->image = function->image;
+	flow->abi = insn_abi(function->image->arch);
+	flow->n_spills = 0;
+	flow_reset(flow);
+	for (size_t i = 0; i < part->n; i++) {
+		const struct insn *insn = &part->insns[i];
+
+		if (insn->label)
+			flow_reset(flow);
+		if (insn->effect == EFFECT_STORE && insn->base == flow->abi->sp) {
+			learn_store(flow, insn->disp, insn->reg);
+			if (insn->reg2 != REG_NONE)
+				learn_store(flow, insn->disp + 8, insn->reg2);
+		}
+		flow_step(flow, insn);
+	}
+	flow_reset(flow);
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <string.h>
+
+#include "insn.h"
+#include "insn_capstone.h"
+
+/* The DWARF number of a register of any width, or REG_NONE (psABI, figure 3.36). */
+static int register_number(unsigned int reg)
+{
+	switch (reg) {
+	case X86_REG_RAX:
+	case X86_REG_EAX:
+	case X86_REG_AX:
+	case X86_REG_AL:
+	case X86_REG_AH:
+		return 0;
+	case X86_REG_RDX:
+	case X86_REG_EDX:
+	case X86_REG_DX:
+	case X86_REG_DL:
+	case X86_REG_DH:
+		return 1;
+	case X86_REG_RCX:
+	case X86_REG_ECX:
+	case X86_REG_CX:
+	case X86_REG_CL:
+	case X86_REG_CH:
+		return 2;
+	case X86_REG_RBX:
+	case X86_REG_EBX:
+	case X86_REG_BX:
+	case X86_REG_BL:
+	case X86_REG_BH:
+		return 3;
+	case X86_REG_RSI:
+	case X86_REG_ESI:
+	case X86_REG_SI:
+	case X86_REG_SIL:
+		return 4;
+	case X86_REG_RDI:
+	case X86_REG_EDI:
+	case X86_REG_DI:
+	case X86_REG_DIL:
+		return 5;
+	case X86_REG_RBP:
+	case X86_REG_EBP:
+	case X86_REG_BP:
+	case X86_REG_BPL:
+		return 6;
+	case X86_REG_RSP:
+	case X86_REG_ESP:
+	case X86_REG_SP:
+	case X86_REG_SPL:
+		return 7;
+	}
+	if (reg >= X86_REG_R8 && reg <= X86_REG_R15)
+		return 8 + (int)(reg - X86_REG_R8);
+	if (reg >= X86_REG_R8B && reg <= X86_REG_R15B)
+		return 8 + (int)(reg - X86_REG_R8B);
+	if (reg >= X86_REG_R8D && reg <= X86_REG_R15D)
+		return 8 + (int)(reg - X86_REG_R8D);
+	if (reg >= X86_REG_R8W && reg <= X86_REG_R15W)
+		return 8 + (int)(reg - X86_REG_R8W);
+	return REG_NONE;
+}
+
+/*
+ * After arch/x86/kernel/uprobes.c: is_prefix_bad() refuses lock and segment
+ * prefixes; branch_setup_xol_ops() emulates jmp, call, jcc and the kernel's
+ * own nops, if they have no operand-size prefix; push_setup_xol_ops()
+ * (since 5.0) pushes of a register. Later kernels emulate more.
+ */
+enum insn_probe insn_probe_x86_64(const uint8_t *code, size_t length)
+{
+	static const uint8_t nops[8][8] = {
+		{0x90},
+		{0x66, 0x90},
+		{0x0f, 0x1f, 0x00},
+		{0x0f, 0x1f, 0x40, 0x00},
+		{0x0f, 0x1f, 0x44, 0x00, 0x00},
+		{0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00},
+		{0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00},
+		{0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00},
+	};
+	bool narrow = false, emulated;
+	uint8_t rex = 0, opcode;
+	size_t i = 0;
+
+	if (length && length <= 8 && !memcmp(code, nops[length - 1], length))
+		return PROBE_EMULATED;
+	for (; i < length; i++) {
+		uint8_t byte = code[i];
+
+		if (byte == 0xf0 || byte == 0x26 || byte == 0x2e || byte == 0x36 || byte == 0x3e)
+			return PROBE_REFUSED;
+		if (byte == 0x66)
+			narrow = true;
+		else if (byte != 0xf2 && byte != 0xf3 && byte != 0x64 && byte != 0x65 &&
+			 byte != 0x67)
+			break;
+	}
+	if (i < length && (code[i] & 0xf0) == 0x40)
+		rex = code[i++];
+	if (i >= length)
+		return PROBE_REFUSED;
+	opcode = code[i];
+	if (opcode >= 0x50 && opcode <= 0x57)
+		return length == 1 || (length == 2 && rex == 0x41) ? PROBE_EMULATED : PROBE_STEPPED;
+	if (opcode == 0x0f && i + 1 < length)
+		emulated = (code[i + 1] & 0xf0) == 0x80;
+	else
+		emulated = opcode == 0xeb || opcode == 0xe9 || opcode == 0xe8 ||
+			   (opcode & 0xf0) == 0x70;
+	if (!emulated)
+		return opcode == 0xcc || opcode == 0xf4 ? PROBE_REFUSED : PROBE_STEPPED;
+	return narrow ? PROBE_REFUSED : PROBE_EMULATED;
+}
+
+/* @insn's memory operand, where it is base plus displacement and nothing else. */
+static bool simple_memory(const cs_insn *cs, const cs_x86_op *operand, struct insn *insn)
+{
+	if (operand->type != X86_OP_MEM || operand->mem.segment != X86_REG_INVALID ||
+	    operand->mem.index != X86_REG_INVALID)
+		return false;
+	insn->disp = operand->mem.disp;
+	if (operand->mem.base == X86_REG_RIP) {
+		insn->base = REG_NONE;
+		insn->target = cs->address + cs->size + (uint64_t)operand->mem.disp;
+		return true;
+	}
+	insn->base = (int8_t)register_number(operand->mem.base);
+	return insn->base != REG_NONE;
+}
+
+/* The words of the register @reg of any kind, as a mask. */
+static uint64_t register_bits(unsigned int reg)
+{
+	int number = register_number(reg);
+	unsigned int vector;
+
+	if (number != REG_NONE)
+		return 1ULL << number;
+	if (reg >= X86_REG_XMM0 && reg <= X86_REG_XMM15)
+		vector = reg - X86_REG_XMM0;
+	else if (reg >= X86_REG_YMM0 && reg <= X86_REG_YMM15)
+		vector = reg - X86_REG_YMM0;
+	else
+		return 0;
+	return 1ULL << (REG_XMM + vector) | 1ULL << (REG_XMM_HIGH + vector);
+}
+
+static int vector_number(const cs_x86_op *operand)
+{
+	if (operand->type != X86_OP_REG || operand->reg < X86_REG_XMM0 ||
+	    operand->reg > X86_REG_XMM15)
+		return REG_NONE;
+	return REG_XMM + (int)(operand->reg - X86_REG_XMM0);
+}
+
+static int high_word(int vector)
+{
+	return vector == REG_NONE ? REG_NONE : vector - REG_XMM + REG_XMM_HIGH;
+}
+
+/* Moves of one word, or of a whole register, into a vector register. */
+static void set_vector_target(const cs_insn *cs, const cs_x86_op *source, int target,
+			      struct insn *insn)
+{
+	int general = source->type == X86_OP_REG ? register_number(source->reg) : REG_NONE;
+	int vector = vector_number(source);
+
+	switch (cs->id) {
+	case X86_INS_MOVQ:
+		insn->reg = (int8_t)target;
+		insn->base = (int8_t)(general != REG_NONE ? general : vector);
+		insn->effect = EFFECT_COPY;
+		if (insn->base == REG_NONE)
+			insn->effect = simple_memory(cs, source, insn) ? EFFECT_LOAD : EFFECT_OTHER;
+		break;
+	case X86_INS_MOVHPS:
+		insn->reg = (int8_t)high_word(target);
+		insn->effect = simple_memory(cs, source, insn) ? EFFECT_LOAD : EFFECT_OTHER;
+		break;
+	case X86_INS_PUNPCKLQDQ:
+	case X86_INS_PINSRQ:
+		insn->reg = (int8_t)high_word(target);
+		insn->base = (int8_t)(general != REG_NONE ? general : vector);
+		insn->effect = insn->base == REG_NONE ? EFFECT_OTHER : EFFECT_COPY;
+		break;
+	case X86_INS_MOVAPS:
+	case X86_INS_MOVUPS:
+	case X86_INS_MOVDQA:
+	case X86_INS_MOVDQU:
+		insn->reg = (int8_t)target;
+		insn->reg2 = (int8_t)high_word(target);
+		insn->effect = simple_memory(cs, source, insn) ? EFFECT_LOAD : EFFECT_OTHER;
+		break;
+	}
+}
+
+static void set_vector_store(const cs_insn *cs, const cs_x86_op *target, int source,
+			     struct insn *insn)
+{
+	switch (cs->id) {
+	case X86_INS_MOVAPS:
+	case X86_INS_MOVUPS:
+	case X86_INS_MOVDQA:
+	case X86_INS_MOVDQU:
+		insn->reg2 = (int8_t)high_word(source);
+		break;
+	case X86_INS_MOVHPS:
+		source = high_word(source);
+		break;
+	case X86_INS_MOVQ:
+	case X86_INS_MOVLPS:
+		break;
+	default:
+		return;
+	}
+	insn->reg = (int8_t)source;
+	insn->effect = simple_memory(cs, target, insn) ? EFFECT_STORE : EFFECT_OTHER;
+}
+
+static void set_effect(const cs_insn *cs, struct insn *insn)
+{
+	const cs_x86 *x86 = &cs->detail->x86;
+	const cs_x86_op *target = &x86->operands[0], *source = &x86->operands[1];
+	int reg = target->type == X86_OP_REG ? register_number(target->reg) : REG_NONE;
+
+	if (x86->op_count >= 2 && vector_number(target) != REG_NONE) {
+		set_vector_target(cs, source, vector_number(target), insn);
+		return;
+	}
+	if (x86->op_count != 2)
+		return;
+	if (target->type == X86_OP_MEM && vector_number(source) != REG_NONE) {
+		set_vector_store(cs, target, vector_number(source), insn);
+		return;
+	}
+	if (reg != REG_NONE && target->size >= 4 && source->type == X86_OP_IMM &&
+	    (cs->id == X86_INS_MOV || cs->id == X86_INS_MOVABS)) {
+		insn->effect = EFFECT_CONST;
+		insn->target = target->size == 4 ? (uint32_t)source->imm : (uint64_t)source->imm;
+	} else if (reg != REG_NONE && target->size == 8 && cs->id == X86_INS_LEA) {
+		if (!simple_memory(cs, source, insn))
+			return;
+		insn->effect = insn->base == REG_NONE ? EFFECT_CONST : EFFECT_ADD;
+	} else if (reg != REG_NONE && target->size == 8 && cs->id == X86_INS_MOV) {
+		if (source->type == X86_OP_REG) {
+			insn->base = (int8_t)register_number(source->reg);
+			insn->effect = insn->base == REG_NONE ? EFFECT_OTHER : EFFECT_COPY;
+		} else if (simple_memory(cs, source, insn)) {
+			insn->effect = EFFECT_LOAD;
+		}
+	} else if (reg != REG_NONE && target->size == 8 && source->type == X86_OP_IMM &&
+		   (cs->id == X86_INS_ADD || cs->id == X86_INS_SUB)) {
+		insn->effect = EFFECT_ADD;
+		insn->base = (int8_t)reg;
+		insn->disp = cs->id == X86_INS_ADD ? source->imm : -source->imm;
+	} else if (cs->id == X86_INS_MOV && target->type == X86_OP_MEM && target->size == 8) {
+		if (!simple_memory(cs, target, insn))
+			return;
+		insn->effect = EFFECT_STORE;
+		reg = source->type == X86_OP_REG ? register_number(source->reg) : REG_NONE;
+	}
+	if (insn->effect != EFFECT_OTHER)
+		insn->reg = (int8_t)reg;
+}
+
+static void set_control(const struct disassembler *dis, const cs_insn *cs, struct insn *insn)
+{
+	const cs_x86 *x86 = &cs->detail->x86;
+	const cs_x86_op *operand = &x86->operands[0];
+	bool direct = x86->op_count == 1 && operand->type == X86_OP_IMM;
+
+	switch (cs->id) {
+	case X86_INS_CALL:
+		insn->kind = direct ? INSN_CALL : INSN_CALL_INDIRECT;
+		break;
+	case X86_INS_JMP:
+	case X86_INS_LJMP:
+		insn->kind = direct ? INSN_JUMP : INSN_JUMP_INDIRECT;
+		break;
+	case X86_INS_RET:
+	case X86_INS_RETF:
+		insn->kind = INSN_RETURN;
+		return;
+	case X86_INS_UD2:
+	case X86_INS_HLT:
+	case X86_INS_INT3:
+		insn->kind = INSN_TRAP;
+		return;
+	default:
+		if (!direct || (!cs_insn_group(dis->handle, cs, CS_GRP_JUMP) &&
+				!cs_insn_group(dis->handle, cs, CS_GRP_BRANCH_RELATIVE)))
+			return;
+		insn->kind = INSN_BRANCH;
+	}
+	if (direct) {
+		insn->target = (uint64_t)operand->imm;
+	} else if (operand->type == X86_OP_REG) {
+		insn->base = (int8_t)register_number(operand->reg);
+	} else {
+		insn->memory = simple_memory(cs, operand, insn);
+	}
+}
+
+unsigned int insn_decode_x86_64(struct disassembler *dis, const uint8_t *code, size_t size,
+				struct insn *insn)
+{
+	uint64_t address = insn->address;
+	const uint8_t *start = code;
+	cs_regs read, written;
+	uint8_t n_read, n_written;
+	const cs_insn *cs = dis->insn;
+
+	if (!cs_disasm_iter(dis->handle, &code, &size, &address, dis->insn))
+		return 0;
+	insn->length = (uint8_t)cs->size;
+	insn->probe = (uint8_t)insn_probe_x86_64(start, cs->size);
+	set_control(dis, cs, insn);
+	if (insn->kind == INSN_PLAIN)
+		set_effect(cs, insn);
+	if (!cs_regs_access(dis->handle, cs, read, &n_read, written, &n_written)) {
+		for (unsigned int i = 0; i < n_written; i++) {
+			insn->written |= register_bits(written[i]);
+		}
+	}
+	/* Only what is stored there replaces a vector register's words. */
+	if (insn->effect != EFFECT_STORE && insn->effect != EFFECT_OTHER)
+		insn->written |= 1ULL << insn->reg;
+	if ((insn->effect == EFFECT_COPY || insn->effect == EFFECT_LOAD) &&
+	    insn->reg >= REG_XMM_HIGH)
+		insn->written = 1ULL << insn->reg;
+	return insn->length;
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "process.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Read a small file of /proc whole; returns its length or a negative errno. */
+static ssize_t read_small(const char *path, char *buffer, size_t size)
+{
+	ssize_t n, total = 0;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while ((size_t)total < size - 1) {
+		n = read(fd, buffer + total, size - 1 - total);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			if (n < 0 && !total)
+				total = -errno;
+			break;
+		}
+		total += n;
+	}
+	close(fd);
+	if (total >= 0)
+		buffer[total] = '\0';
+	return total;
+}
+
+/* The number behind @key in /proc/PID/status, or -1. */
+static long status_number(const char *status, const char *key)
+{
+	const char *line = strstr(status, key);
+
+	return line ? strtol(line + strlen(key), NULL, 10) : -1;
+}
+
+static int refuse_foreign_class(const struct process *process, struct error *err)
+{
+	unsigned char ident[EI_NIDENT];
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", process->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return error_set(
+			err, -EINVAL,
+			"process %d has no program file: it is a kernel thread or about to "
+			"exit, choose the process of the server itself",
+			process->pid);
+	if (fd < 0)
+		return error_set(err, -errno,
+				 "cannot look at process %d: %s; run opprobe as root (sudo)",
+				 process->pid, strerror(errno));
+	n = read(fd, ident, sizeof(ident));
+	close(fd);
+	if (n == sizeof(ident) && !memcmp(ident, ELFMAG, SELFMAG) && ident[EI_CLASS] == ELFCLASS32)
+		return error_set(err, -ENOEXEC,
+				 "process %d is a 32-bit program, and opprobe reads 64-bit ones "
+				 "only: use a 64-bit build of the server",
+				 process->pid);
+	return 0;
+}
+
+int process_open(struct process *process, pid_t pid, struct error *err)
+{
+	char path[64], status[4096];
+	long tgid;
+
+	*process = (struct process){.pid = pid, .fd = -1};
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (pid <= 0 || read_small(path, status, sizeof(status)) < 0)
+		return error_set(err, -ESRCH,
+				 "there is no process %d: see `pgrep -a NAME` for those that run "
+				 "here",
+				 pid);
+	tgid = status_number(status, "\nTgid:");
+	if (tgid > 0 && tgid != pid)
+		return error_set(err, -EINVAL,
+				 "%d is a thread of process %ld: use -p %ld, which covers all of "
+				 "its threads",
+				 pid, tgid, tgid);
+	if (strstr(status, "\nState:\tZ"))
+		return error_set(
+			err, -ESRCH,
+			"process %d has exited already and waits for its parent: choose one "
+			"that runs",
+			pid);
+	if (refuse_foreign_class(process, err))
+		return -EINVAL;
+	process->fd = syscall(SYS_pidfd_open, pid, 0);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	for (ssize_t n = read_small(path, process->command, sizeof(process->command)), i = 0;
+	     i + 1 < n; i++)
+		if (!process->command[i])
+			process->command[i] = ' ';
+	return 0;
+}
+
+void process_close(struct process *process)
+{
+	if (process->fd >= 0)
+		close(process->fd);
+	process->fd = -1;
+}
+
+bool process_alive(const struct process *process)
+{
+	struct pollfd poll_fd = {.fd = process->fd, .events = POLLIN};
+
+	if (process->fd >= 0)
+		return poll(&poll_fd, 1, 0) == 0;
+	return !kill(process->pid, 0) || errno == EPERM;
+}
+
+static bool parse_mapping(char *line, pid_t pid, struct mapped_file *file)
+{
+	static const char deleted[] = " (deleted)";
+	unsigned int major, minor;
+	char permissions[5];
+	size_t length;
+	int at = 0;
+
+	memset(file, 0, sizeof(*file));
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &file->start, &file->end, permissions, &file->offset, &major, &minor,
+		   &file->inode, &at) < 7)
+		return false;
+	if (permissions[2] != 'x' || !file->inode || line[at] != '/')
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	length = strlen(line + at);
+	if (length > strlen(deleted) && !strcmp(line + at + length - strlen(deleted), deleted)) {
+		file->deleted = true;
+		line[at + length - strlen(deleted)] = '\0';
+	}
+	file->device = (uint64_t)major << 32 | minor;
+	snprintf(file->path, sizeof(file->path), "%s", line + at);
+	snprintf(file->open_path, sizeof(file->open_path),
+		 "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, file->start, file->end);
+	return true;
+}
+
+static bool listed(const struct mapped_file *files, size_t n, const struct mapped_file *file)
+{
+	for (size_t i = 0; i < n; i++)
+		if (files[i].inode == file->inode && files[i].device == file->device)
+			return true;
+	return false;
+}
+
+ssize_t process_mapped_files(const struct process *process, struct mapped_file **files,
+			     struct error *err)
+{
+	struct mapped_file file, *list = NULL, *larger;
+	size_t n = 0, capacity = 0, size = 0;
+	char path[64], *line = NULL;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", process->pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return error_set(
+			err, -errno,
+			"cannot read the memory map of process %d: %s; run opprobe as root "
+			"(sudo)",
+			process->pid, strerror(errno));
+	while (getline(&line, &size, maps) > 0) {
+		if (!parse_mapping(line, process->pid, &file) || listed(list, n, &file))
+			continue;
+		if (n == capacity) {
+			capacity = capacity ? 2 * capacity : 32;
+			larger = realloc(list, capacity * sizeof(*list));
+			if (!larger) {
+				free(list);
+				free(line);
+				fclose(maps);
+				return error_set(err, -ENOMEM, "out of memory");
+			}
+			list = larger;
+		}
+		list[n++] = file;
+	}
+	free(line);
+	fclose(maps);
+	*files = list;
+	return n;
+}
+
+int process_read(const struct process *process, uint64_t address, void *buffer, size_t size)
+{
+	struct iovec local = {buffer, size};
+	struct iovec remote = {(void *)(uintptr_t)address, size};
+	ssize_t n;
+
+	n = process_vm_readv(process->pid, &local, 1, &remote, 1, 0);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == size ? 0 : -EFAULT;
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+	return *(const pid_t *)a - *(const pid_t *)b;
+}
+
+int process_threads(const struct process *process, struct thread_list *list)
+{
+	struct dirent *entry;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", process->pid);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	list->n = 0;
+	while ((entry = readdir(dir))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (tid <= 0)
+			continue;
+		if (list->n == list->capacity) {
+			size_t capacity = list->capacity ? 2 * list->capacity : 64;
+			pid_t *larger = realloc(list->tids, capacity * sizeof(*larger));
+
+			if (!larger) {
+				closedir(dir);
+				return -ENOMEM;
+			}
+			list->tids = larger;
+			list->capacity = capacity;
+		}
+		list->tids[list->n++] = tid;
+	}
+	closedir(dir);
+	if (list->n)
+		qsort(list->tids, list->n, sizeof(*list->tids), compare_tids);
+	return 0;
+}
+
+void thread_list_free(struct thread_list *list)
+{
+	free(list->tids);
+	*list = (struct thread_list){};
+}
+
+void process_thread_name(const struct process *process, pid_t tid, char name[16])
+{
+	char path[64], text[64];
+
+	name[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", process->pid, tid);
+	if (read_small(path, text, sizeof(text)) <= 0)
+		return;
+	text[strcspn(text, "\n")] = '\0';
+	snprintf(name, 16, "%.15s", text);
+}
+
+uint64_t process_thread_birth(const struct process *process, pid_t tid)
+{
+	char path[64], text[1024], *field;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process->pid, tid);
+	if (read_small(path, text, sizeof(text)) <= 0)
+		return 0;
+	/* The name may hold anything; the 20th field behind it is starttime (proc(5)). */
+	field = strrchr(text, ')');
+	for (int i = 0; field && i < 20; i++)
+		field = strchr(field + 1, ' ');
+	return field ? strtoull(field + 1, NULL, 10) : 0;
+}

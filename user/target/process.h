@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The target process, seen from outside: what it maps, its threads, its
+ * memory. Nothing here stops it, signals it or writes to it.
+ */
+#ifndef OPPROBE_PROCESS_H
+#define OPPROBE_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../error.h"
+
+struct process {
+	pid_t pid;
+	int fd;		   /* pidfd, or -1 where the kernel has none (< 5.3) */
+	char command[256]; /* its command line, arguments separated by spaces */
+};
+
+/* A file mapped executable into the process; one entry per file. */
+struct mapped_file {
+	uint64_t start, end; /* the first executable mapping of it */
+	uint64_t offset;     /* in the file, of `start` */
+	uint64_t device, inode;
+	char path[1024]; /* as the process knows it; " (deleted)" cut off */
+	bool deleted;
+	char open_path[64]; /* where opprobe can open it: /proc/PID/map_files/... */
+};
+
+/*
+ * Open process @pid. Refuses with a sentence: no such process, a thread of
+ * another process, a kernel thread, a zombie, a 32-bit program, no permission.
+ */
+int process_open(struct process *process, pid_t pid, struct error *err);
+void process_close(struct process *process);
+/* Is it still running? A zombie is not. */
+bool process_alive(const struct process *process);
+
+/*
+ * List the files it maps executable, in address order. Returns their number
+ * and an array in *@files, which the caller frees; or a negative errno.
+ */
+ssize_t process_mapped_files(const struct process *process, struct mapped_file **files,
+			     struct error *err);
+
+/*
+ * Read @size bytes at @address of its memory. Returns 0, or -EFAULT if not
+ * all of them could be read, -ESRCH if the process is gone, -EPERM.
+ */
+int process_read(const struct process *process, uint64_t address, void *buffer, size_t size);
+
+struct thread_list {
+	pid_t *tids; /* ascending */
+	size_t n, capacity;
+};
+
+/* Fill @list, which starts zeroed and is reused from call to call. */
+int process_threads(const struct process *process, struct thread_list *list);
+void thread_list_free(struct thread_list *list);
+/* The name of thread @tid; "" if it is gone. */
+void process_thread_name(const struct process *process, pid_t tid, char name[16]);
+/* When @tid was born, in clock ticks since boot: tells reused numbers apart. 0 if gone. */
+uint64_t process_thread_birth(const struct process *process, pid_t tid);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Durations and sizes as people write them. */
+#ifndef OPPROBE_UNITS_H
+#define OPPROBE_UNITS_H
+
+#include <stdint.h>
+
+/* "10s", "500ms", "1.5m", "2h", "10" (seconds) → nanoseconds > 0. 0 or -EINVAL. */
+int parse_duration(const char *text, uint64_t *ns);
+/* "16M", "512k", "1G", "4096" (bytes; powers of 1024) → bytes > 0. 0 or -EINVAL. */
+int parse_size(const char *text, uint64_t *bytes);
+
+#endif

@@ -275,7 +275,7 @@ int run_enter(struct pt_regs *ctx)
 	__u64 sp = PT_REGS_SP(ctx);
 	struct open_run *open;
 
-	if (!thread || !recording)
+	if (!thread || !counting_runs)
 		return 0;
 	if (thread->run != NO_ID) {
 		if (sp < thread->run_sp)
@@ -287,6 +287,7 @@ int run_enter(struct pt_regs *ctx)
 		__sync_fetch_and_add(&generation, 1);
 	thread->run_sp = sp;
 	thread->run = take_number(NUMBER_RUN);
+	__sync_fetch_and_add(&runs_started, 1);
 	if (thread->run == NO_ID)
 		return 0;
 		/* The status is returned through a hidden first argument: rdi, but x8. */

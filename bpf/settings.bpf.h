@@ -28,10 +28,12 @@ const volatile __u8 counter_source[COUNTERS_MAX] = {};
 
 const volatile struct stack_depths op_stack[2] = {};
 
-__u32 recording;      /* entries count; written by user space */
-struct layout layout; /* written by user space when proven */
+__u32 counting_runs; /* entries of runs count; written by user space */
+__u32 recording;     /* entries of operators count; likewise */
+__u32 runs_started;
+struct layout layout;		    /* written by user space when proven */
 struct window windows[WINDOWS_MAX]; /* with `selective`; written by user space */
-__u32 generation;     /* sessions destroyed so far */
+__u32 generation;		    /* sessions destroyed so far */
 struct losses losses;
 __u32 self_test_hits;
 

@@ -45,7 +45,9 @@ unit: $(UNIT_PROGRAMS)
 
 FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(O)/%)
-FUZZ_BUILD := CC=$(CLANG) DEBUG=1 CFLAGS='-g -fsanitize=fuzzer-no-link'
+FUZZ_CHECKS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_BUILD := CC=$(CLANG) OPTIMISE='-O1 -fno-omit-frame-pointer $(FUZZ_CHECKS)' \
+	CFLAGS='-g -fsanitize=fuzzer-no-link'
 
 $(O)/fuzz/libopprobe.a: FORCE
 	$(Q)$(MAKE) O=$(O)/fuzz $(FUZZ_BUILD) $@
@@ -54,7 +56,7 @@ $(O)/tests/fuzz/%: tests/fuzz/%.c $(O)/fuzz/libopprobe.a
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(CPPFLAGS) -Iuser -std=gnu11 -g -O1 $(LIB_CFLAGS) \
-		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+		-fsanitize=fuzzer $(FUZZ_CHECKS) \
 		-o $@ $< $(O)/fuzz/libopprobe.a $(LIB_LIBS)
 
 fuzz: $(FUZZ_PROGRAMS)

@@ -126,13 +126,12 @@ static void free_offers(struct offers *offers)
 static const char *describe(const struct offer *offer)
 {
 	const struct perf_event_attr *attr = &offer->counter.attr;
+	const struct short_event *short_event;
 
 	if (*offer->event->description || strncmp(offer->event->name, "perf::", 6))
 		return offer->event->description;
-	for (size_t i = 0; i < n_short_events; i++)
-		if (short_events[i].type == attr->type && short_events[i].config == attr->config)
-			return short_events[i].description;
-	return "";
+	short_event = short_by_code(attr->type, attr->config);
+	return short_event ? short_event->description : "";
 }
 
 static int try_event(struct offers *offers, const struct catalog_event *event,

@@ -6,32 +6,21 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "capture/capture.h"
+#include "../bpf/events.h"
 #include "cmd.h"
-#include "collect/collector.h"
-#include "collect/info.h"
-#include "counters/counters.h"
 #include "output/output.h"
-#include "runtime/find.h"
-#include "target/process.h"
+#include "recording.h"
 #include "units.h"
 
 struct record_arguments {
-	pid_t pid;
-	uint64_t duration, buffer_size;
-	const char *events, *config;
-	const char *capture, *trace;
-	bool wait, quiet, profile;
+	struct recording_options recording;
+	const char *trace; /* NULL: record only */
 	struct report_options report;
 };
 
@@ -52,6 +41,11 @@ enum {
 	OPTION_JSON,
 	OPTION_SORT,
 	OPTION_LIMIT,
+	OPTION_SCHEDULE,
+	OPTION_RUNS,
+	OPTION_MIN_DURATION,
+	OPTION_ON_CAPTURE,
+	OPTION_PER_CYCLE,
 };
 
 static const struct argp_option record_options[] = {
@@ -63,6 +57,17 @@ static const struct argp_option record_options[] = {
 	 0},
 	{"config", OPTION_CONFIG, "FILE", 0, "Count the events of this JSON file", 0},
 	{"output", 'o', "FILE", 0, "The capture file; - for stdout (record only)", 0},
+	{"schedule", OPTION_SCHEDULE, "STEPS", 0,
+	 "skip_first=N,wait=N,warmup=N,active=N,repeat=N: record some runs, with the operators' "
+	 "probes detached in between",
+	 0},
+	{"per-cycle", OPTION_PER_CYCLE, NULL, 0,
+	 "One capture per cycle of the schedule: FILE.1.opp, FILE.2.opp, ...", 0},
+	{"on-capture", OPTION_ON_CAPTURE, "CMD", 0,
+	 "Run this shell command, with the capture's name behind it, when one is complete", 0},
+	{"runs", OPTION_RUNS, "RUNS", 0, "Record these runs only: 0,5-9,20-", 0},
+	{"min-duration", OPTION_MIN_DURATION, "TIME", 0, "Keep runs that take at least this long",
+	 0},
 	{"wait", OPTION_WAIT, NULL, 0, "Wait until the process has loaded a runtime", 0},
 	{"buffer", OPTION_BUFFER, "SIZE", 0, "Ring buffer, a power of two (default 8M)", 0},
 	{"quiet", 'q', NULL, 0, "No progress on stderr", 0},
@@ -80,48 +85,73 @@ static const struct argp_option profile_options[] = {
 
 static error_t parse_record(int key, char *text, struct argp_state *state)
 {
-	struct record_arguments *arguments = state->input;
+	struct recording_options *recording = &((struct record_arguments *)state->input)->recording;
+	struct error err;
 	char *end;
 
 	switch (key) {
 	case 'p':
-		arguments->pid = strtol(text, &end, 10);
-		if (end == text || *end || arguments->pid <= 0)
+		recording->pid = strtol(text, &end, 10);
+		if (end == text || *end || recording->pid <= 0)
 			argp_error(state, "'%s' is not a process id", text);
 		break;
 	case 'd':
-		if (parse_duration(text, &arguments->duration))
+		if (parse_duration(text, &recording->duration))
 			argp_error(state, "'%s' is not a duration such as 10s or 500ms", text);
 		break;
 	case 'e':
-		arguments->events = text;
+		recording->events = text;
 		break;
 	case OPTION_CONFIG:
-		arguments->config = text;
+		recording->config = text;
 		break;
 	case 'o':
-		arguments->capture = text;
+		recording->capture = text;
 		break;
 	case OPTION_WAIT:
-		arguments->wait = true;
+		recording->wait = true;
 		break;
 	case OPTION_BUFFER:
-		if (parse_size(text, &arguments->buffer_size) || arguments->buffer_size < 4096 ||
-		    arguments->buffer_size > 1 << 30 ||
-		    (arguments->buffer_size & (arguments->buffer_size - 1)))
+		if (parse_size(text, &recording->buffer_size) || recording->buffer_size < 4096 ||
+		    recording->buffer_size > 1 << 30 ||
+		    (recording->buffer_size & (recording->buffer_size - 1)))
 			argp_error(state, "'%s' is not a power of two from 4k to 1G", text);
 		break;
+	case OPTION_SCHEDULE:
+		if (schedule_parse(&recording->schedule, text, &err))
+			argp_error(state, "%s", err.text);
+		break;
+	case OPTION_RUNS:
+		if (analyze_parse_runs(&recording->runs, text, &err))
+			argp_error(state, "%s", err.text);
+		if (recording->runs.n_runs > WINDOWS_MAX)
+			argp_error(state, "more than %d ranges of runs", WINDOWS_MAX);
+		break;
+	case OPTION_MIN_DURATION:
+		if (parse_duration(text, &recording->min_duration))
+			argp_error(state, "'%s' is not a duration such as 20ms", text);
+		break;
+	case OPTION_ON_CAPTURE:
+		recording->on_capture = text;
+		break;
+	case OPTION_PER_CYCLE:
+		recording->per_cycle = true;
+		break;
 	case 'q':
-		arguments->quiet = true;
+		recording->quiet = true;
 		break;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument '%s'", text);
 		break;
 	case ARGP_KEY_END:
-		if (!arguments->pid)
+		if (!recording->pid)
 			argp_error(state, "which process? Give its id with -p PID");
-		if (arguments->events && arguments->config)
+		if (recording->events && recording->config)
 			argp_error(state, "-e and --config exclude each other");
+		if (recording->schedule.active && recording->runs.n_runs)
+			argp_error(state, "--schedule and --runs exclude each other");
+		if (recording->per_cycle && !recording->schedule.active)
+			argp_error(state, "--per-cycle needs a --schedule");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -155,7 +185,7 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 		arguments->report.limit = n;
 		break;
 	case ARGP_KEY_END:
-		if (arguments->capture && !strcmp(arguments->capture, "-"))
+		if (arguments->recording.capture && !strcmp(arguments->recording.capture, "-"))
 			argp_error(state, "stdout has the table: use `opprobe record -o -`");
 		break;
 	default:
@@ -187,243 +217,61 @@ static const struct argp profile_argp = {
 	       "  sudo opprobe -p 4711 --config perf_events.json --json > profile.json\n",
 };
 
-static int fail(const struct error *err)
-{
-	fprintf(stderr, "opprobe: %s\n", err->text);
-	return EXIT_FAILED;
-}
-
-static void say(const struct record_arguments *arguments, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void say(const struct record_arguments *arguments, const char *format, ...)
-{
-	va_list args;
-
-	if (arguments->quiet)
-		return;
-	va_start(args, format);
-	fputs("opprobe: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-}
-
-static void on_progress(const struct collector_options *options, const char *state,
-			uint64_t operators, uint64_t runs, uint64_t lost)
-{
-	static bool waited;
-	bool waiting = !strcmp(state, "waiting");
-
-	(void)options;
-	if (waiting && !waited)
-		fprintf(stderr, "opprobe: waiting for the first run\n");
-	waited = waited || waiting;
-	if (waiting || !isatty(STDERR_FILENO))
-		return;
-	fprintf(stderr, "\r\033[Kopprobe: %" PRIu64 " operators in %" PRIu64 " runs", operators,
-		runs);
-	if (lost)
-		fprintf(stderr, ", %" PRIu64 " lost", lost);
-	fflush(stderr);
-}
-
 static void catch_signals(void)
 {
-	const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	const struct sigaction action = {.sa_handler = on_signal};
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		struct sigaction action = {.sa_handler = on_signal};
-
-		/* A shell starts background jobs with SIGINT ignored: that is its wish. */
-		if (signal(numbers[i], SIG_IGN) != SIG_IGN || numbers[i] == SIGTERM)
-			sigaction(numbers[i], &action, NULL);
-	}
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
 }
 
-static int choose_counters(const struct record_arguments *arguments, struct counter_set *set,
-			   struct error *err)
+/* A trace that cannot be written is told before anything is attached. */
+static int check_trace(const struct recording_options *options, struct error *err)
 {
-	int error;
-
-	if (arguments->events && !strcmp(arguments->events, "none"))
-		return 0;
-	if (arguments->events)
-		error = counters_parse(set, arguments->events, err);
-	else if (arguments->config)
-		error = counters_read_config(set, arguments->config, err);
-	else
-		error = counters_default(set, err);
-	return error ? error : counters_check(set, err);
-}
-
-/* Find the runtime; with --wait, as long as it takes. */
-static int find_runtime(const struct record_arguments *arguments, const struct process *process,
-			struct location *location, struct mapped_file *file, struct error *err)
-{
-	struct timespec pause = {.tv_nsec = 100000000};
-	bool told = false;
-	int error;
-
-	for (;;) {
-		error = runtime_find(process, location, file, err);
-		if (error != -ENOENT || !arguments->wait)
-			return error;
-		if (!process_alive(process))
-			return error_set(err, -ESRCH,
-					 "process %d exited before it loaded a runtime",
-					 process->pid);
-		if (stop)
-			return error_set(err, -EINTR,
-					 "interrupted before process %d loaded a runtime",
-					 process->pid);
-		if (!told)
-			say(arguments, "waiting for process %d to load a runtime", process->pid);
-		told = true;
-		nanosleep(&pause, NULL);
-	}
-}
-
-struct recording {
-	struct process process;
-	struct location location;
-	struct mapped_file file;
-	struct counter_set counters;
-	struct capture_writer *writer;
-	struct collector *collector;
-};
-
-static int prepare(const struct record_arguments *arguments, struct recording *recording,
-		   struct error *err)
-{
-	struct collector_options options;
-	int error;
-
-	error = find_runtime(arguments, &recording->process, &recording->location, &recording->file,
-			     err);
-	if (error)
-		return error;
-	for (size_t i = 0; i < recording->location.n_notes; i++)
-		say(arguments, "%s", recording->location.notes[i]);
-	options = (struct collector_options){
-		.process = &recording->process,
-		.location = &recording->location,
-		.file = &recording->file,
-		.counters = &recording->counters,
-		.writer = recording->writer,
-		.buffer_size = arguments->buffer_size,
-		.stop = &stop,
-		.progress = arguments->quiet ? NULL : on_progress,
-	};
-	recording->collector = collector_new(&options, err);
-	if (!recording->collector)
-		return -EINVAL;
-	error = collector_attach(recording->collector, err);
-	if (error)
-		return error;
-	return info_write(recording->writer, &recording->process, &recording->location,
-			  &recording->file, &recording->counters, err);
-}
-
-static double elapsed_ms(const struct timespec *since)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (now.tv_sec - since->tv_sec) * 1e3 + (now.tv_nsec - since->tv_nsec) / 1e6;
-}
-
-/* Record into the open writer. Returns 0, or a negative errno with @err set. */
-static int record(const struct record_arguments *arguments, struct recording *recording,
-		  const struct timespec *started, struct error *err)
-{
-	struct timespec ended;
-	int end, error;
-
-	error = prepare(arguments, recording, err);
-	if (error)
-		return error;
-	say(arguments, "attached to process %d (%s %s) in %.0f ms; %s", recording->process.pid,
-	    recording->location.runtime->title, recording->location.version, elapsed_ms(started),
-	    arguments->duration ? "recording" : "Ctrl-C ends the recording");
-	end = collector_run(recording->collector, arguments->duration, err);
-	if (!arguments->quiet && isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
-	if (end < 0) {
-		collector_stop(recording->collector, COLLECTOR_STOPPED, NULL);
-		return end;
-	}
-	if (end == COLLECTOR_EXITED)
-		say(arguments, "process %d exited; what was recorded until then is kept",
-		    recording->process.pid);
-	clock_gettime(CLOCK_MONOTONIC, &ended);
-	error = collector_stop(recording->collector, end, err);
-	say(arguments, "detached in %.0f ms", elapsed_ms(&ended));
-	return error;
-}
-
-static int check_writable(const char *path, struct error *err)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	const struct record_arguments *arguments = options->context;
+	int fd = open(arguments->trace, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 
 	if (fd < 0)
 		return error_set(err, -errno,
-				 "cannot write the trace %s: %s; choose another "
-				 "place with --trace FILE",
-				 path, strerror(errno));
+				 "cannot write the trace %s: %s; choose another place with "
+				 "--trace FILE",
+				 arguments->trace, strerror(errno));
 	close(fd);
 	return 0;
 }
 
 static int show(const struct record_arguments *arguments, struct error *err)
 {
-	int error = report_print(arguments->capture, &arguments->report, stdout, err);
+	const char *capture = arguments->recording.capture;
+	int error = report_print(capture, &arguments->report, stdout, err);
 
 	if (!error)
-		error = export_chrome(arguments->capture, arguments->trace, err);
+		error = export_chrome(capture, arguments->trace, err);
 	if (!error)
-		say(arguments, "capture %s (opprobe report %s), trace %s (ui.perfetto.dev)",
-		    arguments->capture, arguments->capture, arguments->trace);
+		recording_say(&arguments->recording,
+			      "capture %s (opprobe report %s), trace %s (ui.perfetto.dev)", capture,
+			      capture, arguments->trace);
 	return error;
 }
 
 static int run(struct record_arguments *arguments)
 {
-	struct recording recording = {};
-	struct timespec started;
 	struct error err = {};
-	uint64_t operators;
-	int error, closed;
+	uint64_t operators = 0;
+	int error;
 
-	clock_gettime(CLOCK_MONOTONIC, &started);
 	catch_signals();
-	if (process_open(&recording.process, arguments->pid, &err) ||
-	    choose_counters(arguments, &recording.counters, &err))
-		return fail(&err);
-	for (size_t i = 0; i < recording.counters.n_notes; i++)
-		say(arguments, "%s", recording.counters.notes[i]);
-	recording.writer = capture_writer_open(arguments->capture, &err);
-	if (!recording.writer || (arguments->profile && check_writable(arguments->trace, &err)))
-		return fail(&err);
-
-	error = record(arguments, &recording, &started, &err);
-	operators = recording.collector ? collector_operators(recording.collector) : 0;
-	collector_free(recording.collector);
-	closed = capture_writer_close(recording.writer, error ? NULL : &err);
-	process_close(&recording.process);
-	if (error && !operators) {
-		/* Nothing was recorded: leave nothing behind. */
-		if (strcmp(arguments->capture, "-"))
-			unlink(arguments->capture);
-		if (arguments->profile)
-			unlink(arguments->trace);
-	}
+	arguments->recording.stop = &stop;
+	error = recording_run(&arguments->recording, &operators, &err);
 	if (error)
-		fail(&err);
-	if (!error && closed)
-		return fail(&err);
-	if (arguments->profile && (operators || !error) && show(arguments, &err))
-		return fail(&err);
+		fprintf(stderr, "opprobe: %s\n", err.text);
+	if (arguments->trace && error && !operators)
+		unlink(arguments->trace);
+	if (arguments->trace && (operators || !error) && show(arguments, &err)) {
+		fprintf(stderr, "opprobe: %s\n", err.text);
+		return EXIT_FAILED;
+	}
 	if (error)
 		return error == -EINTR ? EXIT_INTERRUPTED : EXIT_FAILED;
 	return stop && !operators ? EXIT_INTERRUPTED : EXIT_OK;
@@ -431,7 +279,7 @@ static int run(struct record_arguments *arguments)
 
 int cmd_record(int argc, char **argv)
 {
-	struct record_arguments arguments = {.capture = "opprobe.opp"};
+	struct record_arguments arguments = {.recording.capture = "opprobe.opp"};
 
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&record_argp, argc, argv, 0, NULL, &arguments);
@@ -440,15 +288,16 @@ int cmd_record(int argc, char **argv)
 
 int cmd_profile(int argc, char **argv)
 {
-	struct record_arguments arguments = {.profile = true};
+	struct record_arguments arguments = {.recording.ready = check_trace};
 	char capture[64], trace[64];
 
+	arguments.recording.context = &arguments;
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&profile_argp, argc, argv, 0, NULL, &arguments);
-	snprintf(capture, sizeof(capture), "opprobe-%d.opp", arguments.pid);
-	snprintf(trace, sizeof(trace), "opprobe-%d.trace.json", arguments.pid);
-	if (!arguments.capture)
-		arguments.capture = capture;
+	snprintf(capture, sizeof(capture), "opprobe-%d.opp", arguments.recording.pid);
+	snprintf(trace, sizeof(trace), "opprobe-%d.trace.json", arguments.recording.pid);
+	if (!arguments.recording.capture)
+		arguments.recording.capture = capture;
 	if (!arguments.trace)
 		arguments.trace = trace;
 	return run(&arguments);

@@ -18,6 +18,7 @@ static const struct command commands[] = {
 	{"report", cmd_report, "opprobe report", "print a capture as a table, JSON or CSV"},
 	{"export", cmd_export, "opprobe export", "write a capture in a format of other tools"},
 	{"list", cmd_list, "opprobe list", "the events that can be counted here"},
+	{"doctor", cmd_doctor, "opprobe doctor", "what will work here, and why not"},
 	{},
 };
 

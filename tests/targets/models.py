@@ -81,7 +81,9 @@ class Graph:
 
     def node(self, op, inputs, name="", outputs=1, **attributes):
         """Add a node; returns the name of its output, or a list of them."""
-        results = [self.value_name(op.lower()) for _ in range(outputs)]
+        # Like exporters do; fused nodes are named after the values they make.
+        results = [name + "_output_%d" % i if name.startswith("/") else
+                   self.value_name(op.lower()) for i in range(outputs)]
         self.executed.append({"name": name or "%s_%d" % (op, len(self.nodes)), "op": op,
                               "times": self.times})
         self.nodes.append(helper.make_node(op, inputs, results, name=name, **attributes))

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <zlib.h>
 
@@ -55,9 +56,10 @@ static void everything_written_is_read_back(void **state)
 	c = test_begin(&info);
 	test_operator(&c, 7, "a \"name\"\n\xff", "If");
 	test_operator(&c, 8, "", "Add");
-	assert_int_equal(capture_write_shapes(c.writer, &(struct capture_shapes){
-								5, "[{\"float\":[1]}]", "[]", 1, 2, 3}),
-			 0);
+	assert_int_equal(
+		capture_write_shapes(
+			c.writer, &(struct capture_shapes){5, "[{\"float\":[1]}]", "[]", 1, 2, 3}),
+		0);
 	inner.depth = 1;
 	inner.parent = 7;
 	inner.shapes = 5;
@@ -282,7 +284,9 @@ static void what_is_no_capture_is_refused_with_a_reason(void **state)
 	} files[] = {
 		{"", 0, "is empty"},
 		{"hello, this is text", 19, "not a capture"},
-		{"\x7f" "ELF............", 16, "not a capture"},
+		{"\x7f"
+		 "ELF............",
+		 16, "not a capture"},
 		{FORMAT_MAGIC, 8, "cut short"},
 		{FORMAT_MAGIC "\x02\x00\x10\x00\x04\x03\x02\x01", 16, "format 2"},
 		{FORMAT_MAGIC "\x01\x00\x10\x00\x01\x02\x03\x04", 16, "byte order"},
@@ -363,8 +367,10 @@ static void contradictions_inside_whole_chunks_are_noticed(void **state)
 		size_t length;
 		const char *says;
 	} records[] = {
-		{CAPTURE_EXEC, "\x00\x05\x00\x00\x00\x02\x01\x00", 8, "operator that was not defined"},
-		{CAPTURE_EXEC, "\x00\x00\x09\x00\x00\x02\x01\x00", 8, "thread that was not defined"},
+		{CAPTURE_EXEC, "\x00\x05\x00\x00\x00\x02\x01\x00", 8,
+		 "operator that was not defined"},
+		{CAPTURE_EXEC, "\x00\x00\x09\x00\x00\x02\x01\x00", 8,
+		 "thread that was not defined"},
 		{CAPTURE_EXEC, "\x00\x00\x00\x40\x00\x02\x01\x00", 8, "impossible depth"},
 		{CAPTURE_EXEC, "\x00\x00\x00\x00\x00\x02\x09\x00", 8, "does not fit"},
 		{CAPTURE_EXEC, "\x00\x00\x00\x00\x00\x02\x01\x04\x00", 9, "does not fit"},
@@ -375,12 +381,20 @@ static void contradictions_inside_whole_chunks_are_noticed(void **state)
 		{CAPTURE_EXEC, "\x00\x00", 2, "does not fit"},
 		{CAPTURE_OPERATOR, "\x00\x00\x00\x00\x00\x00", 6, "defined twice"},
 		{CAPTURE_OPERATOR, "\x02\x01\x07\x00\x00\x00\x00", 7, "session that was not"},
-		{CAPTURE_OPERATOR, "\x00\x01\x02" "a\0" "\x00\x00\x00", 8, "does not fit"},
-		{CAPTURE_OPERATOR, "\x00\x01\x7f" "abc", 6, "does not fit"},
+		{CAPTURE_OPERATOR,
+		 "\x00\x01\x02"
+		 "a\0"
+		 "\x00\x00\x00",
+		 8, "does not fit"},
+		{CAPTURE_OPERATOR,
+		 "\x00\x01\x7f"
+		 "abc",
+		 6, "does not fit"},
 		{CAPTURE_OPERATOR, "\x00\x80\x80\x80\x01\x00\x00\x00\x00", 9, "out of range"},
 		{CAPTURE_SESSION, "\x00\x00", 2, "defined twice"},
 		{CAPTURE_RUN, "\x00\x00\x00\x09\x02\x01\x00", 7, "thread that was not defined"},
-		{CAPTURE_RUN, "\x04\x00\x07\x00\x00\x02\x01\x00", 8, "session that was not defined"},
+		{CAPTURE_RUN, "\x04\x00\x07\x00\x00\x02\x01\x00", 8,
+		 "session that was not defined"},
 		{CAPTURE_THREAD, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10, "does not fit"},
 		{CAPTURE_INFO, "\x01\x01\x05", 3, "in its middle"},
 	};
@@ -450,18 +464,49 @@ static void the_writer_leaves_out_what_contradicts_itself(void **state)
 	test_remove(&c);
 }
 
-static void a_full_disk_is_told_and_sticks(void **state)
+static void a_place_that_cannot_be_written_is_told_at_once(void **state)
 {
-	struct capture_info info = test_info(0);
-	struct capture_writer *writer;
 	struct error err;
 
 	assert_null(capture_writer_open("/nonexistent/run.opp", &err));
 	assert_non_null(strstr(err.text, "No such file"));
 	assert_null(capture_writer_open("/dev/full", &err));
 	assert_non_null(strstr(err.text, "No space left"));
-	(void)writer;
-	(void)info;
+}
+
+/* Files of this process end at @size, as if the disk were full. */
+static void limit_files(rlim_t size)
+{
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = size;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_disk_that_fills_up_keeps_what_was_written(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct capture_exec exec;
+	struct error err;
+	int n, status = 0;
+
+	test_operator(&c, 0, "conv", "Conv");
+	limit_files(100000);
+	for (int i = 0; i < 1000000 && !status; i++) {
+		exec = test_exec(0, i * 100, i * 100 + 50);
+		status = capture_write_exec(c.writer, &exec);
+	}
+	assert_int_equal(status, -EFBIG);
+	assert_int_equal(capture_write_exec(c.writer, &exec), -EFBIG);
+	assert_int_equal(capture_writer_close(c.writer, &err), -EFBIG);
+	limit_files(RLIM_INFINITY);
+	assert_non_null(strstr(err.text, "too large"));
+	assert_int_equal(read_all(c.path, &n, &err), 0);
+	assert_true(n > 5000);
+	test_remove(&c);
 }
 
 /* The writer's side of a pipe, on stdout of a child. */
@@ -487,11 +532,12 @@ static pid_t write_to_pipe(int fds[2], int records)
 			_exit(99);
 		capture_write_info(writer, &info);
 		capture_write_thread(writer, &(struct capture_thread){0, 1, "main"});
-		capture_write_operator(writer, &(struct capture_operator){.name = "n",
-									  .op_type = "T",
-									  .domain = "",
-									  .provider = "",
-									  .session = CAPTURE_UNKNOWN});
+		capture_write_operator(writer,
+				       &(struct capture_operator){.name = "n",
+								  .op_type = "T",
+								  .domain = "",
+								  .provider = "",
+								  .session = CAPTURE_UNKNOWN});
 		for (int i = 0; i < records && !status; i++) {
 			exec = test_exec(0, i * 100, i * 100 + 50);
 			status = capture_write_exec(writer, &exec);
@@ -544,41 +590,25 @@ static void a_reader_that_goes_away_stops_the_writer(void **state)
 static void what_a_killed_recorder_wrote_can_be_read(void **state)
 {
 	struct capture_info info = test_info(0);
-	struct test_capture c = {.path = "/tmp/opprobe-test-XXXXXX"};
-	int fd = mkstemp(c.path), n, status;
+	struct test_capture c = test_begin(&info);
 	struct error err;
-	pid_t pid;
+	int n, status;
+	pid_t pid = fork();
 
-	close(fd);
-	pid = fork();
+	assert_true(pid >= 0);
 	if (!pid) {
-		c.writer = capture_writer_open(c.path, &err);
-		capture_write_info(c.writer, &info);
-		capture_write_thread(c.writer, &(struct capture_thread){0, 1, "main"});
-		test_operator(&(struct test_capture){.writer = c.writer}, 0, "n", "T");
-		_exit(1);
-	}
-	waitpid(pid, &status, 0);
-	unlink(c.path);
-
-	fd = open(c.path, O_CREAT | O_WRONLY, 0600);
-	close(fd);
-	pid = fork();
-	if (!pid) {
-		c.writer = capture_writer_open(c.path, &err);
-		capture_write_info(c.writer, &info);
-		capture_write_thread(c.writer, &(struct capture_thread){0, 1, "main"});
-		for (int i = 0; i < 10; i++)
+		for (int i = 1; i <= 10; i++)
 			capture_write_session(c.writer, &(struct capture_session){i, i});
 		capture_writer_flush(c.writer);
-		for (int i = 10; i < 20; i++)
+		for (int i = 11; i <= 20; i++)
 			capture_write_session(c.writer, &(struct capture_session){i, i});
 		kill(getpid(), SIGKILL);
 	}
 	waitpid(pid, &status, 0);
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(read_all(c.path, &n, &err), 0);
-	assert_int_equal(n, 1 + 10);
+	assert_int_equal(n, 3 + 10);
+	assert_int_equal(capture_writer_close(c.writer, &err), 0);
 	test_remove(&c);
 }
 
@@ -595,7 +625,8 @@ int main(void)
 		cmocka_unit_test(contradictions_inside_whole_chunks_are_noticed),
 		cmocka_unit_test(what_follows_the_end_is_noticed),
 		cmocka_unit_test(the_writer_leaves_out_what_contradicts_itself),
-		cmocka_unit_test(a_full_disk_is_told_and_sticks),
+		cmocka_unit_test(a_place_that_cannot_be_written_is_told_at_once),
+		cmocka_unit_test(a_disk_that_fills_up_keeps_what_was_written),
 		cmocka_unit_test(a_stream_can_be_read_while_it_is_written),
 		cmocka_unit_test(a_reader_that_goes_away_stops_the_writer),
 		cmocka_unit_test(what_a_killed_recorder_wrote_can_be_read),

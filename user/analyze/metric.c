@@ -195,16 +195,19 @@ struct metric *metric_parse(const char *text, const char (*titles)[160], size_t 
 				.n_titles = n_titles,
 				.err = err};
 	const char *equals = strchr(text, '=');
+	size_t length = equals ? equals - text : 0;
 	int status;
 
 	if (!metric) {
 		error_set(err, -ENOMEM, "Cannot compute the metric '%s': out of memory.", text);
 		return NULL;
 	}
-	if (!equals || equals == text || (size_t)(equals - text) >= sizeof(metric->name)) {
+	while (length && isspace((unsigned char)text[length - 1]))
+		length--;
+	if (!length || length >= sizeof(metric->name)) {
 		status = fail(&parser, "NAME=EXPR with a name of at most 63 bytes");
 	} else {
-		memcpy(metric->name, text, equals - text);
+		memcpy(metric->name, text, length);
 		parser.p = equals + 1;
 		status = parse_sum(&parser);
 		if (!status && *parser.p)

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "../../bpf/events.h"
+#include "held.h"
 #include "identity.h"
 #include "opprobe.skel.h"
 #include "probes.h"
@@ -35,8 +36,9 @@ struct collector {
 	struct collector_options options;
 	struct opprobe_bpf *bpf;
 	bool multi;
-	struct probes *probes;
+	struct probes *run_probes, *operator_probes;
 	struct ring_buffer *ring;
+	struct held *held; /* with min_duration */
 	struct thread_slots *threads;
 	struct identity_table *identities;
 
@@ -49,7 +51,8 @@ struct collector {
 	size_t pending_size, pending_capacity;
 	uint32_t sightings;
 
-	uint64_t operators, runs, unnamed;
+	bool releasing;
+	uint64_t operators, runs, unnamed, unheld;
 	uint64_t updated, reported;
 	bool threads_changed;
 	struct error failure;
@@ -126,6 +129,7 @@ static void set_up(struct collector *collector, bool task_storage)
 	}
 	bpf->rodata->use_task_storage = task_storage;
 	bpf->rodata->forget_each_run = !location_has(options->location, SITE_SESSION_END);
+	bpf->rodata->selective = options->selective;
 	bpf->rodata->with_runs = location_has(options->location, SITE_RUN_ENTER);
 	bpf->rodata->with_work = location_has(options->location, SITE_TASK_ENTER);
 	bpf->rodata->n_counters = options->counters->n;
@@ -305,6 +309,36 @@ static void add_run(struct collector *collector, const struct run_record *record
 	collector->runs++;
 }
 
+/* Hold an operator back until its run is over? Those of unknown runs are dropped. */
+static bool hold(struct collector *collector, const struct operator_record *record, size_t size)
+{
+	if (!collector->options.min_duration || collector->releasing)
+		return false;
+	if (record->run != NO_ID && held_add(collector->held, record->run, record, size))
+		collector->unheld++;
+	return true;
+}
+
+static void take_record(struct collector *collector, const void *data, size_t size);
+
+static void release(void *context, const void *data, size_t size)
+{
+	take_record(context, data, size);
+}
+
+/* Is the run long enough to keep? Then its operators go before it. */
+static bool keep_run(struct collector *collector, const struct run_record *record)
+{
+	bool keep = record->end - record->start >= collector->options.min_duration;
+
+	if (!collector->options.min_duration)
+		return true;
+	collector->releasing = true;
+	held_end(collector->held, record->run, keep ? release : NULL, collector);
+	collector->releasing = false;
+	return keep;
+}
+
 static void take_record(struct collector *collector, const void *data, size_t size)
 {
 	size_t values = collector->options.counters->n * sizeof(uint64_t);
@@ -312,13 +346,15 @@ static void take_record(struct collector *collector, const void *data, size_t si
 
 	switch (*(const uint8_t *)data) {
 	case RECORD_OPERATOR:
+		if (hold(collector, data, size))
+			break;
 		if (((const struct operator_record *)data)->flags & FLAG_WORK)
 			values = 2 * values + sizeof(uint64_t);
 		if (size >= sizeof(struct operator_record) + values)
 			add_operator(collector, data);
 		break;
 	case RECORD_RUN:
-		if (size >= sizeof(struct run_record) + values)
+		if (size >= sizeof(struct run_record) + values && keep_run(collector, data))
 			add_run(collector, data);
 		break;
 	case RECORD_STRINGS:
@@ -472,7 +508,8 @@ struct collector *collector_new(const struct collector_options *options, struct 
 	bpf = collector->bpf;
 	collector->identities = identity_new(options->writer);
 	collector->ring = ring_buffer__new(bpf_map__fd(bpf->maps.ring), on_record, collector, NULL);
-	if (!collector->identities || !collector->ring) {
+	collector->held = held_new();
+	if (!collector->identities || !collector->ring || !collector->held) {
 		error_set(err, -ENOMEM, "cannot map the ring buffer: %s", strerror(errno));
 		goto fail;
 	}
@@ -495,18 +532,65 @@ fail:
 	return NULL;
 }
 
-int collector_attach(struct collector *collector, struct error *err)
+static struct probes *attach_part(struct collector *collector, enum probes_part part,
+				  struct error *err)
 {
-	const struct collector_options *options = &collector->options;
+	const struct probes_target target = {
+		.location = collector->options.location,
+		.path = collector->options.file->open_path,
+		.pid = collector->options.process->pid,
+		.multi = collector->multi,
+	};
 
-	collector->probes =
-		probes_attach(collector->bpf, options->location, options->file->open_path,
-			      options->process->pid, collector->multi, err);
-	if (!collector->probes)
+	return probes_attach(collector->bpf, &target, part, err);
+}
+
+int collector_attach_runs(struct collector *collector, struct error *err)
+{
+	collector->run_probes = attach_part(collector, PROBES_OF_RUNS, err);
+	if (!collector->run_probes)
 		return -EINVAL;
 	/* Entries count from now on: an entry without its exit cannot be. */
+	__atomic_store_n(&collector->bpf->bss->counting_runs, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int collector_attach_operators(struct collector *collector, struct error *err)
+{
+	collector->operator_probes = attach_part(collector, PROBES_OF_OPERATORS, err);
+	if (!collector->operator_probes)
+		return -EINVAL;
 	__atomic_store_n(&collector->bpf->bss->recording, 1, __ATOMIC_RELEASE);
 	return 0;
+}
+
+void collector_detach_operators(struct collector *collector)
+{
+	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
+	probes_detach(collector->operator_probes, NULL);
+	collector->operator_probes = NULL;
+}
+
+int collector_attach(struct collector *collector, struct error *err)
+{
+	int error = collector_attach_runs(collector, err);
+
+	return error ? error : collector_attach_operators(collector, err);
+}
+
+uint32_t collector_runs_started(const struct collector *collector)
+{
+	return __atomic_load_n(&collector->bpf->bss->runs_started, __ATOMIC_ACQUIRE);
+}
+
+void collector_select(struct collector *collector, unsigned int window, uint32_t first,
+		      uint32_t count)
+{
+	struct window *place = &collector->bpf->bss->windows[window];
+
+	place->count = 0;
+	__atomic_store_n(&place->first, first, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->count, count, __ATOMIC_RELEASE);
 }
 
 static uint64_t lost(const struct collector *collector)
@@ -534,10 +618,18 @@ static void look_after(struct collector *collector, uint64_t now)
 	}
 }
 
-int collector_run(struct collector *collector, uint64_t duration, struct error *err)
+static bool reached(const struct collector *collector, const struct collector_limits *limits)
+{
+	return (limits->runs_started &&
+		collector_runs_started(collector) >= limits->runs_started) ||
+	       (limits->runs_recorded && collector->runs >= limits->runs_recorded);
+}
+
+int collector_run(struct collector *collector, const struct collector_limits *limits,
+		  struct error *err)
 {
 	const struct collector_options *options = &collector->options;
-	uint64_t deadline = duration ? now_ns() + duration : UINT64_MAX, now;
+	uint64_t deadline = limits->duration ? now_ns() + limits->duration : UINT64_MAX, now;
 
 	for (;;) {
 		bool alive = process_alive(options->process);
@@ -557,6 +649,8 @@ int collector_run(struct collector *collector, uint64_t duration, struct error *
 			return COLLECTOR_EXITED;
 		if (now >= deadline)
 			return COLLECTOR_DURATION;
+		if (reached(collector, limits))
+			return COLLECTOR_RUNS;
 	}
 }
 
@@ -578,36 +672,52 @@ static uint64_t missed(struct opprobe_bpf *bpf)
 	return total;
 }
 
-int collector_stop(struct collector *collector, enum collector_end end, struct error *err)
+int collector_finish(struct collector *collector, enum collector_end end,
+		     struct capture_writer *next, struct error *err)
 {
 	static const char *const reasons[] = {
 		[COLLECTOR_STOPPED] = "interrupted",
 		[COLLECTOR_DURATION] = "duration reached",
 		[COLLECTOR_EXITED] = "target exited",
+		[COLLECTOR_RUNS] = "runs recorded",
 	};
 	struct capture_writer *writer = collector->options.writer;
 	struct capture_end last = {.end = now_ns()};
-	struct capture_loss loss;
 	struct losses *losses = &collector->bpf->bss->losses;
-
-	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
-	probes_detach(collector->probes);
-	collector->probes = NULL;
-	ring_buffer__consume(collector->ring);
-	loss = (struct capture_loss){
-		.ring_full = losses->ring_full,
+	struct capture_loss loss = {
+		.ring_full = losses->ring_full + collector->unheld,
 		.too_deep = losses->too_deep,
 		.unnamed = collector->unnamed,
 		.missed = missed(collector->bpf),
 		.threads_full = losses->threads_full,
 	};
+
 	snprintf(last.reason, sizeof(last.reason), "%s", reasons[end]);
 	keep_failure(collector, capture_write_loss(writer, &loss));
 	keep_failure(collector, capture_write_end(writer, &last));
 	if (collector->failed && err && !collector->failure.text[0])
 		error_set(err, collector->failed, "cannot write the capture: %s",
 			  strerror(-collector->failed));
+	if (next) {
+		/* All that is known by number is defined anew in the next capture. */
+		identity_free(collector->identities);
+		collector->identities = identity_new(next);
+		collector->n_numbers = 0;
+		collector->options.writer = next;
+		__atomic_add_fetch(&collector->bpf->bss->generation, 1, __ATOMIC_ACQ_REL);
+		if (!collector->identities)
+			return keep_failure(collector, error_set(err, -ENOMEM, "out of memory"));
+	}
 	return collector->failed;
+}
+
+int collector_stop(struct collector *collector, enum collector_end end, struct error *err)
+{
+	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
+	probes_detach(collector->operator_probes, collector->run_probes);
+	collector->operator_probes = collector->run_probes = NULL;
+	ring_buffer__consume(collector->ring);
+	return collector_finish(collector, end, NULL, err);
 }
 
 uint64_t collector_operators(const struct collector *collector)
@@ -619,10 +729,11 @@ void collector_free(struct collector *collector)
 {
 	if (!collector)
 		return;
-	probes_detach(collector->probes);
+	probes_detach(collector->operator_probes, collector->run_probes);
 	thread_slots_free(collector->threads);
 	ring_buffer__free(collector->ring);
 	identity_free(collector->identities);
+	held_free(collector->held);
 	opprobe_bpf__destroy(collector->bpf);
 	free(collector->pending);
 	free(collector->numbers);

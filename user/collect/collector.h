@@ -4,6 +4,10 @@
  * the last record in the capture. Formats nothing.
  *
  *	new ─▶ attach ─▶ run ─▶ stop ─▶ free
+ *
+ * With a schedule, only the probes of runs stay in place:
+ *
+ *	new ─▶ attach_runs ─▶ { run ─▶ attach_operators ─▶ run ─▶ detach_operators } ─▶ stop
  */
 #ifndef OPPROBE_COLLECTOR_H
 #define OPPROBE_COLLECTOR_H
@@ -23,6 +27,8 @@ struct collector_options {
 	const struct counter_set *counters;
 	struct capture_writer *writer; /* its info must have been written */
 	uint64_t buffer_size;	       /* of the ring, bytes; 0 for the default */
+	uint64_t min_duration;	       /* ns: keep operators of longer runs only */
+	bool selective;		       /* record nothing but collector_select()ed runs */
 	/* Set by a signal handler: stop, but orderly. */
 	const volatile sig_atomic_t *stop;
 	/* Called about every 0.2 s while running, for progress; may be NULL. */
@@ -30,10 +36,18 @@ struct collector_options {
 			 uint64_t operators, uint64_t runs, uint64_t lost);
 };
 
+/* When collector_run() returns of itself; 0 where there is no such limit. */
+struct collector_limits {
+	uint64_t duration;	/* ns from the call on */
+	uint64_t runs_started;	/* since the probes of runs are in place */
+	uint64_t runs_recorded; /* likewise */
+};
+
 enum collector_end {
 	COLLECTOR_STOPPED,  /* *stop was set */
 	COLLECTOR_DURATION, /* the time was over */
 	COLLECTOR_EXITED,   /* the target exited */
+	COLLECTOR_RUNS,	    /* the runs started or recorded are as many as wanted */
 };
 
 struct collector;
@@ -43,16 +57,33 @@ struct collector;
  * which does not notice. NULL with @err set on failure.
  */
 struct collector *collector_new(const struct collector_options *options, struct error *err);
-/* Put the probes in place; from here on operators are counted. */
+/* Put all probes in place; from here on operators are counted. */
 int collector_attach(struct collector *collector, struct error *err);
+/* Put the probes of runs in place: they are counted, operators are not. */
+int collector_attach_runs(struct collector *collector, struct error *err);
+/* Put the probes of operators in place, and take them away again. */
+int collector_attach_operators(struct collector *collector, struct error *err);
+void collector_detach_operators(struct collector *collector);
+/* How many runs have started since the probes of runs are in place. */
+uint32_t collector_runs_started(const struct collector *collector);
+/* Record run number @first and @count - 1 after it as window @window (< WINDOWS_MAX). */
+void collector_select(struct collector *collector, unsigned int window, uint32_t first,
+		      uint32_t count);
 /*
- * Record until *stop, for @duration ns (0: no limit), or until the target
- * exits. Returns enum collector_end, or a negative errno with @err set: names
+ * Record until *stop, until one of @limits, or until the target exits.
+ * Returns enum collector_end, or a negative errno with @err set: names
  * that cannot be proven (-ENOTRECOVERABLE), a capture that cannot be written.
  * What was recorded before stays in the capture.
  */
-int collector_run(struct collector *collector, uint64_t duration, struct error *err);
-/* Detach, write what is left, the losses and the end record. */
+int collector_run(struct collector *collector, const struct collector_limits *limits,
+		  struct error *err);
+/*
+ * Finish the capture: the losses and the end record. With @next, go on with
+ * that one, whose info must have been written.
+ */
+int collector_finish(struct collector *collector, enum collector_end end,
+		     struct capture_writer *next, struct error *err);
+/* Detach, take what is left, and finish. */
 int collector_stop(struct collector *collector, enum collector_end end, struct error *err);
 /* Operators written to the capture so far. */
 uint64_t collector_operators(const struct collector *collector);

@@ -165,7 +165,7 @@ static int record(struct overhead_job *job, struct capture_writer *writer)
 	error = collector ? collector_attach(collector, NULL) : -EINVAL;
 	if (!error) {
 		execute_all();
-		error = collector_run(collector, 0, NULL);
+		error = collector_run(collector, &(struct collector_limits){}, NULL);
 		error = error < 0 ? error : collector_stop(collector, COLLECTOR_STOPPED, NULL);
 	}
 	collector_free(collector);

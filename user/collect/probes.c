@@ -163,10 +163,19 @@ static int refuse(const struct site *site, const char *path, int error, struct e
 			 site_role_name(site->role), site->offset, path, strerror(-error), remedy);
 }
 
+static bool is_of(const struct site *site, enum probes_part part)
+{
+	bool run = site->role == SITE_RUN_ENTER || site->role == SITE_RUN_EXIT ||
+		   site->role == SITE_SESSION_END;
+
+	return run == (part == PROBES_OF_RUNS);
+}
+
 static int attach_sites_multi(struct probes *probes, struct opprobe_bpf *bpf,
-			      const struct location *location, const char *path, pid_t pid,
+			      const struct probes_target *target, enum probes_part part,
 			      struct error *err)
 {
+	const struct location *location = target->location;
 	bool done[SITES_MAX] = {};
 
 	for (size_t i = 0; i < location->n_sites; i++) {
@@ -175,7 +184,7 @@ static int attach_sites_multi(struct probes *probes, struct opprobe_bpf *bpf,
 		size_t n = 0;
 		int fd;
 
-		if (!program || done[i])
+		if (!program || done[i] || !is_of(&location->sites[i], part))
 			continue;
 		for (size_t j = i; j < location->n_sites; j++) {
 			if (program_of(bpf, &location->sites[j]) != program)
@@ -183,35 +192,37 @@ static int attach_sites_multi(struct probes *probes, struct opprobe_bpf *bpf,
 			offsets[n++] = location->sites[j].offset;
 			done[j] = true;
 		}
-		fd = attach_multi(program, path, offsets, n, pid);
+		fd = attach_multi(program, target->path, offsets, n, target->pid);
 		if (fd < 0)
-			return refuse(&location->sites[i], path, fd, err);
+			return refuse(&location->sites[i], target->path, fd, err);
 		probes->fds[probes->n++] = fd;
 	}
 	return 0;
 }
 
 static int attach_sites_singly(struct probes *probes, struct opprobe_bpf *bpf,
-			       const struct location *location, const char *path, pid_t pid,
+			       const struct probes_target *target, enum probes_part part,
 			       struct error *err)
 {
+	const struct location *location = target->location;
+
 	for (size_t i = 0; i < location->n_sites; i++) {
 		struct bpf_program *program = program_of(bpf, &location->sites[i]);
 		struct bpf_link *link;
 
-		if (!program)
+		if (!program || !is_of(&location->sites[i], part))
 			continue;
-		link = bpf_program__attach_uprobe(program, false, pid, path,
+		link = bpf_program__attach_uprobe(program, false, target->pid, target->path,
 						  location->sites[i].offset);
 		if (!link)
-			return refuse(&location->sites[i], path, -errno, err);
+			return refuse(&location->sites[i], target->path, -errno, err);
 		probes->links[probes->n++] = link;
 	}
 	return 0;
 }
 
-struct probes *probes_attach(struct opprobe_bpf *bpf, const struct location *location,
-			     const char *path, pid_t pid, bool multi, struct error *err)
+struct probes *probes_attach(struct opprobe_bpf *bpf, const struct probes_target *target,
+			     enum probes_part part, struct error *err)
 {
 	struct probes *probes = calloc(1, sizeof(*probes));
 	int error;
@@ -220,10 +231,10 @@ struct probes *probes_attach(struct opprobe_bpf *bpf, const struct location *loc
 		error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	error = multi ? attach_sites_multi(probes, bpf, location, path, pid, err)
-		      : attach_sites_singly(probes, bpf, location, path, pid, err);
+	error = target->multi ? attach_sites_multi(probes, bpf, target, part, err)
+			      : attach_sites_singly(probes, bpf, target, part, err);
 	if (error) {
-		probes_detach(probes);
+		probes_detach(probes, NULL);
 		return NULL;
 	}
 	return probes;
@@ -241,24 +252,33 @@ static void *destroy_link(void *link)
 	return NULL;
 }
 
-void probes_detach(struct probes *probes)
-{
-	pthread_t threads[PROBES_MAX];
-	bool started[PROBES_MAX] = {};
+struct detaching {
+	pthread_t threads[2 * PROBES_MAX];
+	size_t n;
+};
 
-	if (!probes)
-		return;
-	for (size_t i = 0; i < probes->n; i++) {
+static void detach_begin(struct probes *probes, struct detaching *detaching)
+{
+	for (size_t i = 0; probes && i < probes->n; i++) {
 		void *(*close_one)(void *) = probes->links[i] ? destroy_link : close_fd;
 		void *what = probes->links[i] ? (void *)probes->links[i]
 					      : (void *)(intptr_t)probes->fds[i];
 
-		started[i] = !pthread_create(&threads[i], NULL, close_one, what);
-		if (!started[i])
+		if (pthread_create(&detaching->threads[detaching->n], NULL, close_one, what))
 			close_one(what);
+		else
+			detaching->n++;
 	}
-	for (size_t i = 0; i < probes->n; i++)
-		if (started[i])
-			pthread_join(threads[i], NULL);
-	free(probes);
+}
+
+void probes_detach(struct probes *one, struct probes *other)
+{
+	struct detaching detaching = {};
+
+	detach_begin(one, &detaching);
+	detach_begin(other, &detaching);
+	for (size_t i = 0; i < detaching.n; i++)
+		pthread_join(detaching.threads[i], NULL);
+	free(one);
+	free(other);
 }

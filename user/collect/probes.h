@@ -35,14 +35,30 @@ int probes_own_offset(const void *address, uint64_t *offset);
 
 struct probes;
 
+/* Which sites: those that bracket runs, or those of operators and their work. */
+enum probes_part {
+	PROBES_OF_RUNS,
+	PROBES_OF_OPERATORS,
+};
+
+struct probes_target {
+	const struct location *location;
+	const char *path; /* the file that @location is in */
+	pid_t pid;
+	bool multi;
+};
+
 /*
- * Attach @bpf's programs to the sites of @location in the file @path, for
- * process @pid only. NULL with @err set if one of them cannot be attached;
- * the others are then gone again.
+ * Attach @bpf's programs to the sites of @part in @target, for its process
+ * only. NULL with @err set if one of them cannot be attached; the others are
+ * then gone again.
  */
-struct probes *probes_attach(struct opprobe_bpf *bpf, const struct location *location,
-			     const char *path, pid_t pid, bool multi, struct error *err);
-/* Take all probes away, side by side, since the kernel waits at each. */
-void probes_detach(struct probes *probes);
+struct probes *probes_attach(struct opprobe_bpf *bpf, const struct probes_target *target,
+			     enum probes_part part, struct error *err);
+/*
+ * Take the probes of both away (each may be NULL), side by side, since the
+ * kernel waits at each.
+ */
+void probes_detach(struct probes *one, struct probes *other);
 
 #endif

@@ -25,6 +25,10 @@ struct short_event {
 extern const struct short_event short_events[];
 extern const size_t n_short_events;
 
+/* NULL if there is none. Case does not matter in names. */
+const struct short_event *short_by_name(const char *name);
+const struct short_event *short_by_code(uint32_t type, uint64_t config);
+
 static inline bool counter_uses_perf(const struct counter *counter)
 {
 	return counter->source == COUNTER_PERF || counter->source == COUNTER_PERF_SOFTWARE;

@@ -78,8 +78,7 @@ static uint64_t may_make_address(const uint8_t *code)
 {
 	uint64_t first = long_at(code), third = long_at(code + 2);
 
-	return (zero_bytes((first & BYTES(0xfb)) ^ BYTES(0x48)) |
-		zero_bytes(first ^ BYTES(0x0f))) &
+	return (zero_bytes((first & BYTES(0xfb)) ^ BYTES(0x48)) | zero_bytes(first ^ BYTES(0x0f))) &
 	       zero_bytes((third & BYTES(0xc7)) ^ BYTES(0x05));
 }
 
@@ -94,8 +93,7 @@ static void scan_x86_64(struct scan *scan, const uint8_t *code, size_t size, uin
 		for (size_t end = i + 8; i < end && i + 7 <= size; i++)
 			if (makes_address(code + i))
 				found(scan, address + i,
-				      address + i + 7 +
-					      (uint64_t)(int32_t)word_at(code + i + 3));
+				      address + i + 7 + (uint64_t)(int32_t)word_at(code + i + 3));
 		i--;
 	}
 }
@@ -284,8 +282,7 @@ static void transfer_x86_64(struct transfer_scan *scan, const uint8_t *code, siz
 	if ((call && (scan->transfers & TRANSFER_CALL)) ||
 	    (jump && (scan->transfers & TRANSFER_JUMP)))
 		transfer_found(scan, address,
-			       address + length +
-				       (uint64_t)(int32_t)word_at(code + length - 4));
+			       address + length + (uint64_t)(int32_t)word_at(code + length - 4));
 }
 
 static void transfers_x86_64(struct transfer_scan *scan, const uint8_t *code, size_t size,

@@ -199,6 +199,18 @@ const struct insn *function_after(const struct function *function, const struct 
 	return accepted;
 }
 
+bool function_bypassed(const struct function *function, const struct insn *first,
+		       const struct insn *last)
+{
+	const struct function_part *part = part_of(function, first->address);
+
+	for (const struct insn *insn = part->insns; insn < first; insn++)
+		if (is_direct(insn) && insn->target > first->address &&
+		    insn->target <= last->address)
+			return true;
+	return false;
+}
+
 /* -- ways out ----------------------------------------------------------------------- */
 
 /*

@@ -59,5 +59,11 @@ size_t function_exits(const struct function *function,
  * branch comes before.
  */
 const struct insn *function_after(const struct function *function, const struct insn *insn);
+/*
+ * Does a branch from before @first lead behind it, up to @last? Both are in
+ * the same part. Branches from further on are loops and exception handlers.
+ */
+bool function_bypassed(const struct function *function, const struct insn *first,
+		       const struct insn *last);
 
 #endif

@@ -57,8 +57,8 @@ static size_t find_text(const struct elf_image *image, const char *text, size_t 
 
 bool ort_has_anchors(const struct elf_image *image)
 {
-	static const char *const texts[] = { "Non-zero status code returned while running ",
-					     "N11onnxruntime16InferenceSessionE" };
+	static const char *const texts[] = {"Non-zero status code returned while running ",
+					    "N11onnxruntime16InferenceSessionE"};
 	struct elf_range ranges[RANGES_MAX];
 	size_t n = elf_constant_ranges(image, ranges, RANGES_MAX);
 	uint64_t address;
@@ -94,7 +94,7 @@ static void want(struct wanted *wanted, uint64_t low, uint64_t high, struct anch
 {
 	if (wanted->n == CODE_TARGETS_MAX)
 		return;
-	wanted->targets[wanted->n] = (struct code_target){ low, high };
+	wanted->targets[wanted->n] = (struct code_target){low, high};
 	wanted->refs[wanted->n++] = refs;
 }
 
@@ -130,12 +130,12 @@ static void find_types(struct finder *finder)
 	uint64_t names[OCCURRENCES_MAX], typeinfos[OCCURRENCES_MAX];
 
 	for (size_t i = 0; i < TYPES; i++) {
-		size_t n = find_text(finder->image, type_names[i], strlen(type_names[i]) + 1,
-				     names, OCCURRENCES_MAX);
+		size_t n = find_text(finder->image, type_names[i], strlen(type_names[i]) + 1, names,
+				     OCCURRENCES_MAX);
 
 		for (size_t k = 0; k < n && !finder->vtables[i]; k++) {
-			size_t found = rtti_typeinfos(finder->image, names[k], typeinfos,
-						      OCCURRENCES_MAX);
+			size_t found =
+				rtti_typeinfos(finder->image, names[k], typeinfos, OCCURRENCES_MAX);
 
 			for (size_t j = 0; j < found; j++)
 				if (rtti_vtable(finder->image, typeinfos[j], &finder->vtables[i]))
@@ -159,8 +159,8 @@ static bool is_task_name(const struct elf_image *image, uint64_t address)
 static void find_tasks(struct finder *finder, struct wanted *wanted)
 {
 	uint64_t names[2 * OCCURRENCES_MAX], typeinfos[OCCURRENCES_MAX];
-	size_t n = find_text(finder->image, task_name, strlen(task_name), names,
-			     2 * OCCURRENCES_MAX);
+	size_t n =
+		find_text(finder->image, task_name, strlen(task_name), names, 2 * OCCURRENCES_MAX);
 
 	for (size_t i = 0; i < n && finder->n_tasks < TASKS_MAX; i++) {
 		uint64_t name = string_start(finder->image, names[i], 512);
@@ -172,8 +172,7 @@ static void find_tasks(struct finder *finder, struct wanted *wanted)
 		if (!found)
 			continue;
 		for (size_t k = 0; k < found; k++)
-			want_object(finder, wanted, typeinfos[k],
-				    &finder->tasks[finder->n_tasks]);
+			want_object(finder, wanted, typeinfos[k], &finder->tasks[finder->n_tasks]);
 		finder->n_tasks++;
 	}
 }
@@ -189,7 +188,7 @@ static void add_function(struct anchor_refs *refs, const struct code_range *rang
 
 int ort_find_anchors(struct finder *finder, struct error *err)
 {
-	struct wanted wanted = { .n = 0 };
+	struct wanted wanted = {.n = 0};
 	struct code_ref refs[REFS_MAX];
 	struct elf_range ranges[RANGES_MAX];
 	size_t n;
@@ -220,7 +219,7 @@ const struct anchor_refs *ort_functions(struct finder *finder, enum anchor ancho
 
 	if (refs->resolved)
 		return refs;
-	*refs = (struct anchor_refs){ .resolved = true };
+	*refs = (struct anchor_refs){.resolved = true};
 	for (size_t i = 0; i < parts.n; i++) {
 		struct code_range range;
 

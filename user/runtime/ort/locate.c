@@ -53,8 +53,8 @@ static bool winner(const struct votes *votes, struct code_range *range)
 static bool parent_by_way_back(struct finder *finder, const struct code_range *cold,
 			       struct code_range *parent)
 {
-	struct code_target inside = { cold->start, cold->end - 1 };
-	struct votes votes = { .n = 0 };
+	struct code_target inside = {cold->start, cold->end - 1};
+	struct votes votes = {.n = 0};
 	struct function function;
 	uint64_t from;
 
@@ -75,19 +75,18 @@ static bool parent_by_way_back(struct finder *finder, const struct code_range *c
 static bool parent_by_jumps(struct finder *finder, const struct code_range *cold,
 			    struct code_range *parent)
 {
-	struct code_target inside = { cold->start, cold->end - 1 };
-	struct votes votes = { .n = 0 };
+	struct code_target inside = {cold->start, cold->end - 1};
+	struct votes votes = {.n = 0};
 	uint64_t from[JUMPS_MAX];
-	size_t n = code_transfers_find(finder->image, NULL, &inside, TRANSFER_JUMP, from,
-				       JUMPS_MAX);
+	size_t n =
+		code_transfers_find(finder->image, NULL, &inside, TRANSFER_JUMP, from, JUMPS_MAX);
 
 	for (size_t i = 0; i < n; i++)
 		vote(finder, &votes, from[i]);
 	return winner(&votes, parent);
 }
 
-int ort_function_of(struct finder *finder, uint64_t pc, struct code_range *range,
-		    struct error *err)
+int ort_function_of(struct finder *finder, uint64_t pc, struct code_range *range, struct error *err)
 {
 	struct code_range cold;
 	int code = unwind_find(finder->image, pc, range, err);
@@ -105,12 +104,12 @@ int ort_function_of(struct finder *finder, uint64_t pc, struct code_range *range
 bool ort_calls(struct finder *finder, const struct code_range *from, uint64_t to,
 	       unsigned int depth)
 {
-	struct code_target target = { to, to }, anywhere = { 1, UINT64_MAX };
+	struct code_target target = {to, to}, anywhere = {1, UINT64_MAX};
 	uint64_t sites[CALLEES_MAX], site;
 	size_t n;
 
-	if (code_transfers_find(finder->image, from, &target, TRANSFER_CALL | TRANSFER_JUMP,
-				&site, 1))
+	if (code_transfers_find(finder->image, from, &target, TRANSFER_CALL | TRANSFER_JUMP, &site,
+				1))
 		return true;
 	if (depth <= 1)
 		return false;
@@ -121,7 +120,8 @@ bool ort_calls(struct finder *finder, const struct code_range *from, uint64_t to
 		struct insn insn;
 
 		if (!code || !disassemble(finder->dis, code, 16, sites[i], &insn) ||
-		    insn.kind != INSN_CALL || unwind_find(finder->image, insn.target, &callee, NULL) ||
+		    insn.kind != INSN_CALL ||
+		    unwind_find(finder->image, insn.target, &callee, NULL) ||
 		    callee.start != insn.target)
 			continue;
 		if (ort_calls(finder, &callee, to, depth - 1))

@@ -33,7 +33,7 @@ enum type {
 };
 
 #define FUNCTIONS_MAX 8
-#define TASKS_MAX 4
+#define TASKS_MAX     4
 
 /* The parts of functions that refer to an anchor; see ort_functions(). */
 struct anchor_refs {
@@ -48,7 +48,7 @@ struct finder {
 	struct location *location;
 	struct flow *flow;
 	struct anchor_refs anchors[ANCHORS]; /* by ort_functions() alone */
-	uint64_t vtables[TYPES]; /* 0 if not found */
+	uint64_t vtables[TYPES];	     /* 0 if not found */
 	/* The std::function managers of the pool's tasks. */
 	struct anchor_refs tasks[TASKS_MAX];
 	size_t n_tasks;
@@ -98,7 +98,6 @@ bool ort_has_symbol(struct finder *finder, const char *prefix, uint64_t address)
 int ort_add_site(struct finder *finder, struct site site, const struct function *function,
 		 const struct insn *insn, struct error *err);
 /* A sentence for the user about what could not be proven. */
-void ort_note(struct finder *finder, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void ort_note(struct finder *finder, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -56,8 +56,8 @@ static struct context_call context_call(const struct flow *flow, const struct in
 
 	if (insn->kind != INSN_CALL || !flow_is_made(flow, args[0]) ||
 	    !flow_is_made(flow, args[1]) || !flow_is_made(flow, args[2]))
-		return (struct context_call){ .insn = NULL };
-	return (struct context_call){ insn, flow_reg(flow, args[0]) };
+		return (struct context_call){.insn = NULL};
+	return (struct context_call){insn, flow_reg(flow, args[0])};
 }
 
 /*
@@ -79,18 +79,17 @@ static void find_computes(struct finder *finder, const struct function *function
 			  struct computes *computes)
 {
 	const struct function_part *part = &function->parts[0];
-	struct context_call call = { .insn = NULL };
+	struct context_call call = {.insn = NULL};
 	struct flow *flow = finder->flow;
 
-	*computes = (struct computes){ .n = 0 };
+	*computes = (struct computes){.n = 0};
 	flow_start(flow, function);
 	for (const struct insn *insn = part->insns; insn < part->insns + part->n; insn++) {
 		if (insn->label)
 			call.insn = NULL;
 		if (is_compute(flow, insn) && computes->n < COMPUTES_MAX)
 			computes->calls[computes->n++] = insn;
-		if (completes_context(finder, &call, insn) &&
-		    computes->n_contexts < COMPUTES_MAX) {
+		if (completes_context(finder, &call, insn) && computes->n_contexts < COMPUTES_MAX) {
 			computes->contexts[computes->n_contexts++] = call.insn;
 			call.insn = NULL;
 		}
@@ -124,7 +123,7 @@ static void add_candidate(struct candidates *candidates, const struct code_range
 		}
 	}
 	if (candidates->n < CANDIDATES_MAX)
-		candidates->list[candidates->n++] = (struct candidate){ *range, route };
+		candidates->list[candidates->n++] = (struct candidate){*range, route};
 }
 
 static void add_symbol(struct finder *finder, struct candidates *candidates, const char *prefix)
@@ -160,7 +159,7 @@ static int agreed(struct finder *finder, const struct candidates *candidates, co
 
 static bool has_compute(struct finder *finder, const struct code_range *range)
 {
-	struct computes computes = { .n = 0 };
+	struct computes computes = {.n = 0};
 	struct function function;
 
 	if (!function_decode(finder->image, finder->dis, range, &function, NULL))
@@ -203,7 +202,12 @@ static bool function_in_slot(struct finder *finder, enum type type, unsigned int
 
 /* -- sites ------------------------------------------------------------------------------ */
 
-/* A place that is passed after each return of Compute, and on no way around it. */
+/*
+ * A place that is passed after each return of Compute. In a function that
+ * runs one operator it does not matter how else it is reached, for the
+ * operator has begun; in one that runs several it must not be reached by
+ * going around a call of Compute.
+ */
 static int add_exits(struct finder *finder, const struct function *function,
 		     const struct computes *computes, struct site site, struct error *err)
 {
@@ -212,12 +216,13 @@ static int add_exits(struct finder *finder, const struct function *function,
 		const struct insn *exit = function_after(function, computes->calls[i]);
 		int code;
 
-		if (!exit)
-			return error_set(err, -ENOEXEC,
-					 "%s: no place for a probe behind the kernel's call at "
-					 "0x%lx",
-					 finder->image->path,
-					 (unsigned long)computes->calls[i]->address);
+		if (!exit || (site.convention == OP_BY_KERNEL &&
+			      function_bypassed(function, computes->calls[i], exit)))
+			return error_set(
+				err, -ENOEXEC,
+				"%s: no safe place for a probe behind the kernel's call at "
+				"0x%lx",
+				finder->image->path, (unsigned long)computes->calls[i]->address);
 		code = ort_add_site(finder, site, function, exit, err);
 		if (code)
 			return code;
@@ -228,8 +233,10 @@ static int add_exits(struct finder *finder, const struct function *function,
 static int add_by_index(struct finder *finder, const struct candidate *found, struct error *err)
 {
 	const struct abi *abi = insn_abi(finder->image->arch);
-	struct site site = { .role = SITE_OP_ENTER, .convention = OP_BY_INDEX,
-			     .routes = found->routes, .function = finder->n_functions++ };
+	struct site site = {.role = SITE_OP_ENTER,
+			    .convention = OP_BY_INDEX,
+			    .routes = found->routes,
+			    .function = finder->n_functions++};
 	struct computes computes;
 	struct function function;
 	const struct insn *entry;
@@ -257,8 +264,10 @@ out:
 
 static int add_by_kernel(struct finder *finder, const struct candidate *found, struct error *err)
 {
-	struct site site = { .role = SITE_OP_ENTER, .convention = OP_BY_KERNEL,
-			     .routes = found->routes, .function = finder->n_functions++ };
+	struct site site = {.role = SITE_OP_ENTER,
+			    .convention = OP_BY_KERNEL,
+			    .routes = found->routes,
+			    .function = finder->n_functions++};
 	struct computes computes;
 	struct function function;
 	int code = function_decode(finder->image, finder->dis, &found->range, &function, err);
@@ -288,7 +297,7 @@ out:
 static int locate_execute_kernel(struct finder *finder, struct error *err)
 {
 	const struct anchor_refs *string = ort_functions(finder, ANCHOR_EXECUTE_KERNEL);
-	struct candidates candidates = { .n = 0 };
+	struct candidates candidates = {.n = 0};
 	struct candidate found;
 	struct code_range execute;
 	int code;
@@ -305,7 +314,7 @@ static int locate_execute_kernel(struct finder *finder, struct error *err)
 static int locate_sequential(struct finder *finder, struct candidate *found, struct error *err)
 {
 	const struct anchor_refs *string = ort_functions(finder, ANCHOR_SEQUENTIAL);
-	struct candidates candidates = { .n = 0 };
+	struct candidates candidates = {.n = 0};
 	struct code_range execute;
 
 	add_symbol(finder, &candidates, "_ZN11onnxruntime18SequentialExecutor7ExecuteE");
@@ -329,7 +338,7 @@ static int locate_executors(struct finder *finder, struct error *err)
 	for (size_t i = 0; i < failed->n && !code; i++) {
 		if (failed->functions[i].start == sequential.range.start)
 			continue;
-		other = (struct candidate){ failed->functions[i], ROUTE_STRING };
+		other = (struct candidate){failed->functions[i], ROUTE_STRING};
 		code = add_by_kernel(finder, &other, err);
 	}
 	return code;

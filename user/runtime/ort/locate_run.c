@@ -14,9 +14,9 @@
 /* struct OrtApiBase { GetApi, GetVersionString }: onnxruntime_c_api.h. */
 #define API_BASE_VERSION 8
 /* struct OrtApi only grows at its end; Run is its tenth function. */
-#define API_RUN		 9
-#define API_MIN		 100 /* functions, in 1.8 already */
-#define CALL_DEPTH	 3   /* from OrtApis::Run to InferenceSession::Run, at most */
+#define API_RUN	   9
+#define API_MIN	   100 /* functions, in 1.8 already */
+#define CALL_DEPTH 3   /* from OrtApis::Run to InferenceSession::Run, at most */
 
 /* -- the API ------------------------------------------------------------------------------ */
 
@@ -35,8 +35,7 @@ static bool constant_result(struct finder *finder, uint64_t address, uint64_t *v
 		flow_start(finder->flow, &function);
 		for (size_t i = 0; i < part->n && !found; i++) {
 			flow_step(finder->flow, &part->insns[i]);
-			if (part->insns[i].kind != INSN_PLAIN &&
-			    part->insns[i].kind != INSN_RETURN)
+			if (part->insns[i].kind != INSN_PLAIN && part->insns[i].kind != INSN_RETURN)
 				break;
 			/* Results are in register 0 on both architectures. */
 			found = part->insns[i].kind == INSN_RETURN &&
@@ -77,8 +76,7 @@ static uint64_t api_table(struct finder *finder, const struct code_range *get_ap
 			if (insn->reg == REG_NONE || insn->effect == EFFECT_STORE ||
 			    !flow_is_const(finder->flow, flow_reg(finder->flow, insn->reg),
 					   &value) ||
-			    value == table ||
-			    table_length(finder->image, value, API_MIN) < API_MIN)
+			    value == table || table_length(finder->image, value, API_MIN) < API_MIN)
 				continue;
 			unique &= !table;
 			table = value;
@@ -204,10 +202,10 @@ static bool find_run(struct finder *finder, struct code_range *run, unsigned int
 static void locate_run(struct finder *finder)
 {
 	const struct abi *abi = insn_abi(finder->image->arch);
-	struct site site = { .role = SITE_RUN_ENTER, .function = finder->n_functions++ };
+	struct site site = {.role = SITE_RUN_ENTER, .function = finder->n_functions++};
 	size_t before = finder->location->n_sites, n = 0;
 	const struct insn *exits[FUNCTION_EXITS_MAX], *entry = NULL;
-	struct function function = { .n_parts = 0 };
+	struct function function = {.n_parts = 0};
 	struct code_range range;
 	int code = -ENOENT;
 
@@ -241,7 +239,7 @@ static void locate_session_end(struct finder *finder)
 	uint64_t previous = 0;
 
 	for (unsigned int slot = 0; slot < 2; slot++) {
-		struct site site = { .role = SITE_SESSION_END, .routes = ROUTE_RTTI };
+		struct site site = {.role = SITE_SESSION_END, .routes = ROUTE_RTTI};
 		uint64_t address;
 
 		if (!finder->vtables[TYPE_SESSION] ||

@@ -54,18 +54,17 @@ static uint64_t stored_invoker(struct finder *finder, const struct code_range *h
 /* Code that has the address of @manager, in it or in a word that it loads. */
 static size_t manager_refs(struct finder *finder, uint64_t manager, struct code_ref *refs)
 {
-	struct code_target targets[REFS_MAX + 1] = { { manager, manager } };
+	struct code_target targets[REFS_MAX + 1] = {{manager, manager}};
 	uint64_t slots[REFS_MAX];
 	size_t n = elf_pointers_to(finder->image, manager, slots, REFS_MAX), found;
-	struct code_range near = { manager > REACH ? manager - REACH : 0, manager + REACH, 0 };
+	struct code_range near = {manager > REACH ? manager - REACH : 0, manager + REACH, 0};
 
 	if (n > REFS_MAX)
 		n = REFS_MAX;
 	for (size_t i = 0; i < n; i++)
-		targets[i + 1] = (struct code_target){ slots[i], slots[i] };
+		targets[i + 1] = (struct code_target){slots[i], slots[i]};
 	found = code_refs_find(finder->image, &near, targets, n + 1, refs, REFS_MAX);
-	return found ? found :
-		       code_refs_find(finder->image, NULL, targets, n + 1, refs, REFS_MAX);
+	return found ? found : code_refs_find(finder->image, NULL, targets, n + 1, refs, REFS_MAX);
 }
 
 /* The function that calls the lambda of @manager, by whoever makes a std::function of it. */
@@ -94,8 +93,8 @@ static bool find_invoker(struct finder *finder, uint64_t manager, struct code_ra
 static int add_task_sites(struct finder *finder, const struct code_range *range)
 {
 	const struct abi *abi = insn_abi(finder->image->arch);
-	struct site site = { .role = SITE_TASK_ENTER, .routes = ROUTE_RTTI,
-			     .function = finder->n_functions++ };
+	struct site site = {
+		.role = SITE_TASK_ENTER, .routes = ROUTE_RTTI, .function = finder->n_functions++};
 	const struct insn *exits[FUNCTION_EXITS_MAX], *entry = NULL;
 	struct function function;
 	size_t n = 0;

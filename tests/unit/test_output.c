@@ -1,0 +1,653 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Views: what people and programs get to see. */
+#include "capture_helper.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <zlib.h>
+
+#include "output/output.h"
+#include "output/text.h"
+
+/* Names that break careless writers. */
+static const char *const names[] = {"plain",
+				    "",
+				    "a \"quoted\" \\ name",
+				    "caf\xc3\xa9",
+				    "\x1b[31mred",
+				    "broken \xff\xc3",
+				    "=1+1",
+				    "two\nlines",
+				    "</script>",
+				    "comma, here",
+				    "\xe2\x80\xae"
+				    "gnp.exe",
+				    "\xc2\x9b"
+				    "31m"};
+#define N_NAMES (sizeof(names) / sizeof(names[0]))
+
+static struct test_capture odd_capture(void)
+{
+	struct capture_info info = test_info(3);
+	struct capture_run run = test_run(0, 0, N_NAMES * 1000 + 500);
+	struct test_capture c;
+
+	strcpy(info.events[0].name, "op_name");
+	strcpy(info.events[1].name, "ticks \"x\"");
+	strcpy(info.events[2].name, "never");
+	strcpy(info.command, "server \"x\" \x01");
+	c = test_begin(&info);
+	assert_int_equal(
+		capture_write_shapes(
+			c.writer, &(struct capture_shapes){0, "[{\"float\":[1,64]},{\"int64\":[]}]",
+							   "[{\"float\":[1,-1]}]", 264, 0, 256}),
+		0);
+	assert_int_equal(
+		capture_write_shapes(
+			c.writer, &(struct capture_shapes){1, "[{\"float\":[1]}", "x\"", 0, 0, 0}),
+		0);
+	for (uint32_t op = 0; op < N_NAMES; op++)
+		test_operator(&c, op, names[op], "Conv");
+	for (uint32_t i = 0; i < 2 * N_NAMES; i++) {
+		struct capture_exec exec = test_exec(i % N_NAMES, i * 500, i * 500 + 400 + i);
+
+		exec.shapes = i % 3 ? CAPTURE_UNKNOWN : i % 2;
+		exec.counted = i % 2 ? 3 : 1;
+		exec.counters[0] = 10 + i;
+		exec.counters[1] = 1000000;
+		test_write(&c, exec);
+	}
+	test_write(&c, (struct capture_exec){.op = 0,
+					     .run = 0,
+					     .parent = CAPTURE_UNKNOWN,
+					     .shapes = CAPTURE_UNKNOWN,
+					     .flags = EXEC_THREW,
+					     .start = START + 12300,
+					     .end = START + 12300});
+	assert_int_equal(capture_write_run(c.writer, &run), 0);
+	test_finish(&c);
+	return c;
+}
+
+/* What a report prints, allocated. */
+static char *report(const struct test_capture *c, const struct report_options *options)
+{
+	struct error err = {{0}};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (report_print(c->path, options, out, &err))
+		fail_msg("%s", err.text);
+	fclose(out);
+	return text;
+}
+
+static char *export(const struct test_capture *c, enum export_format format)
+{
+	char path[] = "/tmp/opprobe-test-XXXXXX";
+	struct error err = {{0}};
+	int fd = mkstemp(path);
+	size_t size;
+	char *text;
+
+	close(fd);
+	if (export_capture(c->path, format, path, NULL, &err))
+		fail_msg("%s", err.text);
+	text = (char *)test_load(path, &size);
+	unlink(path);
+	return text;
+}
+
+static cJSON *parse(char *text)
+{
+	const char *end = NULL;
+	cJSON *json = cJSON_ParseWithOpts(text, &end, true);
+
+	if (!json)
+		fail_msg("not JSON: %.80s", cJSON_GetErrorPtr());
+	for (const char *p = text; *p;)
+		assert_true(text_next(&p) >= 0);
+	free(text);
+	return json;
+}
+
+static double number(const cJSON *object, const char *key)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+
+	if (!cJSON_IsNumber(item))
+		fail_msg("%s is no number", key);
+	return item->valuedouble;
+}
+
+static const char *string(const cJSON *object, const char *key)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+
+	if (!cJSON_IsString(item))
+		fail_msg("%s is no string", key);
+	return item->valuestring;
+}
+
+static const cJSON *operator_named(const cJSON *json, const char *name)
+{
+	const cJSON *op;
+
+	cJSON_ArrayForEach(op,
+			   cJSON_GetObjectItem(json, "operators")) if (!strcmp(string(op, "name"),
+									       name)) return op;
+	fail_msg("no operator %s", name);
+	return NULL;
+}
+
+static void the_json_report_has_every_operator_under_its_name(void **state)
+{
+	static const char *const shown[] = {
+		"plain",       "Conv_1",      "a \"quoted\" \\ name",
+		"caf\xc3\xa9", "\x1b[31mred", "broken \xef\xbf\xbd\xef\xbf\xbd",
+		"=1+1",	       "two\nlines",  "</script>",
+		"comma, here"};
+	struct test_capture c = odd_capture();
+	struct report_options options = {.format = REPORT_JSON};
+	cJSON *json = parse(report(&c, &options));
+	const cJSON *op, *counters;
+
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+		op = operator_named(json, shown[i]);
+		assert_string_equal(string(op, "op_type"), "Conv");
+		assert_string_equal(string(op, "provider"), "CPUExecutionProvider");
+		assert_true(number(op, "session") == 0);
+		assert_true(number(op, "count") == (i ? 2 : 3));
+		assert_true(number(op, "total_ns") == 800 + 2 * i + N_NAMES);
+		assert_true(number(op, "self_ns") == 800 + 2 * i + N_NAMES);
+		assert_true(number(op, "min_ns") == 400 + i);
+		assert_true(number(op, "max_ns") == 400 + i + N_NAMES);
+	}
+	counters = cJSON_GetObjectItem(operator_named(json, "Conv_1"), "counters");
+	assert_int_equal(cJSON_GetArraySize(counters), 3);
+	op = cJSON_GetObjectItemCaseSensitive(counters, "op_name");
+	assert_true(number(op, "total") == 22 + N_NAMES);
+	assert_true(number(op, "counted") == 2);
+	op = cJSON_GetObjectItemCaseSensitive(counters, "ticks \"x\"");
+	assert_true(number(op, "counted") == 2);
+	op = cJSON_GetObjectItemCaseSensitive(counters, "never");
+	assert_true(cJSON_IsNull(cJSON_GetObjectItem(op, "total")));
+	assert_true(number(op, "counted") == 0);
+	assert_true(cJSON_IsNull(cJSON_GetObjectItem(op, "estimate")));
+	assert_true(number(json, "runs") == 1);
+	assert_true(number(json, "lost") == 0);
+	assert_true(number(cJSON_GetObjectItem(json, "total"), "total_ns") == N_NAMES * 1000 + 500);
+	assert_string_equal(string(cJSON_GetObjectItem(json, "runtime"), "version"), "1.24.3");
+	cJSON_Delete(json);
+	test_remove(&c);
+}
+
+/* Members that are printed and those that the schema knows are the same. */
+static void compare_members(const cJSON *object, const cJSON *schema, const cJSON *root)
+{
+	const cJSON *ref = cJSON_GetObjectItem(schema, "$ref"), *properties, *item;
+
+	if (ref && !strncmp(ref->valuestring, "#/$defs/", 8))
+		schema = cJSON_GetObjectItem(cJSON_GetObjectItem(root, "$defs"),
+					     ref->valuestring + 8);
+	properties = cJSON_GetObjectItem(schema, "properties");
+	if (cJSON_IsArray(object)) {
+		compare_members(object->child, cJSON_GetObjectItem(schema, "items"), root);
+		return;
+	}
+	if (!cJSON_IsObject(object) || !properties)
+		return;
+	cJSON_ArrayForEach(item, object)
+	{
+		const cJSON *known = cJSON_GetObjectItemCaseSensitive(properties, item->string);
+
+		if (!known)
+			fail_msg("%s is not in the schema", item->string);
+		compare_members(item, known, root);
+	}
+	cJSON_ArrayForEach(
+		item, cJSON_GetObjectItem(
+			      schema,
+			      "required")) if (!cJSON_GetObjectItemCaseSensitive(object,
+										 item->valuestring))
+		fail_msg("%s is missing", item->valuestring);
+}
+
+static void the_schema_describes_the_json_report(void **state)
+{
+	static const enum analyze_group groups[] = {GROUP_NODE,	  GROUP_OP,	 GROUP_SHAPE,
+						    GROUP_THREAD, GROUP_SESSION, GROUP_RUN};
+	struct test_capture c = odd_capture();
+	struct error err;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	cJSON *schema;
+
+	assert_int_equal(report_print_json_schema(out, &err), 0);
+	fclose(out);
+	schema = parse(text);
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		struct report_options options = {.format = REPORT_JSON, .analyze.group = groups[i]};
+		cJSON *json;
+
+		options.analyze.tree = !i;
+		json = parse(report(&c, &options));
+		compare_members(json, schema, schema);
+		cJSON_Delete(json);
+	}
+	cJSON_Delete(schema);
+	test_remove(&c);
+}
+
+static void a_table_shows_no_control_characters_of_the_target(void **state)
+{
+	struct test_capture c = odd_capture();
+	struct report_options options = {.percentiles = true};
+	char *text = report(&c, &options);
+
+	for (const char *p = text; *p;) {
+		int32_t code = text_next(&p);
+
+		assert_true(code >= ' ' || code == '\n');
+		assert_false(code >= 0x7f && code < 0xa0);
+		assert_int_not_equal(code, 0x202e);
+	}
+	assert_non_null(strstr(text, "\\x1b[31mred"));
+	assert_non_null(strstr(text, "broken \\xff\\xc3"));
+	assert_non_null(strstr(text, "two\\x0alines"));
+	assert_non_null(strstr(text, "Conv_1"));
+	free(text);
+	test_remove(&c);
+}
+
+/* The line of @text that begins with @label. */
+static char *line_of(const char *text, const char *label)
+{
+	const char *p = text;
+
+	while (p && strncmp(p, label, strlen(label)))
+		p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL;
+	if (!p)
+		fail_msg("no line %s in:\n%s", label, text);
+	return strndup(p, strcspn(p, "\n"));
+}
+
+static void a_table_never_prints_what_was_not_counted_as_zero(void **state)
+{
+	struct test_capture c = odd_capture();
+	struct report_options options = {.columns = "name,op_name,ticks \"x\",never"};
+	char *text = report(&c, &options), *line = line_of(text, "plain "), cells[3][16];
+
+	assert_int_equal(sscanf(line, "plain %15s %15s %15s", cells[0], cells[1], cells[2]), 3);
+	assert_string_equal(cells[0], "32");
+	assert_string_equal(cells[1], "-");
+	assert_string_equal(cells[2], "-");
+	free(line);
+	free(text);
+	options.columns = "op,never";
+	options.analyze.group = GROUP_OP;
+	text = report(&c, &options);
+	assert_non_null(strstr(text, "Conv     -"));
+	free(text);
+	options.columns = "name,ticks \"x\"";
+	text = report(&c, &options);
+	line = line_of(text, "Sum ");
+	assert_non_null(strstr(line, "~"));
+	assert_non_null(strstr(line, "%"));
+	free(line);
+	free(text);
+	test_remove(&c);
+}
+
+static void rows_are_sorted_by_any_column_and_limited(void **state)
+{
+	struct test_capture c = odd_capture();
+	static const char *const columns[] = {"name",	       "op",
+					      "provider",      "session",
+					      "index",	       "count",
+					      "total",	       "avg",
+					      "min",	       "max",
+					      "percent",       "self",
+					      "p50",	       "p95",
+					      "p99",	       "threw",
+					      "busy",	       "op_name",
+					      "never",	       "self:op_name",
+					      "avg:op_name",   "ci:ticks \"x\"",
+					      "counted:never", "inputs",
+					      "tid",	       "others",
+					      "work",	       "others:op_name",
+					      "migrated"};
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		struct report_options options = {
+			.sort = columns[i], .limit = 3, .no_header = true, .columns = columns[i]};
+		char *text = report(&c, &options);
+
+		assert_non_null(strstr(text, "... and 9 more rows"));
+		free(text);
+	}
+	for (int json = 0; json < 2; json++) {
+		struct report_options options = {.format = json ? REPORT_JSON : REPORT_TABLE,
+						 .sort = "nix"};
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+		struct error err;
+
+		assert_int_equal(report_print(c.path, &options, out, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "'nix'"));
+		fclose(out);
+		assert_int_equal(size, 0);
+		free(text);
+	}
+	test_remove(&c);
+}
+
+static void an_empty_capture_says_why_it_may_be(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct report_options options = {0};
+	struct capture_run run = test_run(0, 0, 10);
+	char *text;
+
+	test_finish(&c);
+	text = report(&c, &options);
+	assert_non_null(strstr(text, "the model did not run in this time"));
+	free(text);
+	test_remove(&c);
+	c = test_begin(&info);
+	assert_int_equal(capture_write_run(c.writer, &run), 0);
+	test_finish(&c);
+	text = report(&c, &options);
+	assert_non_null(strstr(text, "though the model ran"));
+	free(text);
+	test_remove(&c);
+	c = test_begin(&info);
+	assert_int_equal(capture_write_loss(c.writer, &(struct capture_loss){.ring_full = 1234}),
+			 0);
+	test_finish(&c);
+	text = report(&c, &options);
+	assert_non_null(strstr(text, "lost: 1,234 records"));
+	free(text);
+	test_remove(&c);
+}
+
+static void csv_fields_are_quoted_and_no_formula_is_left(void **state)
+{
+	struct test_capture c = odd_capture();
+	struct report_options options = {.format = REPORT_CSV, .columns = "name,count,total"};
+	char *text = report(&c, &options);
+
+	assert_int_equal(strncmp(text, "name,count,total_ns\n", 20), 0);
+	assert_non_null(strstr(text, "\n\"a \"\"quoted\"\" \\ name\",2,"));
+	assert_non_null(strstr(text, "\n\"'=1+1\",2,"));
+	assert_non_null(strstr(text, "\n\"comma, here\",2,"));
+	free(text);
+	text = export(&c, EXPORT_CSV);
+	assert_non_null(strstr(text, ",\"'=1+1\",Conv,,CPUExecutionProvider,0,6,"));
+	free(text);
+	test_remove(&c);
+}
+
+static const cJSON *event_named(const cJSON *events, const char *name)
+{
+	const cJSON *event;
+
+	cJSON_ArrayForEach(event, events) if (!strcmp(string(event, "name"), name)) return event;
+	fail_msg("no event %s", name);
+	return NULL;
+}
+
+static void the_chrome_trace_has_slices_args_and_tracks(void **state)
+{
+	struct test_capture c = odd_capture();
+	cJSON *json = parse(export(&c, EXPORT_CHROME));
+	const cJSON *events = cJSON_GetObjectItem(json, "traceEvents"), *event, *args;
+	int slices = 0, tracks = 0;
+
+	event = event_named(events, "a \"quoted\" \\ name_kernel_time");
+	assert_string_equal(string(event, "ph"), "X");
+	assert_true(fabs(number(event, "ts") - 1.0) < 1e-9);
+	assert_true(fabs(number(event, "dur") - 0.402) < 1e-9);
+	assert_true(number(event, "pid") == 42);
+	assert_true(number(event, "tid") == 100);
+	args = cJSON_GetObjectItem(event, "args");
+	assert_string_equal(string(args, "op_name"), "Conv");
+	assert_string_equal(string(args, "provider"), "CPUExecutionProvider");
+	assert_string_equal(string(args, "node_index"), "2");
+	assert_true(number(args, "event op_name") == 12);
+	assert_null(cJSON_GetObjectItem(args, "never"));
+	event = event_named(events, "Conv_1_kernel_time");
+	assert_true(number(cJSON_GetObjectItem(event, "args"), "ticks \"x\"") == 1000000);
+	event = event_named(events, "model_run");
+	assert_true(fabs(number(event, "dur") - (N_NAMES * 1000 + 500) / 1000.0) < 1e-9);
+	cJSON_ArrayForEach(event, events)
+	{
+		slices += !strcmp(string(event, "ph"), "X");
+		tracks += !strcmp(string(event, "ph"), "C");
+	}
+	assert_int_equal(slices, 2 * N_NAMES + 1);
+	assert_int_equal(tracks, 2);
+	/* What threw is a point. */
+	cJSON_ArrayForEach(event, events) if (!strcmp(string(event, "ph"), "i"))
+		assert_null(cJSON_GetObjectItem(event, "dur"));
+	cJSON_Delete(json);
+	test_remove(&c);
+}
+
+static void the_ort_profile_has_the_records_of_the_runtimes_own_profiler(void **state)
+{
+	struct test_capture c = odd_capture();
+	cJSON *json = parse(export(&c, EXPORT_ORT));
+	const cJSON *event, *args, *shape;
+
+	assert_true(cJSON_IsArray(json));
+	assert_int_equal(cJSON_GetArraySize(json), 2 * N_NAMES + 2);
+	cJSON_ArrayForEach(event, json)
+	{
+		assert_string_equal(string(event, "ph"), "X");
+		assert_true(number(event, "dur") == floor(number(event, "dur")));
+		assert_true(number(event, "ts") == floor(number(event, "ts")));
+		args = cJSON_GetObjectItem(event, "args");
+		assert_true(cJSON_IsObject(args));
+		if (strcmp(string(event, "cat"), "Node"))
+			continue;
+		assert_string_equal(string(args, "op_name"), "Conv");
+		assert_true(cJSON_IsArray(cJSON_GetObjectItem(args, "input_type_shape")));
+		assert_true(cJSON_IsArray(cJSON_GetObjectItem(args, "output_type_shape")));
+	}
+	event = cJSON_GetArrayItem(json, 0);
+	assert_string_equal(string(event, "name"), "plain_kernel_time");
+	args = cJSON_GetObjectItem(event, "args");
+	assert_string_equal(string(args, "activation_size"), "264");
+	shape = cJSON_GetArrayItem(cJSON_GetObjectItem(args, "input_type_shape"), 0);
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(shape, "float")), 2);
+	event = event_named(json, "SequentialExecutor::Execute");
+	assert_string_equal(string(event, "cat"), "Session");
+	assert_true(number(event, "ts") == 0);
+	assert_true(number(event, "dur") == 12); /* until what threw began */
+	event = event_named(json, "model_run");
+	assert_true(number(event, "dur") == 12);
+	cJSON_Delete(json);
+	test_remove(&c);
+}
+
+static void each_pass_of_a_subgraph_is_an_execution_of_the_executor(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct capture_run run = test_run(0, 0, 100000);
+	static const char *const expected[] = {
+		"First_kernel_time", "Second_kernel_time", "SequentialExecutor::Execute",
+		"First_kernel_time", "Second_kernel_time", "SequentialExecutor::Execute",
+		"Loop_kernel_time",  "Last_kernel_time",   "SequentialExecutor::Execute",
+		"model_run"};
+	const cJSON *event;
+	cJSON *json;
+	int i = 0;
+
+	test_operator(&c, 0, "Loop", "Loop");
+	test_operator(&c, 1, "First", "Add");
+	test_operator(&c, 2, "Second", "Add");
+	test_operator(&c, 3, "Last", "Add");
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t op = 1; op <= 2; op++) {
+			struct capture_exec exec = test_exec(op, pass * 20000 + op * 5000,
+							     pass * 20000 + op * 5000 + 3000);
+
+			exec.parent = 0;
+			exec.depth = 1;
+			test_write(&c, exec);
+		}
+	test_write(&c, test_exec(0, 1000, 60000));
+	test_write(&c, test_exec(3, 70000, 80000));
+	assert_int_equal(capture_write_run(c.writer, &run), 0);
+	test_finish(&c);
+	json = parse(export(&c, EXPORT_ORT));
+	assert_int_equal(cJSON_GetArraySize(json), sizeof(expected) / sizeof(expected[0]));
+	cJSON_ArrayForEach(event, json) assert_string_equal(string(event, "name"), expected[i++]);
+	event = event_named(json, "SequentialExecutor::Execute");
+	assert_true(number(event, "ts") == 5 && number(event, "dur") == 8);
+	cJSON_Delete(json);
+	test_remove(&c);
+}
+
+static void a_trace_named_gz_is_compressed(void **state)
+{
+	struct test_capture c = odd_capture();
+	char path[64], *plain = export(&c, EXPORT_CHROME), *unpacked = calloc(1, 1 << 20);
+	struct error err;
+	gzFile file;
+
+	snprintf(path, sizeof(path), "%s.json.gz", c.path);
+	assert_int_equal(export_chrome(c.path, path, &err), 0);
+	file = gzopen(path, "rb");
+	assert_non_null(file);
+	assert_false(gzdirect(file));
+	assert_int_equal(gzread(file, unpacked, (1 << 20) - 1), strlen(plain));
+	assert_string_equal(unpacked, plain);
+	gzclose(file);
+	free(plain);
+	free(unpacked);
+	unlink(path);
+	test_remove(&c);
+}
+
+static void exports_of_a_damaged_capture_are_whole_and_fail(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct error err;
+	uint8_t *bytes;
+	size_t size;
+
+	test_operator(&c, 0, "a", "Conv");
+	test_write(&c, test_exec(0, 0, 10));
+	assert_int_equal(capture_writer_flush(c.writer), 0);
+	test_write(&c, test_exec(0, 20, 30));
+	test_finish(&c);
+	bytes = test_load(c.path, &size);
+	bytes[size - 2] ^= 1;
+	test_store(c.path, bytes, size);
+	free(bytes);
+	for (int format = EXPORT_CHROME; format <= EXPORT_CSV; format++) {
+		char out[64];
+
+		snprintf(out, sizeof(out), "%s.out", c.path);
+		assert_int_equal(export_capture(c.path, format, out, NULL, &err), -EBADMSG);
+		assert_non_null(strstr(err.text, "damaged at byte"));
+		bytes = test_load(out, &size);
+		if (format != EXPORT_CSV)
+			cJSON_Delete(parse((char *)bytes));
+		else
+			free(bytes);
+		unlink(out);
+	}
+	assert_int_equal(export_capture(c.path, EXPORT_ORT, "/dev/full", NULL, &err), -EBADMSG);
+	test_remove(&c);
+}
+
+static void a_place_that_cannot_be_written_is_told(void **state)
+{
+	struct test_capture c = odd_capture();
+	struct report_options options = {0};
+	struct error err;
+	FILE *full = fopen("/dev/full", "w");
+
+	assert_int_equal(report_print(c.path, &options, full, &err), -ENOSPC);
+	assert_non_null(strstr(err.text, "No space left"));
+	fclose(full);
+	assert_int_equal(export_capture(c.path, EXPORT_CHROME, "/dev/full", NULL, &err), -ENOSPC);
+	assert_true(export_capture(c.path, EXPORT_CHROME, "/nonexistent/x", NULL, &err) < 0);
+	assert_non_null(strstr(err.text, "/nonexistent/x"));
+	test_remove(&c);
+}
+
+static void times_have_four_digits_and_the_unit_that_suits(void **state)
+{
+	static const struct {
+		double ns;
+		const char *text;
+	} times[] = {{0, "0 ns"},
+		     {999, "999 ns"},
+		     {1000, "1.000 \xc2\xb5s"},
+		     {12345, "12.35 \xc2\xb5s"},
+		     {999949, "999.9 \xc2\xb5s"},
+		     {999999, "1.000 ms"},
+		     {1234567, "1.235 ms"},
+		     {1e9, "1.000 s"},
+		     {59.999e9, "60.00 s"},
+		     {1234567e9, "1,234,567 s"}};
+	char text[64];
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		assert_string_equal(text_time(text, sizeof(text), times[i].ns), times[i].text);
+	assert_string_equal(text_count(text, sizeof(text), 0), "0");
+	assert_string_equal(text_count(text, sizeof(text), 999), "999");
+	assert_string_equal(text_count(text, sizeof(text), UINT64_MAX),
+			    "18,446,744,073,709,551,615");
+}
+
+static void long_names_lose_their_middle(void **state)
+{
+	char *text = text_shorten("/model/layers.0/attention/MatMul", 16);
+
+	assert_int_equal(text_width(text), 16);
+	assert_non_null(strstr(text, "MatMul"));
+	assert_int_equal(text[0], '/');
+	free(text);
+	/* Two columns each. */
+	text = text_shorten("\xe5\xb1\x82\xe5\xb1\x82\xe5\xb1\x82\xe5\xb1\x82", 5);
+	assert_true(text_width(text) <= 5);
+	free(text);
+	text = text_shorten("short", 16);
+	assert_string_equal(text, "short");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_json_report_has_every_operator_under_its_name),
+		cmocka_unit_test(the_schema_describes_the_json_report),
+		cmocka_unit_test(a_table_shows_no_control_characters_of_the_target),
+		cmocka_unit_test(a_table_never_prints_what_was_not_counted_as_zero),
+		cmocka_unit_test(rows_are_sorted_by_any_column_and_limited),
+		cmocka_unit_test(an_empty_capture_says_why_it_may_be),
+		cmocka_unit_test(csv_fields_are_quoted_and_no_formula_is_left),
+		cmocka_unit_test(the_chrome_trace_has_slices_args_and_tracks),
+		cmocka_unit_test(the_ort_profile_has_the_records_of_the_runtimes_own_profiler),
+		cmocka_unit_test(each_pass_of_a_subgraph_is_an_execution_of_the_executor),
+		cmocka_unit_test(a_trace_named_gz_is_compressed),
+		cmocka_unit_test(exports_of_a_damaged_capture_are_whole_and_fail),
+		cmocka_unit_test(a_place_that_cannot_be_written_is_told),
+		cmocka_unit_test(times_have_four_digits_and_the_unit_that_suits),
+		cmocka_unit_test(long_names_lose_their_middle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Records of runs that are not over yet, held back until it is known whether
+ * the run is to be kept (--min-duration).
+ */
+#ifndef OPPROBE_HELD_H
+#define OPPROBE_HELD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct held;
+
+struct held *held_new(void);
+void held_free(struct held *held);
+/* Keep a copy of the record @data of @run; 0, or -ENOMEM (also beyond 256 MiB in all). */
+int held_add(struct held *held, uint32_t run, const void *data, uint32_t size);
+/*
+ * @run is over: hand its records to @take in order, or to nobody if @take is
+ * NULL, and forget them.
+ */
+void held_end(struct held *held, uint32_t run,
+	      void (*take)(void *context, const void *data, size_t size), void *context);
+
+#endif

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "recording.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "collect/collector.h"
+#include "collect/info.h"
+#include "collect/overhead.h"
+#include "counters/counters.h"
+#include "runtime/find.h"
+#include "target/process.h"
+
+struct recording {
+	const struct recording_options *options;
+	struct timespec started;
+	struct process process;
+	struct location location;
+	struct mapped_file file;
+	struct counter_set counters;
+	char path[4096]; /* of the capture being written */
+	struct capture_writer *writer;
+	struct collector *collector;
+	struct overhead_job *overhead;
+	uint64_t operators; /* in captures that are complete */
+};
+
+void recording_say(const struct recording_options *options, const char *format, ...)
+{
+	va_list args;
+
+	if (options->quiet)
+		return;
+	va_start(args, format);
+	fputs("opprobe: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+}
+
+static void on_progress(const struct collector_options *options, const char *state,
+			uint64_t operators, uint64_t runs, uint64_t lost)
+{
+	static bool waited;
+	bool waiting = !strcmp(state, "waiting");
+
+	(void)options;
+	if (waiting && !waited)
+		fprintf(stderr, "opprobe: waiting for the first run\n");
+	waited = waited || waiting;
+	if (waiting || !isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "\r\033[Kopprobe: %" PRIu64 " operators in %" PRIu64 " runs", operators,
+		runs);
+	if (lost)
+		fprintf(stderr, ", %" PRIu64 " lost", lost);
+	fflush(stderr);
+}
+
+static double elapsed_ms(const struct timespec *since)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - since->tv_sec) * 1e3 + (now.tv_nsec - since->tv_nsec) / 1e6;
+}
+
+static int choose_counters(const struct recording_options *options, struct counter_set *set,
+			   struct error *err)
+{
+	int error;
+
+	if (options->events && !strcmp(options->events, "none"))
+		return 0;
+	if (options->events)
+		error = counters_parse(set, options->events, err);
+	else if (options->config)
+		error = counters_read_config(set, options->config, err);
+	else
+		error = counters_default(set, err);
+	return error ? error : counters_check(set, err);
+}
+
+/* Find the runtime; with `wait`, as long as it takes. */
+static int find_runtime(struct recording *recording, struct error *err)
+{
+	const struct recording_options *options = recording->options;
+	const struct process *process = &recording->process;
+	struct timespec pause = {.tv_nsec = 100000000};
+	bool told = false;
+	int error;
+
+	for (;;) {
+		error = runtime_find(process, &recording->location, &recording->file, err);
+		if (error != -ENOENT || !options->wait)
+			return error;
+		if (!process_alive(process))
+			return error_set(err, -ESRCH,
+					 "process %d exited before it loaded a runtime",
+					 process->pid);
+		if (*options->stop)
+			return error_set(err, -EINTR,
+					 "interrupted before process %d loaded a runtime",
+					 process->pid);
+		if (!told)
+			recording_say(options, "waiting for process %d to load a runtime",
+				      process->pid);
+		told = true;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* -- captures ----------------------------------------------------------------- */
+
+/* "run.opp" and 2 → "run.2.opp" */
+static void name_capture(struct recording *recording, unsigned int cycle)
+{
+	const char *path = recording->options->capture;
+	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+	int stem = dot && dot > (slash ? slash : path) ? dot - path : (int)strlen(path);
+
+	if (!recording->options->per_cycle || !strcmp(path, "-"))
+		snprintf(recording->path, sizeof(recording->path), "%s", path);
+	else
+		snprintf(recording->path, sizeof(recording->path), "%.*s.%u%s", stem, path, cycle,
+			 path + stem);
+}
+
+static int write_info(struct recording *recording, struct error *err)
+{
+	return info_write(recording->writer, &recording->process, &recording->location,
+			  &recording->file, &recording->counters, err);
+}
+
+/* Run the user's command for the capture that is complete now; it goes on by itself. */
+static void call_back(const struct recording *recording)
+{
+	char command[8192];
+	char *const argv[] = {"sh", "-c", command, "sh", (char *)recording->path, NULL};
+	pid_t child;
+
+	if (!recording->options->on_capture)
+		return;
+	snprintf(command, sizeof(command), "%s \"$1\"", recording->options->on_capture);
+	if (posix_spawn(&child, "/bin/sh", NULL, NULL, argv, environ))
+		recording_say(recording->options, "cannot run %s: %s",
+			      recording->options->on_capture, strerror(errno));
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+}
+
+/* The capture of a cycle is complete: close it, and open the next one. */
+static int change_capture(struct recording *recording, unsigned int cycle, struct error *err)
+{
+	struct capture_writer *complete = recording->writer;
+	char path[sizeof(recording->path)];
+	int error;
+
+	memcpy(path, recording->path, sizeof(path));
+	name_capture(recording, cycle);
+	recording->writer = capture_writer_open(recording->path, err);
+	if (!recording->writer) {
+		recording->writer = complete;
+		return -EIO;
+	}
+	error = write_info(recording, err);
+	if (!error)
+		error = collector_finish(recording->collector, COLLECTOR_RUNS, recording->writer,
+					 err);
+	error = capture_writer_close(complete, error ? NULL : err) ?: error;
+	if (!error) {
+		char next[sizeof(path)];
+
+		memcpy(next, recording->path, sizeof(next));
+		memcpy(recording->path, path, sizeof(path));
+		call_back(recording);
+		memcpy(recording->path, next, sizeof(next));
+	}
+	return error;
+}
+
+/* -- the schedule ---------------------------------------------------------------- */
+
+/* One cycle, from detached to detached; enum collector_end or a negative errno. */
+static int record_cycle(struct recording *recording, uint64_t wait, uint64_t recorded,
+			struct error *err)
+{
+	const struct schedule *schedule = &recording->options->schedule;
+	struct collector *collector = recording->collector;
+	struct collector_limits limits = {
+		.runs_started = collector_runs_started(collector) + wait,
+	};
+	uint32_t first;
+	int end, error;
+
+	if (wait) {
+		end = collector_run(collector, &limits, err);
+		if (end != COLLECTOR_RUNS)
+			return end;
+	}
+	error = collector_attach_operators(collector, err);
+	if (error)
+		return error;
+	/* A run that starts at this very moment may not know of the window yet. */
+	first = collector_runs_started(collector) + schedule->warmup + 1;
+	collector_select(collector, 0, first, schedule->active);
+	limits = (struct collector_limits){.runs_recorded = recorded + schedule->active};
+	end = collector_run(collector, &limits, err);
+	collector_detach_operators(collector);
+	return end;
+}
+
+static int record_schedule(struct recording *recording, struct error *err)
+{
+	const struct schedule *schedule = &recording->options->schedule;
+	uint64_t wait = (uint64_t)schedule->skip_first + schedule->wait;
+	int end = COLLECTOR_RUNS, error;
+
+	for (unsigned int cycle = 1; !schedule->repeat || cycle <= schedule->repeat; cycle++) {
+		if (cycle > 1 && recording->options->per_cycle) {
+			error = change_capture(recording, cycle, err);
+			if (error)
+				return error;
+		}
+		end = record_cycle(recording, wait, (uint64_t)(cycle - 1) * schedule->active, err);
+		if (end != COLLECTOR_RUNS)
+			break;
+		recording_say(recording->options, "cycle %u: %u runs recorded", cycle,
+			      schedule->active);
+		wait = schedule->wait;
+	}
+	return end;
+}
+
+static int record_all(struct recording *recording, struct error *err)
+{
+	struct collector_limits limits = {.duration = recording->options->duration};
+
+	return collector_run(recording->collector, &limits, err);
+}
+
+/* -- life --------------------------------------------------------------------------- */
+
+static int select_runs(struct recording *recording, struct error *err)
+{
+	const struct analyze_options *runs = &recording->options->runs;
+
+	for (size_t i = 0; i < runs->n_runs; i++)
+		collector_select(recording->collector, i, runs->runs[i].first,
+				 runs->runs[i].last - runs->runs[i].first + 1 ?: UINT32_MAX);
+	return collector_attach(recording->collector, err);
+}
+
+static bool has_runs(const struct location *location)
+{
+	for (size_t i = 0; i < location->n_sites; i++)
+		if (location->sites[i].role == SITE_RUN_ENTER)
+			return true;
+	return false;
+}
+
+static int attach(struct recording *recording, struct error *err)
+{
+	const struct recording_options *options = recording->options;
+	struct collector_options collect = {
+		.process = &recording->process,
+		.location = &recording->location,
+		.file = &recording->file,
+		.counters = &recording->counters,
+		.writer = recording->writer,
+		.buffer_size = options->buffer_size,
+		.min_duration = options->min_duration,
+		.selective = options->schedule.active || options->runs.n_runs,
+		.stop = options->stop,
+		.progress = options->quiet ? NULL : on_progress,
+	};
+	int error = find_runtime(recording, err);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < recording->location.n_notes; i++)
+		recording_say(options, "%s", recording->location.notes[i]);
+	if ((collect.selective || options->min_duration) && !has_runs(&recording->location))
+		return error_set(err, -ENOTSUP,
+				 "runs cannot be told apart in this build of %s: record all of it, "
+				 "without --schedule, --runs and --min-duration",
+				 recording->location.runtime->title);
+	recording->collector = collector_new(&collect, err);
+	if (!recording->collector)
+		return -EINVAL;
+	if (options->schedule.active)
+		error = collector_attach_runs(recording->collector, err);
+	else
+		error = select_runs(recording, err);
+	return error ? error : write_info(recording, err);
+}
+
+/* Record into the open writer. Returns 0, or a negative errno with @err set. */
+static int record(struct recording *recording, struct error *err)
+{
+	const struct recording_options *options = recording->options;
+	struct timespec ended;
+	int end, error;
+
+	error = attach(recording, err);
+	if (error)
+		return error;
+	recording_say(options, "attached to process %d (%s %s) in %.0f ms; %s",
+		      recording->process.pid, recording->location.runtime->title,
+		      recording->location.version, elapsed_ms(&recording->started),
+		      options->duration || options->schedule.repeat ? "recording"
+								    : "Ctrl-C ends the recording");
+	end = options->schedule.active ? record_schedule(recording, err)
+				       : record_all(recording, err);
+	if (!options->quiet && isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	if (end < 0) {
+		collector_stop(recording->collector, COLLECTOR_STOPPED, NULL);
+		return end;
+	}
+	if (end == COLLECTOR_EXITED)
+		recording_say(options, "process %d exited; what was recorded until then is kept",
+			      recording->process.pid);
+	clock_gettime(CLOCK_MONOTONIC, &ended);
+	error = collector_stop(recording->collector, end, err);
+	recording_say(options, "detached in %.0f ms", elapsed_ms(&ended));
+	return error;
+}
+
+static int open_all(struct recording *recording, struct error *err)
+{
+	const struct recording_options *options = recording->options;
+	int error;
+
+	error = process_open(&recording->process, options->pid, err);
+	if (!error)
+		error = choose_counters(options, &recording->counters, err);
+	if (error)
+		return error;
+	for (size_t i = 0; i < recording->counters.n_notes; i++)
+		recording_say(options, "%s", recording->counters.notes[i]);
+	name_capture(recording, 1);
+	recording->writer = capture_writer_open(recording->path, err);
+	if (!recording->writer)
+		return -EIO;
+	return options->ready ? options->ready(options, err) : 0;
+}
+
+int recording_run(const struct recording_options *options, uint64_t *operators, struct error *err)
+{
+	struct recording *recording = calloc(1, sizeof(*recording));
+	int error, closed = 0;
+
+	*operators = 0;
+	if (!recording)
+		return error_set(err, -ENOMEM, "out of memory");
+	recording->options = options;
+	clock_gettime(CLOCK_MONOTONIC, &recording->started);
+	error = open_all(recording, err);
+	if (!error)
+		error = record(recording, err);
+	if (recording->collector)
+		*operators = collector_operators(recording->collector);
+	collector_free(recording->collector);
+	if (recording->writer)
+		closed = capture_writer_close(recording->writer, error ? NULL : err);
+	process_close(&recording->process);
+	/* Nothing was recorded: leave nothing behind. */
+	if (error && !*operators && recording->writer && strcmp(recording->path, "-"))
+		unlink(recording->path);
+	if (!error && !closed)
+		call_back(recording);
+	while (options->on_capture && waitpid(-1, NULL, 0) > 0)
+		;
+	free(recording);
+	return error ? error : closed;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A recording as the user asks for it: find the runtime, attach, follow the
+ * schedule, fill one capture or one per cycle.
+ */
+#ifndef OPPROBE_RECORDING_H
+#define OPPROBE_RECORDING_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "analyze/analyze.h"
+#include "collect/schedule.h"
+#include "error.h"
+
+struct recording_options {
+	pid_t pid;
+	uint64_t duration;	     /* ns, 0: until *stop or the target's exit */
+	uint64_t buffer_size;	     /* of the ring, bytes; 0: the default */
+	uint64_t min_duration;	     /* ns: keep longer runs only; 0: all */
+	struct schedule schedule;    /* active == 0: none */
+	struct analyze_options runs; /* only its ranges: the runs to record */
+	const char *events;	     /* -e, or NULL */
+	const char *config;	     /* --config, or NULL */
+	const char *capture;	     /* the file, "-" for stdout */
+	bool per_cycle;		     /* one file per cycle of the schedule */
+	const char *on_capture;	     /* shell command for complete captures, or NULL */
+	bool wait;		     /* for the runtime to be loaded */
+	bool quiet;
+	/*
+	 * Called when all is known to be well and nothing is attached yet: the
+	 * last moment to refuse. May be NULL.
+	 */
+	int (*ready)(const struct recording_options *options, struct error *err);
+	void *context; /* the caller's */
+	const volatile sig_atomic_t *stop;
+};
+
+/*
+ * Record. Returns 0 or a negative errno with @err set; *@operators is how
+ * many are in the captures, also after a failure, when what was recorded
+ * before it is kept. Files of failures that recorded nothing are removed.
+ */
+int recording_run(const struct recording_options *options, uint64_t *operators, struct error *err);
+
+/* A line on stderr, unless quiet. */
+void recording_say(const struct recording_options *options, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

@@ -34,11 +34,12 @@ BPF_ARCH := $(if $(filter aarch64 arm64,$(ARCH)),arm64,x86)
 LIBRARIES := libbpf libelf libdw libcjson capstone zlib
 PFM_LIBS  ?= -lpfm
 
+comma := ,
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
 	$(if $(WERROR),-Werror)
 OPTIMISE := $(if $(DEBUG),-O1 -fno-omit-frame-pointer -fsanitize=address$(comma)undefined \
 	-fno-sanitize-recover=undefined,-O2)
-comma := ,
+
 CPPFLAGS += -D_GNU_SOURCE -DOPPROBE_VERSION='"$(VERSION)"' -I$(O)
 CFLAGS   ?= -g
 CFLAGS_ALL = -std=gnu11 $(OPTIMISE) $(WARNINGS) $(CFLAGS) $(LIB_CFLAGS)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../bpf/events.h"
@@ -22,6 +23,7 @@ struct record_arguments {
 	struct recording_options recording;
 	const char *trace; /* NULL: record only */
 	struct report_options report;
+	bool wrong_usage; /* found out late */
 };
 
 static volatile sig_atomic_t stop;
@@ -226,12 +228,49 @@ static void catch_signals(void)
 	sigaction(SIGHUP, &action, NULL);
 }
 
-/* A trace that cannot be written is told before anything is attached. */
-static int check_trace(const struct recording_options *options, struct error *err)
+/*
+ * Would the report be refused at the end, for a column that does not exist?
+ * Asked of a capture with these events and no operators.
+ */
+static int check_report(struct record_arguments *arguments, const struct counter_set *counters,
+			struct error *err)
 {
-	const struct record_arguments *arguments = options->context;
-	int fd = open(arguments->trace, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	struct capture_info info = {.n_events = counters->n};
+	struct capture_writer *writer;
+	int fd = memfd_create("opprobe-report", MFD_CLOEXEC), error = -ENOMEM;
+	FILE *nowhere = fopen("/dev/null", "we");
+	char path[32];
 
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	for (size_t i = 0; i < counters->n; i++)
+		snprintf(info.events[i].name, sizeof(info.events[i].name), "%s",
+			 counters->counters[i].name);
+	writer = nowhere && fd >= 0 ? capture_writer_open(path, err) : NULL;
+	if (writer) {
+		error = capture_write_info(writer, &info);
+		error = capture_writer_close(writer, err) ?: error;
+	}
+	if (!error) {
+		error = report_print(path, &arguments->report, nowhere, err);
+		arguments->wrong_usage = error == -EINVAL;
+	}
+	if (nowhere)
+		fclose(nowhere);
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+/* What cannot be shown at the end is told before anything is attached. */
+static int check_views(const struct recording_options *options, const struct counter_set *counters,
+		       struct error *err)
+{
+	struct record_arguments *arguments = options->context;
+	int error = check_report(arguments, counters, err), fd;
+
+	if (error)
+		return error;
+	fd = open(arguments->trace, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return error_set(err, -errno,
 				 "cannot write the trace %s: %s; choose another place with "
@@ -272,6 +311,8 @@ static int run(struct record_arguments *arguments)
 		fprintf(stderr, "opprobe: %s\n", err.text);
 		return EXIT_FAILED;
 	}
+	if (arguments->wrong_usage)
+		return EXIT_USAGE;
 	if (error)
 		return error == -EINTR ? EXIT_INTERRUPTED : EXIT_FAILED;
 	return stop && !operators ? EXIT_INTERRUPTED : EXIT_OK;
@@ -288,7 +329,7 @@ int cmd_record(int argc, char **argv)
 
 int cmd_profile(int argc, char **argv)
 {
-	struct record_arguments arguments = {.recording.ready = check_trace};
+	struct record_arguments arguments = {.recording.ready = check_views};
 	char capture[64], trace[64];
 
 	arguments.recording.context = &arguments;

@@ -352,7 +352,7 @@ static int open_all(struct recording *recording, struct error *err)
 	recording->writer = capture_writer_open(recording->path, err);
 	if (!recording->writer)
 		return -EIO;
-	return options->ready ? options->ready(options, err) : 0;
+	return options->ready ? options->ready(options, &recording->counters, err) : 0;
 }
 
 int recording_run(const struct recording_options *options, uint64_t *operators, struct error *err)

@@ -13,6 +13,7 @@
 
 #include "analyze/analyze.h"
 #include "collect/schedule.h"
+#include "counters/counters.h"
 #include "error.h"
 
 struct recording_options {
@@ -33,7 +34,8 @@ struct recording_options {
 	 * Called when all is known to be well and nothing is attached yet: the
 	 * last moment to refuse. May be NULL.
 	 */
-	int (*ready)(const struct recording_options *options, struct error *err);
+	int (*ready)(const struct recording_options *options, const struct counter_set *counters,
+		     struct error *err);
 	void *context; /* the caller's */
 	const volatile sig_atomic_t *stop;
 };

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "capture.h"
+
 #define FORMAT_MAGIC	   "\x89OPPCAP\n" /* 8 bytes without the NUL */
 #define FORMAT_MAGIC_SIZE  8
 #define FORMAT_VERSION	   1

@@ -152,6 +152,8 @@ static int load_once(struct collector *collector, bool task_storage, struct erro
 {
 	int error;
 
+	/* Its own words are for developers; what fails is told in opprobe's. */
+	libbpf_set_print(NULL);
 	collector->bpf = opprobe_bpf__open();
 	if (!collector->bpf)
 		return error_set(err, -errno, "cannot open the BPF programs: %s", strerror(errno));

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Any bytes as a capture: read, analysed in every grouping, printed in every
+ * format and exported in every format. The checksums are put right first, or
+ * nothing but their check would ever be reached; with the first byte odd they
+ * are left as they are.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "capture/format.h"
+#include "output/output.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void mend_checksums(uint8_t *bytes, size_t size)
+{
+	size_t at = FORMAT_HEADER_SIZE;
+
+	while (at + FORMAT_CHUNK_HEADER <= size) {
+		uint8_t *chunk = bytes + at;
+		uint32_t length = format_get_le32(chunk);
+		size_t left = size - at - FORMAT_CHUNK_HEADER;
+
+		if (length <= left)
+			format_put_le32(chunk + 8, crc32(0, chunk + FORMAT_CHUNK_HEADER, length));
+		format_put_le32(chunk + 12, crc32(0, chunk, 12));
+		if (length > left)
+			break;
+		at += FORMAT_CHUNK_HEADER + length;
+	}
+}
+
+static void print_all(const char *path, FILE *out)
+{
+	struct report_options options = {0};
+	struct error err;
+
+	for (int group = GROUP_NODE; group <= GROUP_RUN; group++) {
+		options.analyze.group = group;
+		options.analyze.tree = group == GROUP_NODE;
+		options.analyze.compensate = group == GROUP_OP;
+		options.percentiles = options.self_counters = true;
+		options.format = group % 3;
+		report_print(path, &options, out, &err);
+	}
+	options = (struct report_options){.analyze = {.name = "*a*", .one_session = true}};
+	options.analyze.n_runs = 1;
+	options.analyze.runs[0] = (struct analyze_range){0, 5};
+	options.sort = "p99";
+	options.limit = 3;
+	report_print(path, &options, out, &err);
+	for (int format = EXPORT_CHROME; format <= EXPORT_CSV; format++)
+		export_capture(path, format, "/dev/null", out, &err);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static FILE *out;
+	char path[64];
+	uint8_t *bytes;
+	int fd;
+
+	if (!out)
+		out = fopen("/dev/null", "w");
+	if (!size || size > 1 << 16)
+		return 0;
+	bytes = malloc(size);
+	memcpy(bytes, data + 1, size - 1);
+	if (!(data[0] & 1))
+		mend_checksums(bytes, size - 1);
+	fd = memfd_create("capture", MFD_CLOEXEC);
+	if (fd >= 0 && write(fd, bytes, size - 1) == (ssize_t)size - 1) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		print_all(path, out);
+	}
+	close(fd);
+	free(bytes);
+	return 0;
+}

@@ -58,6 +58,13 @@ static size_t table_length(const struct elf_image *image, uint64_t address, size
 	return n;
 }
 
+/* arm64's adrp: the page of an address, completed by a later instruction. */
+static bool is_half_address(const struct elf_image *image, const struct insn *insn)
+{
+	return image->arch == ELF_ARCH_AARCH64 && insn->effect == EFFECT_CONST &&
+	       !(insn->target & 0xfff);
+}
+
 /* The API table: the one that GetApi() has the address of. 0 if there is none, or two. */
 static uint64_t api_table(struct finder *finder, const struct code_range *get_api)
 {
@@ -74,6 +81,7 @@ static uint64_t api_table(struct finder *finder, const struct code_range *get_ap
 
 			flow_step(finder->flow, insn);
 			if (insn->reg == REG_NONE || insn->effect == EFFECT_STORE ||
+			    is_half_address(finder->image, insn) ||
 			    !flow_is_const(finder->flow, flow_reg(finder->flow, insn->reg),
 					   &value) ||
 			    value == table || table_length(finder->image, value, API_MIN) < API_MIN)
@@ -192,7 +200,8 @@ static bool find_run(struct finder *finder, struct code_range *run, unsigned int
 			continue;
 		*run = tag->functions[i];
 		*routes = ROUTE_STRING | (has_api ? ROUTE_API : 0);
-		if (ort_has_symbol(finder, "_ZN11onnxruntime16InferenceSession3RunE", address))
+		if (ort_has_symbol(finder, "_ZN11onnxruntime16InferenceSession3RunE", address) ||
+		    ort_has_symbol(finder, "_ZN11onnxruntime16InferenceSession7RunImplE", address))
 			*routes |= ROUTE_SYMBOL;
 		found++;
 	}

@@ -90,6 +90,10 @@ static bool find_invoker(struct finder *finder, uint64_t manager, struct code_ra
 	       invoker->start == address;
 }
 
+static const char invoker_symbol[] =
+	"_ZNSt17_Function_handlerIFvjEZN11onnxruntime11concurrency10ThreadPool35"
+	"ParallelForFixedBlockSizeScheduling";
+
 static int add_task_sites(struct finder *finder, const struct code_range *range)
 {
 	const struct abi *abi = insn_abi(finder->image->arch);
@@ -100,6 +104,8 @@ static int add_task_sites(struct finder *finder, const struct code_range *range)
 	size_t n = 0;
 	int code = function_decode(finder->image, finder->dis, range, &function, NULL);
 
+	if (ort_has_symbol(finder, invoker_symbol, range->start))
+		site.routes |= ROUTE_SYMBOL;
 	if (!code) {
 		entry = function_entry(&function, 1ULL << abi->args[0] | 1ULL << abi->args[1]);
 		n = function_exits(&function, exits);

@@ -14,6 +14,8 @@
 #include "runs.bpf.h"
 #include "work.bpf.h"
 
+#define THROWN_MAX 4
+
 char LICENSE[] SEC("license") = "GPL";
 
 static __always_inline void fill_operator(struct thread_state *thread, struct frame *frame,
@@ -99,17 +101,37 @@ static __noinline int put_thrown(struct thread_state *thread)
 
 /*
  * Drop the frames that an exception left behind: those of functions whose
- * entry stack pointer lies at or below @sp, where this thread is now.
+ * entry stack pointer lies at or below @sp, where this thread is now. Each is
+ * told, up to THROWN_MAX nested ones at once; the rest is counted as lost.
  */
-static __always_inline void drop_thrown(struct thread_state *thread, __u64 sp)
+static __noinline int drop_frames(struct thread_state *thread, __u64 sp)
 {
-	for (int i = 0; i < DEPTH_MAX; i++) {
-		struct frame *frame = innermost(thread);
+	struct frame *frame;
 
+	if (!thread)
+		return 0;
+	for (int i = 0; i < THROWN_MAX; i++) {
+		frame = innermost(thread);
 		if (!frame || frame->sp > sp)
-			break;
+			return 0;
 		put_thrown(thread);
 	}
+	for (int i = 0; i < DEPTH_MAX; i++) {
+		frame = innermost(thread);
+		if (!frame || frame->sp > sp)
+			break;
+		thread->depth--;
+		__sync_fetch_and_add(&losses.too_deep, 1);
+	}
+	return 0;
+}
+
+static __always_inline void drop_thrown(struct thread_state *thread, __u64 sp)
+{
+	struct frame *frame = innermost(thread);
+
+	if (frame && frame->sp <= sp)
+		drop_frames(thread, sp);
 }
 
 static __always_inline int op_enter(struct pt_regs *ctx, int function, bool by_index)

@@ -10,7 +10,7 @@
 
 #include "thread.bpf.h"
 
-#define RUN_PLACES 256	     /* threads that are in a run at once, for parallel mode */
+#define RUN_PLACES 64	     /* threads that are in a run at once, for parallel mode */
 #define RUN_STACK  (1 << 16) /* bytes: the context is that close to the run's entry */
 
 struct open_run {

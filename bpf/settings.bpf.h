@@ -55,7 +55,7 @@ struct number {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536);
+	__uint(max_entries, 4096);
 	__type(key, struct number);
 	__type(value, __u8);
 } numbers SEC(".maps");
@@ -70,7 +70,7 @@ static __noinline __u32 take_number(__u32 kind)
 	if (kind >= NUMBER_KINDS)
 		return NO_ID;
 	number.value = next_number[kind];
-	for (int i = 0; i < 256; i++) {
+	for (int i = 0; i < 16; i++) {
 		if (!bpf_map_update_elem(&numbers, &number, &taken, BPF_NOEXIST)) {
 			next_number[kind] = number.value + 1;
 			return number.value;

@@ -294,6 +294,8 @@ static int attach(struct recording *recording, struct error *err)
 				 "runs cannot be told apart in this build of %s: record all of it, "
 				 "without --schedule, --runs and --min-duration",
 				 recording->location.runtime->title);
+	/* Measured on this program meanwhile: it needs no probe in the target. */
+	recording->overhead = overhead_start(&recording->location, &recording->counters);
 	recording->collector = collector_new(&collect, err);
 	if (!recording->collector)
 		return -EINVAL;
@@ -302,6 +304,18 @@ static int attach(struct recording *recording, struct error *err)
 	else
 		error = select_runs(recording, err);
 	return error ? error : write_info(recording, err);
+}
+
+/* The constants stand before the first operator, which waits in the ring until then. */
+static int write_overhead(struct recording *recording)
+{
+	struct capture_overhead overhead;
+	struct overhead_job *job = recording->overhead;
+
+	recording->overhead = NULL;
+	if (!job || overhead_finish(job, &overhead))
+		return 0;
+	return capture_write_overhead(recording->writer, &overhead);
 }
 
 /* Record into the open writer. Returns 0, or a negative errno with @err set. */
@@ -319,6 +333,9 @@ static int record(struct recording *recording, struct error *err)
 		      recording->location.version, elapsed_ms(&recording->started),
 		      options->duration || options->schedule.repeat ? "recording"
 								    : "Ctrl-C ends the recording");
+	error = write_overhead(recording);
+	if (error)
+		return error_set(err, error, "cannot write the capture: %s", strerror(-error));
 	end = options->schedule.active ? record_schedule(recording, err)
 				       : record_all(recording, err);
 	if (!options->quiet && isatty(STDERR_FILENO))
@@ -371,6 +388,8 @@ int recording_run(const struct recording_options *options, uint64_t *operators, 
 	if (recording->collector)
 		*operators = collector_operators(recording->collector);
 	collector_free(recording->collector);
+	if (recording->overhead)
+		overhead_finish(recording->overhead, &(struct capture_overhead){});
 	if (recording->writer)
 		closed = capture_writer_close(recording->writer, error ? NULL : err);
 	process_close(&recording->process);

@@ -12,14 +12,12 @@
 
 #include "capture/capture.h"
 
-#define NODES	    100
 #define NESTED	    3
-#define IF_NODE	    50
 #define MICROSECOND 1000u
 
 struct settings {
 	uint64_t records;
-	uint32_t threads, events;
+	uint32_t threads, events, nodes;
 	bool multiplexed, shapes, work, odd_names, unfinished;
 	const char *path;
 };
@@ -98,12 +96,12 @@ static void node_name(const struct maker *m, uint32_t op, char *name, size_t siz
 
 	if (m->settings.odd_names && op < sizeof(odd) / sizeof(odd[0]))
 		snprintf(name, size, "%s", odd[op]);
-	else if (op >= NODES)
-		snprintf(name, size, "/block.%u/then_branch/%s_%u", IF_NODE / 8, op_types[op % 8],
-			 op - NODES);
+	else if (op >= m->settings.nodes)
+		snprintf(name, size, "/block.%u/then_branch/%s_%u", m->settings.nodes / 2 / 8,
+			 op_types[op % 8], op - m->settings.nodes);
 	else
 		snprintf(name, size, "/block.%u/%s", op / 8,
-			 op == IF_NODE ? "If" : op_types[op % 8]);
+			 op == m->settings.nodes / 2 ? "If" : op_types[op % 8]);
 }
 
 static void write_definitions(struct maker *m)
@@ -112,14 +110,14 @@ static void write_definitions(struct maker *m)
 	for (uint32_t i = 0; i < m->settings.threads; i++)
 		check(m, capture_write_thread(m->writer,
 					      &(struct capture_thread){i, 5000 + i, "worker"}));
-	for (uint32_t op = 0; op < NODES + NESTED; op++) {
+	for (uint32_t op = 0; op < m->settings.nodes + NESTED; op++) {
 		char name[128];
 		struct capture_operator node = {
 			.op = op,
 			.session = 0,
-			.node_index = op < NODES ? op : op - NODES,
+			.node_index = op < m->settings.nodes ? op : op - m->settings.nodes,
 			.name = name,
-			.op_type = op == IF_NODE ? "If" : op_types[op % 8],
+			.op_type = op == m->settings.nodes / 2 ? "If" : op_types[op % 8],
 			.domain = "",
 			.provider = "CPUExecutionProvider",
 		};
@@ -174,10 +172,10 @@ static void write_node(struct maker *m, uint32_t op, uint32_t thread, uint32_t r
 		.op = op, .thread = thread, .run = run, .parent = CAPTURE_UNKNOWN};
 
 	exec.start = *clock;
-	if (op == IF_NODE) {
+	if (op == m->settings.nodes / 2) {
 		exec.flags = EXEC_NESTED;
 		for (uint32_t i = 0; i < NESTED; i++) {
-			struct capture_exec inner = {.op = NODES + i,
+			struct capture_exec inner = {.op = m->settings.nodes + i,
 						     .thread = thread,
 						     .run = run,
 						     .parent = op,
@@ -208,7 +206,7 @@ static void write_runs(struct maker *m)
 		start[t] = m->clock[t];
 		m->clock[t] += MICROSECOND;
 	}
-	for (uint32_t op = 0; op < NODES && m->written < m->settings.records; op++)
+	for (uint32_t op = 0; op < m->settings.nodes && m->written < m->settings.records; op++)
 		for (uint32_t t = 0; t < n; t++)
 			write_node(m, op, t, m->runs + t);
 	for (uint32_t t = 0; t < n; t++) {
@@ -263,12 +261,13 @@ static int make(struct maker *m, struct error *err)
 
 int main(int argc, char **argv)
 {
-	struct maker m = {.settings = {.records = 1000000, .threads = 2, .events = 4}};
+	struct maker m = {
+		.settings = {.records = 1000000, .threads = 2, .events = 4, .nodes = 100}};
 	struct settings *s = &m.settings;
 	struct error err;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:t:e:mswou")) >= 0) {
+	while ((option = getopt(argc, argv, "n:t:e:p:mswou")) >= 0) {
 		switch (option) {
 		case 'n':
 			s->records = strtoull(optarg, NULL, 10);
@@ -278,6 +277,9 @@ int main(int argc, char **argv)
 			break;
 		case 'e':
 			s->events = strtoul(optarg, NULL, 10);
+			break;
+		case 'p':
+			s->nodes = strtoul(optarg, NULL, 10);
 			break;
 		case 'm':
 			s->multiplexed = true;
@@ -298,12 +300,12 @@ int main(int argc, char **argv)
 			optind = argc;
 		}
 	}
-	if (optind != argc - 1 || s->threads < 1 || s->threads > 64 ||
+	if (optind != argc - 1 || s->threads < 1 || s->threads > 64 || s->nodes < 1 ||
 	    s->events > CAPTURE_COUNTERS) {
-		fprintf(stderr,
-			"usage: make_capture [-n RECORDS] [-t THREADS] [-e EVENTS] [-mswou] FILE\n"
-			"  -m multiplexed events  -s shapes  -w work of other threads\n"
-			"  -o odd node names      -u without an end record\n");
+		fprintf(stderr, "usage: make_capture [-n RECORDS] [-t THREADS] [-e EVENTS] [-p "
+				"NODES] [-mswou] FILE\n"
+				"  -m multiplexed events  -s shapes  -w work of other threads\n"
+				"  -o odd node names      -u without an end record\n");
 		return 2;
 	}
 	s->path = argv[optind];

@@ -57,11 +57,14 @@ def task_clock(version):
         truth = target.run(10)["thread_cpu_ns"]
         report = probe.stop().nothing_lost()
         counted = report.counter("task-clock")
-        check(0.95 * truth <= counted <= truth,
+        # perf's clock runs on while the machine below steals the CPU or an
+        # interrupt is served; the thread's own clock does not.
+        check(0.95 * truth <= counted <= 1.03 * truth,
               "the thread took %d ns of CPU, all operators together %d" % (truth, counted))
         for op in report.operators:
-            # The counter is read outside of the clock, which it thereby counts.
-            check(op["counters"]["task-clock"]["total"] <= op["total_ns"] + 3000 * op["count"],
+            # The clock is read inside of the counter, which counts that too.
+            check(op["counters"]["task-clock"]["total"] <=
+                  1.05 * op["total_ns"] + 3000 * op["count"],
                   "more CPU time than time, on one thread", op)
 
 

@@ -38,6 +38,19 @@
 #define WORKERS_MAX  256
 #define SEED	     1
 
+struct event {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+	bool exclude_kernel;
+};
+
+enum { EVENTS = 2 };
+static const struct event events[EVENTS] = {
+	{"task_clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false},
+	{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, true},
+};
+
 struct input {
 	char name[64];
 	int type;
@@ -52,15 +65,15 @@ struct input {
 struct options {
 	const char *library, *model, *profile;
 	int intra_threads, inter_threads, sessions, concurrency, optimize, warmup;
-	bool parallel, plain_memory, instructions;
+	bool parallel, plain_memory, events;
 };
 
 struct worker {
 	pthread_t thread;
 	void *session;
 	long runs, failed;
-	uint64_t cpu_ns, faults, instructions;
-	bool counted;
+	uint64_t cpu_ns, faults, counts[EVENTS];
+	bool counted[EVENTS];
 	uint32_t checksum;
 	char failure[256];
 };
@@ -291,18 +304,18 @@ static uint64_t thread_faults(void)
 	return usage.ru_minflt + usage.ru_majflt;
 }
 
-/* An event of our own on this thread: what opprobe's figures must add up to. */
-static int open_instructions(void)
+/* Events of our own on this thread: what opprobe's figures must add up to. */
+static int open_event(const struct event *event)
 {
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
+		.type = event->type,
 		.size = sizeof(attr),
-		.config = PERF_COUNT_HW_INSTRUCTIONS,
-		.exclude_kernel = 1,
+		.config = event->config,
+		.exclude_kernel = event->exclude_kernel,
 		.exclude_hv = 1,
 	};
 
-	return options.instructions ? syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0) : -1;
+	return options.events ? syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0) : -1;
 }
 
 static uint64_t read_event(int fd)
@@ -315,19 +328,26 @@ static uint64_t read_event(int fd)
 static void *work(void *argument)
 {
 	struct worker *worker = argument;
-	int event = open_instructions();
-	uint64_t faults = thread_faults();
-	uint64_t cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-	uint64_t instructions = read_event(event);
+	uint64_t faults, cpu, before[EVENTS];
+	int fds[EVENTS];
 
+	for (int i = 0; i < EVENTS; i++)
+		fds[i] = open_event(&events[i]);
+	faults = thread_faults();
+	cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+	for (int i = 0; i < EVENTS; i++)
+		before[i] = read_event(fds[i]);
 	for (long i = 0; i < worker->runs; i++)
 		run_once(worker, i == worker->runs - 1);
-	worker->instructions = read_event(event) - instructions;
+	for (int i = EVENTS - 1; i >= 0; i--)
+		worker->counts[i] = read_event(fds[i]) - before[i];
 	worker->cpu_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	worker->faults = thread_faults() - faults;
-	worker->counted = event >= 0;
-	if (event >= 0)
-		close(event);
+	for (int i = 0; i < EVENTS; i++) {
+		worker->counted[i] = fds[i] >= 0;
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
 	return NULL;
 }
 
@@ -345,7 +365,7 @@ static void print_json_text(const char *text)
 static void run_batch(long runs)
 {
 	int n = options.sessions * options.concurrency;
-	uint64_t start, wall, cpu = 0, faults = 0, instructions = 0;
+	uint64_t start, wall, cpu = 0, faults = 0, counts[EVENTS] = {};
 	const char *failure = "";
 	long failed = 0;
 
@@ -365,7 +385,8 @@ static void run_batch(long runs)
 		failed += workers[i].failed;
 		cpu += workers[i].cpu_ns;
 		faults += workers[i].faults;
-		instructions += workers[i].instructions;
+		for (int event = 0; event < EVENTS; event++)
+			counts[event] += workers[i].counts[event];
 		if (workers[i].failed)
 			failure = workers[i].failure;
 		else if (workers[i].checksum != workers[0].checksum)
@@ -375,8 +396,9 @@ static void run_batch(long runs)
 	       "\",\"wall_ns\":%" PRIu64 ",\"ns_per_run\":%" PRIu64 ",\"thread_cpu_ns\":%" PRIu64
 	       ",\"faults\":%" PRIu64,
 	       runs * n, failed, workers[0].checksum, wall, runs ? wall / runs : 0, cpu, faults);
-	if (workers[0].counted)
-		printf(",\"instructions\":%" PRIu64, instructions);
+	for (int event = 0; event < EVENTS; event++)
+		if (workers[0].counted[event])
+			printf(",\"%s\":%" PRIu64, events[event].name, counts[event]);
 	if (failed) {
 		printf(",\"error\":");
 		print_json_text(failure);
@@ -452,7 +474,7 @@ static void usage(FILE *out)
 	      "  -p    parallel execution mode   -P F  built-in profiler, files F<session>_*\n"
 	      "  -O N  optimisation level: 0 none, 1, 2, 99 all (99)\n"
 	      "  -m    plain malloc: no arena, no memory patterns\n"
-	      "  -e    count the instructions of the calling threads\n"
+	      "  -e    read task-clock and instructions on the calling threads\n"
 	      "  -w N  runs before the first that counts (0)\n",
 	      out);
 }
@@ -488,7 +510,7 @@ static void parse_options(int argc, char **argv)
 			options.plain_memory = true;
 			break;
 		case 'e':
-			options.instructions = true;
+			options.events = true;
 			break;
 		case 'w':
 			options.warmup = atoi(optarg);

@@ -142,6 +142,12 @@ static void set_up(struct collector *collector, bool task_storage)
 	bpf_map__set_autocreate(bpf->maps.thread_template, !task_storage);
 	bpf_map__set_max_entries(bpf->maps.ring,
 				 options->buffer_size ? options->buffer_size : RING_SIZE);
+	if (options->few_operators) {
+		bpf_map__set_max_entries(bpf->maps.operators, 64);
+		bpf_map__set_max_entries(bpf->maps.operators_known, 64);
+		bpf_map__set_max_entries(bpf->maps.numbers, 64);
+		bpf_map__set_max_entries(bpf->maps.work, 64);
+	}
 	bpf_map__set_max_entries(bpf->maps.counter_events,
 				 events ? THREAD_SLOTS * options->counters->n : 1);
 	bpf_program__set_autoload(bpf->progs.task_born, events || !task_storage);

@@ -29,6 +29,7 @@ struct collector_options {
 	uint64_t buffer_size;	       /* of the ring, bytes; 0 for the default */
 	uint64_t min_duration;	       /* ns: keep operators of longer runs only */
 	bool selective;		       /* record nothing but collector_select()ed runs */
+	bool few_operators;    /* small tables will do */
 	/* Set by a signal handler: stop, but orderly. */
 	const volatile sig_atomic_t *stop;
 	/* Called about every 0.2 s while running, for progress; may be NULL. */

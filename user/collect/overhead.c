@@ -151,6 +151,8 @@ static int record(struct overhead_job *job, struct capture_writer *writer)
 		.file = &file,
 		.counters = job->set,
 		.writer = writer,
+		.buffer_size = 1 << 20,
+		.few_operators = true,
 		.stop = &stop,
 	};
 	struct collector *collector;

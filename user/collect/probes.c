@@ -134,7 +134,13 @@ int probes_own_offset(const void *address, uint64_t *offset)
 	return own.found ? 0 : -ENOENT;
 }
 
-bool probes_multi_works(struct opprobe_bpf *bpf)
+static void *close_fd(void *fd)
+{
+	close((int)(intptr_t)fd);
+	return NULL;
+}
+
+static bool test_multi(struct opprobe_bpf *bpf)
 {
 	pthread_t thread;
 	uint64_t offset;
@@ -147,8 +153,22 @@ bool probes_multi_works(struct opprobe_bpf *bpf)
 		return false;
 	if (!pthread_create(&thread, NULL, be_probed, NULL))
 		pthread_join(thread, NULL);
-	close(fd);
+	/* The kernel takes its time to let go of it: not ours to wait for. */
+	if (!pthread_create(&thread, NULL, close_fd, (void *)(intptr_t)fd))
+		pthread_detach(thread);
 	return bpf->bss->self_test_hits == 1;
+}
+
+bool probes_multi_works(struct opprobe_bpf *bpf)
+{
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	static enum { UNKNOWN, WORKS, FAILS } answer;
+
+	pthread_mutex_lock(&mutex);
+	if (answer == UNKNOWN)
+		answer = test_multi(bpf) ? WORKS : FAILS;
+	pthread_mutex_unlock(&mutex);
+	return answer == WORKS;
 }
 
 static int refuse(const struct site *site, const char *path, int error, struct error *err)
@@ -238,12 +258,6 @@ struct probes *probes_attach(struct opprobe_bpf *bpf, const struct probes_target
 		return NULL;
 	}
 	return probes;
-}
-
-static void *close_fd(void *fd)
-{
-	close((int)(intptr_t)fd);
-	return NULL;
 }
 
 static void *destroy_link(void *link)

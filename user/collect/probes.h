@@ -25,8 +25,8 @@ void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bo
 
 /*
  * Does this kernel attach uprobe_multi links and filter them by process? Asks
- * the kernel with a link on opprobe itself, hit from a second thread. @bpf is
- * loaded and has been prepared with multi.
+ * the kernel, once, with a link on opprobe itself, hit from a second thread.
+ * @bpf is loaded and has been prepared with multi.
  */
 bool probes_multi_works(struct opprobe_bpf *bpf);
 

@@ -14,11 +14,11 @@
 #define REFS_MAX	256
 
 static const char *const anchor_texts[ANCHORS] = {
-	[ANCHOR_EXECUTE_KERNEL] = "onnxruntime::common::Status onnxruntime::ExecuteKernel(",
+	[ANCHOR_EXECUTE_KERNEL] = "onnxruntime::ExecuteKernel(",
 	[ANCHOR_NODE_FAILED] = "Non-zero status code returned while running ",
 	[ANCHOR_SEQUENTIAL] = "SequentialExecutor::Execute",
 	[ANCHOR_RUN_TAG] = "Running with tag: ",
-	[ANCHOR_RUN_SIGNATURE] = "onnxruntime::common::Status onnxruntime::InferenceSession::Run(",
+	[ANCHOR_RUN_SIGNATURE] = "onnxruntime::InferenceSession::Run(",
 	[ANCHOR_API_VERSION] = "The requested API version [",
 };
 

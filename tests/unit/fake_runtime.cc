@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// A library with the shape of ONNX Runtime, to be built with other compilers,
+// linkers and flags than those of the published files: what location looks
+// for is here (class names, vtables, strings, the API table, the thread
+// pool's lambdas), and it can be run. OLD_EXECUTOR gives the shape of 1.13
+// and before, where executors call kernels in their own loops.
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+// What the runtime's macros do with a message and where it came from.
+extern "C" __attribute__((visibility("default"), noinline)) int report(const char *what,
+									const char *where)
+{
+	asm volatile("" ::: "memory");
+	return what && where;
+}
+
+namespace onnxruntime {
+
+namespace common {
+class Status {
+public:
+	Status() = default;
+	Status(const char *text) : state_(std::make_unique<std::string>(text)) {}
+	bool IsOK() const { return !state_; }
+private:
+	std::unique_ptr<std::string> state_;
+};
+}
+
+using common::Status;
+using NodeIndex = size_t;
+
+struct Frame {
+	std::vector<int> values{1, 2, 3};
+};
+
+class OpKernel;
+
+class OpKernelContext {
+public:
+	__attribute__((noinline)) OpKernelContext(Frame *frame, const OpKernel *kernel, void *pool)
+		: frame_(frame), kernel_(kernel), pool_(pool)
+	{
+		report("context", "constructor");
+	}
+	virtual ~OpKernelContext() = default;
+	virtual int Output() { return 1; }
+	Frame *frame_;
+	const OpKernel *kernel_;
+	void *pool_;
+};
+
+class OpKernelContextInternal : public OpKernelContext {
+public:
+	OpKernelContextInternal(Frame *frame, const OpKernel *kernel, void *pool,
+				const bool &terminate)
+		: OpKernelContext(frame, kernel, pool), terminate_(terminate)
+	{
+	}
+	int Output() override { return 2; }
+	const bool &terminate_;
+	std::vector<int> implicit_;
+};
+
+class OpKernel {
+public:
+	virtual ~OpKernel() = default;
+	virtual Status Compute(OpKernelContext *context) const = 0;
+	virtual bool IsAsync() const { return false; }
+};
+
+class Kernel : public OpKernel {
+public:
+	explicit Kernel(int number) : number_(number) {}
+	Status Compute(OpKernelContext *context) const override
+	{
+		if (number_ == 13)
+			throw std::runtime_error("unlucky");
+		return context->Output() == number_ ? Status("failed") : Status();
+	}
+	int number_;
+};
+
+// Another one, or the compiler would know which one is called.
+class Identity : public OpKernel {
+public:
+	Status Compute(OpKernelContext *context) const override
+	{
+		return report("identity", "kernel") && context ? Status() : Status("failed");
+	}
+	bool IsAsync() const override { return !report("identity", nullptr) && report("a", "b"); }
+};
+
+struct StreamExecutionContext {
+	std::vector<std::unique_ptr<OpKernel>> kernels;
+	Frame frame;
+};
+
+struct SessionScope {
+	int runs = 0;
+};
+
+struct KernelScope {
+	explicit KernelScope(SessionScope &scope) : scope_(scope) { report("scope", "begin"); }
+	~KernelScope() { report(scope_.runs ? "scope" : "first", "end"); }
+	SessionScope &scope_;
+};
+
+#ifdef OLD_EXECUTOR
+
+class IExecutor {
+public:
+	virtual ~IExecutor() = default;
+	virtual Status Execute(StreamExecutionContext &ctx, const bool &terminate) = 0;
+};
+
+class SequentialExecutor : public IExecutor {
+public:
+	Status Execute(StreamExecutionContext &ctx, const bool &terminate) override
+	{
+		report("begin", "SequentialExecutor::Execute");
+		for (const auto &kernel : ctx.kernels) {
+			Status status;
+			if (terminate)
+				return Status("Exiting due to terminate flag being set to true.");
+			OpKernelContextInternal context(&ctx.frame, kernel.get(), this, terminate);
+			if (report("fence", "before"))
+				report("fence", "again");
+			try {
+				status = kernel->Compute(&context);
+			} catch (const std::exception &e) {
+				status = Status(e.what());
+			}
+			if (!status.IsOK()) {
+				report("Non-zero status code returned while running ", "node");
+				return status;
+			}
+		}
+		report("end", "SequentialExecutor::Execute");
+		return Status();
+	}
+};
+
+class ParallelExecutor : public IExecutor {
+public:
+	Status Execute(StreamExecutionContext &ctx, const bool &terminate) override
+	{
+		for (size_t i = 0; i < ctx.kernels.size(); i++) {
+			Status status = RunNodeAsync(i, ctx, terminate);
+			if (!status.IsOK())
+				return status;
+		}
+		return Status();
+	}
+	__attribute__((noinline)) Status RunNodeAsync(size_t index, StreamExecutionContext &ctx,
+						      const bool &terminate)
+	{
+		Status status;
+		for (bool again = true; again; again = report("more", nullptr)) {
+			const OpKernel *kernel = ctx.kernels[index].get();
+			OpKernelContextInternal context(&ctx.frame, kernel, this, terminate);
+			report("fence", "before");
+			try {
+				status = kernel->Compute(&context);
+			} catch (const std::exception &e) {
+				status = Status(e.what());
+			}
+			if (!status.IsOK()) {
+				report("Non-zero status code returned while running ", "parallel");
+				return status;
+			}
+		}
+		return status;
+	}
+};
+
+static Status RunAll(StreamExecutionContext &ctx, SessionScope &scope, const bool &terminate)
+{
+	std::unique_ptr<IExecutor> executor;
+	if (scope.runs % 2)
+		executor = std::make_unique<ParallelExecutor>();
+	else
+		executor = std::make_unique<SequentialExecutor>();
+	return executor->Execute(ctx, terminate);
+}
+
+#else
+
+__attribute__((noinline)) Status ExecuteKernel(StreamExecutionContext &ctx, NodeIndex index,
+					       size_t stream, const bool &terminate,
+					       SessionScope &session)
+{
+	const OpKernel *kernel = ctx.kernels[index].get();
+	if (!kernel)
+		return report("kernel", __PRETTY_FUNCTION__) ? Status("no kernel") : Status();
+	OpKernelContextInternal context(&ctx.frame, kernel, &stream, terminate);
+	Status status;
+	try {
+		KernelScope scope(session);
+		if (kernel->IsAsync())
+			return Status(__PRETTY_FUNCTION__);
+		status = kernel->Compute(&context);
+	} catch (const std::exception &e) {
+		status = Status(e.what());
+	}
+	if (!status.IsOK()) {
+		report("Non-zero status code returned while running ", __PRETTY_FUNCTION__);
+		return status;
+	}
+	report("done", "kernel");
+	return status;
+}
+
+class ExecutionStep {
+public:
+	virtual ~ExecutionStep() = default;
+	virtual Status Execute(StreamExecutionContext &ctx, size_t stream, SessionScope &scope,
+			       const bool &terminate, bool &go_on) = 0;
+};
+
+class LaunchKernelStep : public ExecutionStep {
+public:
+	explicit LaunchKernelStep(NodeIndex index) : index_(index) {}
+	Status Execute(StreamExecutionContext &ctx, size_t stream, SessionScope &scope,
+		       const bool &terminate, bool &go_on) override
+	{
+		Status status = ExecuteKernel(ctx, index_, stream, terminate, scope);
+		go_on = status.IsOK();
+		return status;
+	}
+	NodeIndex index_;
+};
+
+static Status RunAll(StreamExecutionContext &ctx, SessionScope &scope, const bool &terminate)
+{
+	for (size_t i = 0; i < ctx.kernels.size(); i++) {
+		std::unique_ptr<ExecutionStep> step = std::make_unique<LaunchKernelStep>(i);
+		bool go_on = false;
+		Status status = step->Execute(ctx, 0, scope, terminate, go_on);
+		if (!go_on)
+			return status;
+	}
+	return Status();
+}
+
+#endif
+
+namespace concurrency {
+class ThreadPool {
+public:
+	void ParallelForFixedBlockSizeScheduling(std::ptrdiff_t total, std::ptrdiff_t block_size,
+						 const std::function<void(std::ptrdiff_t,
+									  std::ptrdiff_t)> &fn);
+	__attribute__((noinline)) void RunInParallel(std::function<void(unsigned idx)> work,
+						     unsigned n)
+	{
+		for (unsigned i = 0; i < n; i++)
+			work(i);
+	}
+};
+
+void ThreadPool::ParallelForFixedBlockSizeScheduling(
+	std::ptrdiff_t total, std::ptrdiff_t block_size,
+	const std::function<void(std::ptrdiff_t, std::ptrdiff_t)> &fn)
+{
+	volatile std::ptrdiff_t next = 0;
+	if (block_size > 1) {
+		std::function<void(unsigned)> run_work = [&](unsigned idx) {
+			char names[64];
+			for (std::ptrdiff_t i = next; i < total; i = next) {
+				next = i + block_size;
+				names[i % 64] = static_cast<char>(idx);
+				fn(i, i + block_size + (report(names, "dynamic") > 1));
+			}
+		};
+		RunInParallel(run_work, 3);
+		return;
+	}
+	std::function<void(unsigned)> run_work = [&](unsigned idx) {
+		char names[64];
+		for (std::ptrdiff_t i = next; i < total; i++) {
+			names[i % 64] = static_cast<char>(idx);
+			fn(i, i + 1 + (report(names, "single") > 1));
+		}
+		next = total;
+	};
+	RunInParallel(run_work, 2);
+}
+}
+
+struct RunOptions {
+	std::string run_tag{"tag"};
+};
+
+class InferenceSession {
+public:
+	InferenceSession()
+	{
+		for (int i = 0; i < 5; i++)
+			if (i % 2)
+				ctx_.kernels.push_back(std::make_unique<Kernel>(i + 10));
+			else
+				ctx_.kernels.push_back(std::make_unique<Identity>());
+	}
+	virtual ~InferenceSession();
+	Status Run(const RunOptions &options, const std::vector<std::string> &names);
+	Status Run(const RunOptions &options, const char *const *names, size_t n);
+	virtual bool IsInitialized() const { return true; }
+	StreamExecutionContext ctx_;
+	SessionScope scope_;
+	concurrency::ThreadPool pool_;
+};
+
+InferenceSession::~InferenceSession()
+{
+	report("~InferenceSession", "session");
+}
+
+__attribute__((noinline)) Status InferenceSession::Run(const RunOptions &options,
+							const std::vector<std::string> &names)
+{
+	char buffer[100] = "";
+	if (!options.run_tag.empty())
+		report("Running with tag: ", options.run_tag.c_str());
+	for (const auto &name : names)
+		if (name.empty())
+			return Status("no name");
+	buffer[names.size()] = 'x';
+	report(buffer, "run");
+	bool terminate = false;
+	try {
+		scope_.runs++;
+		Status status = RunAll(ctx_, scope_, terminate);
+		pool_.ParallelForFixedBlockSizeScheduling(
+			8, 1 + scope_.runs % 2,
+			[](std::ptrdiff_t a, std::ptrdiff_t b) { report(a < b ? "a" : "b", "loop"); });
+		return status;
+	} catch (...) {
+		return Status("unknown exception");
+	}
+}
+
+__attribute__((noinline)) Status InferenceSession::Run(const RunOptions &options,
+							const char *const *names, size_t n)
+{
+	std::vector<std::string> copies;
+	for (size_t i = 0; i < n; i++) {
+		if (!names[i])
+			return report("name", __PRETTY_FUNCTION__) ? Status("null") : Status();
+		copies.emplace_back(names[i]);
+	}
+	return Run(options, copies);
+}
+
+}
+
+using onnxruntime::InferenceSession;
+
+namespace OrtApis {
+static void *CreateSession()
+{
+	return new InferenceSession;
+}
+static void ReleaseSession(void *session)
+{
+	delete static_cast<InferenceSession *>(session);
+}
+static int Run(void *session, const char *const *names, size_t n)
+{
+	onnxruntime::RunOptions options;
+	return static_cast<InferenceSession *>(session)->Run(options, names, n).IsOK();
+}
+static void Other()
+{
+	report("other", "api");
+}
+}
+
+#define FOUR(function)	  function, function, function, function
+#define SIXTEEN(function) FOUR(function), FOUR(function), FOUR(function), FOUR(function)
+using any = void (*)();
+static const any other = OrtApis::Other;
+extern const any ort_api[];
+const any ort_api[] = {
+	reinterpret_cast<any>(OrtApis::CreateSession),
+	reinterpret_cast<any>(OrtApis::ReleaseSession),
+	OrtApis::Other, OrtApis::Other, OrtApis::Other, OrtApis::Other, OrtApis::Other,
+	OrtApis::Other, OrtApis::Other,
+	reinterpret_cast<any>(OrtApis::Run),
+	SIXTEEN(OrtApis::Other), SIXTEEN(OrtApis::Other), SIXTEEN(OrtApis::Other),
+	SIXTEEN(OrtApis::Other), SIXTEEN(OrtApis::Other), SIXTEEN(OrtApis::Other),
+	SIXTEEN(OrtApis::Other), nullptr,
+};
+
+static const any *GetApi(unsigned version)
+{
+	if (version >= 1 && version <= 21)
+		return ort_api;
+	report("The requested API version [", "] is not available");
+	return nullptr;
+}
+
+static const char *GetVersionString()
+{
+	return "1.99.0";
+}
+
+struct OrtApiBase {
+	const any *(*get_api)(unsigned version);
+	const char *(*get_version_string)();
+};
+static const OrtApiBase base = {GetApi, GetVersionString};
+
+#ifdef HIDDEN_API
+#define API_VISIBILITY "hidden"
+#else
+#define API_VISIBILITY "default"
+#endif
+extern "C" __attribute__((visibility(API_VISIBILITY), used)) const OrtApiBase *OrtGetApiBase()
+{
+	return &base;
+}
+
+// Two runs of one session; each operator but the last ends normally.
+extern "C" __attribute__((visibility("default"))) int fake_run()
+{
+	const char *names[] = {"x"};
+	const any *api = OrtGetApiBase()->get_api(1);
+	auto run = reinterpret_cast<int (*)(void *, const char *const *, size_t)>(api[9]);
+	void *session = reinterpret_cast<void *(*)()>(api[0])();
+	int ok = run(session, names, 1) + run(session, names, 1);
+	reinterpret_cast<void (*)(void *)>(api[1])(session);
+	return ok;
+}
+
+#ifdef PROGRAM
+int main()
+{
+	return fake_run();
+}
+#endif

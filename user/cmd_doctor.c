@@ -8,23 +8,28 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "examine.h"
 #include "output/text.h"
 #include "runtime/runtime.h"
 
 struct doctor_arguments {
 	const char *file;
+	pid_t pid;
 	bool json;
 };
 
 enum { OPTION_FILE = 256, OPTION_JSON };
 
 static const struct argp_option doctor_options[] = {
+	{"pid", 'p', "PID", 0, "Examine this process, its runtime and what may be counted on it",
+	 0},
 	{"file", OPTION_FILE, "LIBRARY", 0,
 	 "Look for the places of probes in this library or program, without a process", 0},
 	{"json", OPTION_JSON, NULL, 0,
 	 "Print {\"runtime\", \"version\", \"build_id\", \"architecture\", \"sites\": [{\"role\", "
 	 "\"function\", \"offset\", \"address\", \"instruction\", \"emulated\", \"routes\", "
-	 "\"stack_depth\"}, ...], \"notes\": [...]}",
+	 "\"stack_depth\"}, ...], \"notes\": [...]} of a file; of the machine and a process "
+	 "{\"checks\": [{\"name\", \"verdict\": \"ok\"|\"warn\"|\"fail\", \"text\"}, ...]}",
 	 0},
 	{},
 };
@@ -32,8 +37,14 @@ static const struct argp_option doctor_options[] = {
 static error_t parse_doctor(int key, char *text, struct argp_state *state)
 {
 	struct doctor_arguments *arguments = state->input;
+	char *end;
 
 	switch (key) {
+	case 'p':
+		arguments->pid = strtol(text, &end, 10);
+		if (end == text || *end || arguments->pid <= 0)
+			argp_error(state, "'%s' is not a process id", text);
+		break;
 	case OPTION_FILE:
 		if (arguments->file)
 			argp_error(state, "one file at a time: '%s' is the second", text);
@@ -47,8 +58,8 @@ static error_t parse_doctor(int key, char *text, struct argp_state *state)
 			   text, text);
 		break;
 	case ARGP_KEY_END:
-		if (!arguments->file)
-			argp_error(state, "what is to be examined? Give --file LIBRARY");
+		if (arguments->file && arguments->pid)
+			argp_error(state, "--file and -p exclude each other");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -59,12 +70,15 @@ static error_t parse_doctor(int key, char *text, struct argp_state *state)
 static const struct argp doctor_argp = {
 	.options = doctor_options,
 	.parser = parse_doctor,
-	.doc = "Say what opprobe finds in a file, and how well it can be probed. The file may be "
-	       "of either architecture, x86_64 or aarch64, on any machine.\v"
+	.doc = "Say what will work here and why not, a verdict per line: on this machine, with -p "
+	       "on "
+	       "a process, or with --file in a library, which may be of either architecture, "
+	       "x86_64 or aarch64, on any machine.\v"
 	       "A probe on an instruction that the kernel emulates costs one exception; on any "
-	       "other it costs two. The status is 0 if the operators were located and proven, 1 if "
-	       "not.\n\n"
+	       "other it costs two. The status is 0 if nothing failed, 1 if something did.\n\n"
 	       "Examples:\n"
+	       "  sudo opprobe doctor\n"
+	       "  sudo opprobe doctor -p 4711\n"
 	       "  opprobe doctor --file libonnxruntime.so.1\n"
 	       "  opprobe doctor --file /proc/4711/root/usr/lib/libonnxruntime.so --json\n",
 };
@@ -212,5 +226,7 @@ int cmd_doctor(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&doctor_argp, argc, argv, 0, NULL, &arguments);
-	return examine_file(&arguments);
+	if (arguments.file)
+		return examine_file(&arguments);
+	return examine_machine(arguments.pid, arguments.json);
 }

@@ -313,7 +313,7 @@ static int write_overhead(struct recording *recording)
 	struct overhead_job *job = recording->overhead;
 
 	recording->overhead = NULL;
-	if (!job || overhead_finish(job, &overhead))
+	if (!job || overhead_finish(job, &overhead, NULL))
 		return 0;
 	return capture_write_overhead(recording->writer, &overhead);
 }
@@ -389,7 +389,7 @@ int recording_run(const struct recording_options *options, uint64_t *operators, 
 		*operators = collector_operators(recording->collector);
 	collector_free(recording->collector);
 	if (recording->overhead)
-		overhead_finish(recording->overhead, &(struct capture_overhead){});
+		overhead_finish(recording->overhead, &(struct capture_overhead){}, NULL);
 	if (recording->writer)
 		closed = capture_writer_close(recording->writer, error ? NULL : err);
 	process_close(&recording->process);

@@ -128,8 +128,8 @@ static void write_definitions(struct maker *m)
 	for (uint32_t i = 0; m->settings.shapes && i < 4; i++) {
 		char inputs[64], outputs[64];
 
-		snprintf(inputs, sizeof(inputs), "[{\"float\":[%u,64]},{\"float\":[64]}]", 1 << i);
-		snprintf(outputs, sizeof(outputs), "[{\"float\":[%u,64]}]", 1 << i);
+		snprintf(inputs, sizeof(inputs), "[{\"float\":[%u,64]},{\"float\":[64]}]", 1u << i);
+		snprintf(outputs, sizeof(outputs), "[{\"float\":[%u,64]}]", 1u << i);
 		check(m, capture_write_shapes(m->writer,
 					      &(struct capture_shapes){i, inputs, outputs,
 								       256u << i, 256, 256u << i}));

@@ -54,7 +54,7 @@ def _(t):
 @test("doctor --file refuses a file without a runtime")
 def _(t):
     sentence = t.fails("doctor", "--file", "/bin/true")
-    check("ONNX Runtime" in sentence and "/bin/true" in sentence, "it does not say what", sentence)
+    check("runtime" in sentence and "/bin/true" in sentence, "it does not say what", sentence)
 
 
 @test("doctor --file refuses a damaged library and does not crash")
@@ -68,14 +68,6 @@ def _(t):
         check(process.wait() in (0, 1), "it ended with %d at %d bytes" % (process.wait(), keep))
         if process.wait():
             one_sentence(process.stderr)
-
-
-@test("doctor -p tells what works on a live process")
-def _(t):
-    target = t.node("1.24.3")
-    target.load_plain(t.model("mlp"))
-    text = succeeds(t, "doctor", "-p", target.pid)
-    check("ONNX Runtime" in text and "1.24.3" in text, "the runtime is not named", text)
 
 
 @test("list prints the events that can be opened here")

@@ -512,7 +512,10 @@ static void each_pass_of_a_subgraph_is_an_execution_of_the_executor(void **state
 	test_finish(&c);
 	json = parse(export(&c, EXPORT_ORT));
 	assert_int_equal(cJSON_GetArraySize(json), sizeof(expected) / sizeof(expected[0]));
-	cJSON_ArrayForEach(event, json) assert_string_equal(string(event, "name"), expected[i++]);
+	cJSON_ArrayForEach(event, json)
+	{
+		assert_string_equal(string(event, "name"), expected[i++]);
+	}
 	event = event_named(json, "SequentialExecutor::Execute");
 	assert_true(number(event, "ts") == 5 && number(event, "dur") == 8);
 	cJSON_Delete(json);

@@ -225,26 +225,43 @@ const char *metric_name(const struct metric *metric)
 	return metric->name;
 }
 
+/* The parser only makes expressions whose operations find their operands. */
+static void operate(char what, double *stack, size_t *n)
+{
+	double right = stack[*n - 1], *left;
+
+	if (what == '~') {
+		stack[*n - 1] = -right;
+		return;
+	}
+	left = &stack[--*n - 1];
+	switch (what) {
+	case '+':
+		*left += right;
+		break;
+	case '-':
+		*left -= right;
+		break;
+	case '*':
+		*left *= right;
+		break;
+	default:
+		*left /= right;
+	}
+}
+
 double metric_value(const struct metric *metric, const double *values)
 {
 	double stack[STEPS_MAX];
 	size_t n = 0;
 
 	for (const struct step *s = metric->steps; s < metric->steps + metric->n_steps; s++) {
-		if (s->what == 'n') {
+		if (s->what == 'n')
 			stack[n++] = s->number;
-		} else if (s->what == 'v') {
+		else if (s->what == 'v')
 			stack[n++] = values[s->variable];
-		} else if (s->what == '~') {
-			stack[n - 1] = -stack[n - 1];
-		} else {
-			double right = stack[--n], *left = &stack[n - 1];
-
-			*left = s->what == '+'	 ? *left + right
-				: s->what == '-' ? *left - right
-				: s->what == '*' ? *left * right
-						 : *left / right;
-		}
+		else
+			operate(s->what, stack, &n);
 	}
 	return n == 1 && isfinite(stack[0]) ? stack[0] : NAN;
 }

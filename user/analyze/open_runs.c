@@ -15,10 +15,10 @@ static struct open_run **find(struct open_runs *runs, uint32_t run)
 struct open_run *open_runs_get(struct open_runs *runs, uint32_t run)
 {
 	struct open_run **link = find(runs, run);
-	struct open_run *fresh = runs->free;
+	struct open_run *found = *link, *fresh = runs->free;
 
-	if (*link)
-		return *link;
+	if (found)
+		return found;
 	if (fresh)
 		runs->free = fresh->next;
 	else

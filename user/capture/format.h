@@ -78,7 +78,7 @@ struct format_state {
 
 static inline uint64_t format_zigzag(int64_t value)
 {
-	return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
+	return ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
 }
 
 static inline int64_t format_unzigzag(uint64_t value)

@@ -58,6 +58,7 @@ struct overhead_job {
 	const struct counter_set *set;
 	bool enter_emulated, exit_emulated;
 	struct capture_overhead result;
+	struct error err;
 	int error;
 };
 
@@ -159,16 +160,16 @@ static int record(struct overhead_job *job, struct capture_writer *writer)
 	struct process self;
 	int error;
 
-	error = process_open(&self, getpid(), NULL);
+	error = process_open(&self, getpid(), &job->err);
 	if (error)
 		return error;
 	options.process = &self;
-	collector = collector_new(&options, NULL);
-	error = collector ? collector_attach(collector, NULL) : -EINVAL;
+	collector = collector_new(&options, &job->err);
+	error = collector ? collector_attach(collector, &job->err) : -EINVAL;
 	if (!error) {
 		execute_all();
-		error = collector_run(collector, &(struct collector_limits){}, NULL);
-		error = error < 0 ? error : collector_stop(collector, COLLECTOR_STOPPED, NULL);
+		error = collector_run(collector, &(struct collector_limits){}, &job->err);
+		error = error < 0 ? error : collector_stop(collector, COLLECTOR_STOPPED, &job->err);
 	}
 	collector_free(collector);
 	process_close(&self);
@@ -303,13 +304,17 @@ struct overhead_job *overhead_start(const struct location *location, const struc
 	return job;
 }
 
-int overhead_finish(struct overhead_job *job, struct capture_overhead *overhead)
+int overhead_finish(struct overhead_job *job, struct capture_overhead *overhead, struct error *err)
 {
 	int error;
 
 	pthread_join(job->thread, NULL);
 	*overhead = job->result;
 	error = job->error;
+	if (error && err)
+		*err = job->err;
+	if (error && err && !err->text[0])
+		error_set(err, error, "the probes could not be tried out: %s", strerror(-error));
 	free(job);
 	return error;
 }

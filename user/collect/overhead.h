@@ -22,8 +22,9 @@ struct overhead_job;
 struct overhead_job *overhead_start(const struct location *location, const struct counter_set *set);
 /*
  * Wait for the end, fill @overhead and free @job. Returns 0, or a negative
- * errno if nothing could be measured: then nothing is to be subtracted.
+ * errno with @err set if nothing could be measured: then nothing is to be
+ * subtracted.
  */
-int overhead_finish(struct overhead_job *job, struct capture_overhead *overhead);
+int overhead_finish(struct overhead_job *job, struct capture_overhead *overhead, struct error *err);
 
 #endif

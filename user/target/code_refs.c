@@ -406,11 +406,24 @@ static bool plt_slot_aarch64(const struct elf_image *image, uint64_t address, ui
 	return true;
 }
 
+static bool stub_slot(const struct elf_image *image, uint64_t address, uint64_t *slot)
+{
+	return image->arch == ELF_ARCH_X86_64 ? plt_slot_x86_64(image, address, slot) :
+						plt_slot_aarch64(image, address, slot);
+}
+
 const char *code_callee_name(const struct elf_image *image, uint64_t address)
 {
 	uint64_t slot;
-	bool stub = image->arch == ELF_ARCH_X86_64 ? plt_slot_x86_64(image, address, &slot)
-						   : plt_slot_aarch64(image, address, &slot);
 
-	return stub ? elf_pointer_symbol(image, slot) : NULL;
+	return stub_slot(image, address, &slot) ? elf_pointer_symbol(image, slot) : NULL;
+}
+
+uint64_t code_callee(const struct elf_image *image, uint64_t address)
+{
+	uint64_t slot, function;
+
+	return stub_slot(image, address, &slot) && elf_pointer_at(image, slot, &function) ?
+		       function :
+		       address;
 }

@@ -58,5 +58,10 @@ size_t code_transfers_find(const struct elf_image *image, const struct code_rang
  * .plt) jumps to, or NULL if it is none.
  */
 const char *code_callee_name(const struct elf_image *image, uint64_t address);
+/*
+ * The function that a call of @address ends up in: itself, or, if it is the
+ * stub of a function that other libraries may replace, the one in this file.
+ */
+uint64_t code_callee(const struct elf_image *image, uint64_t address);
 
 #endif

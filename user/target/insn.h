@@ -64,6 +64,13 @@ struct insn {
 	bool label;  /* a branch of the same function leads here (see function_decode()) */
 };
 
+/* Control does not go on to the instruction behind. */
+static inline bool insn_ends_flow(const struct insn *insn)
+{
+	return insn->kind == INSN_JUMP || insn->kind == INSN_JUMP_INDIRECT ||
+	       insn->kind == INSN_RETURN || insn->kind == INSN_TRAP;
+}
+
 /* The calling convention (System V AMD64 psABI 3.2; AAPCS64 6), in DWARF numbers. */
 struct abi {
 	int sp;

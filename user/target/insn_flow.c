@@ -14,6 +14,11 @@ static flow_id unknown(struct flow *flow)
 	return add_value(flow, (struct flow_value){.kind = FLOW_UNKNOWN});
 }
 
+static flow_id constant(struct flow *flow, uint64_t value)
+{
+	return add_value(flow, (struct flow_value){.kind = FLOW_CONST, .disp = (int64_t)value});
+}
+
 /* Forget everything. */
 static void flow_reset(struct flow *flow)
 {
@@ -22,8 +27,11 @@ static void flow_reset(struct flow *flow)
 	flow->n_cells = 0;
 	flow->epoch = 0;
 	flow->made = 0;
+	flow->ended = false;
 	for (int reg = 0; reg < REGS_MAX; reg++)
-		flow->regs[reg] = unknown(flow);
+		flow->regs[reg] = flow->held[reg].state == HELD_CONSTANT ?
+					  constant(flow, flow->held[reg].value) :
+					  unknown(flow);
 }
 
 /* What one step adds at most: a value per register, and a few for operands. */
@@ -204,13 +212,20 @@ static void forget_cells(struct flow *flow)
 	flow->n_cells = kept;
 }
 
+/* Behind the end of a block comes a label, or a way in that is not seen. */
+static void arrive(struct flow *flow, const struct insn *insn)
+{
+	if (insn->label || flow->ended)
+		flow_reset(flow);
+}
+
 void flow_step(struct flow *flow, const struct insn *insn)
 {
 	flow_id value;
 
-	if (insn->label)
-		flow_reset(flow);
+	arrive(flow, insn);
 	make_room(flow);
+	flow->ended = insn_ends_flow(insn);
 	if (insn->kind == INSN_CALL || insn->kind == INSN_CALL_INDIRECT) {
 		flow_id sp = flow->regs[flow->abi->sp];
 
@@ -230,8 +245,7 @@ void flow_step(struct flow *flow, const struct insn *insn)
 		value = add_to(flow, flow_reg(flow, insn->base), insn->disp);
 		break;
 	case EFFECT_CONST:
-		value = add_value(flow, (struct flow_value){.kind = FLOW_CONST,
-							    .disp = (int64_t)insn->target});
+		value = constant(flow, insn->target);
 		break;
 	case EFFECT_LOAD:
 		step_load(flow, insn);
@@ -276,7 +290,8 @@ bool flow_virtual_call(struct flow *flow, const struct insn *insn, unsigned int 
 	flow_id id;
 
 	/* At a label the registers are those of another way here. */
-	if (insn->kind != INSN_CALL_INDIRECT || insn->base == REG_NONE || insn->label)
+	if (insn->kind != INSN_CALL_INDIRECT || insn->base == REG_NONE || insn->label ||
+	    flow->ended)
 		return false;
 	make_room(flow);
 	id = flow_reg(flow, insn->base);
@@ -313,25 +328,71 @@ static void learn_store(struct flow *flow, int64_t disp, int reg)
 	flow->spills[flow->n_spills++].constant = constant;
 }
 
+/* Does @insn load @reg from where the function's first instructions have saved it? */
+static bool restores(const struct function_part *part, const struct flow *flow,
+		     const struct insn *insn, int reg)
+{
+	int64_t disp = insn->reg == reg ? insn->disp : insn->disp + 8;
+
+	/* pop */
+	if (insn->written == (1ULL << reg | 1ULL << flow->abi->sp))
+		return true;
+	if (insn->effect != EFFECT_LOAD || insn->base != flow->abi->sp)
+		return false;
+	for (const struct insn *saved = part->insns; saved < insn; saved++) {
+		if (saved->kind != INSN_PLAIN || saved->label)
+			break;
+		if (saved->effect == EFFECT_STORE && saved->base == flow->abi->sp &&
+		    ((saved->reg == reg && saved->disp == disp) ||
+		     (saved->reg2 == reg && saved->disp + 8 == disp)))
+			return true;
+	}
+	return false;
+}
+
+/* @insn has happened: what do registers that survive calls hold now? */
+static void learn_registers(struct flow *flow, const struct function_part *part,
+			    const struct insn *insn, int *states)
+{
+	for (int reg = 0; reg < REG_XMM; reg++) {
+		uint64_t value;
+
+		if (!(insn->written >> reg & 1) || flow->abi->clobbered >> reg & 1 ||
+		    restores(part, flow, insn, reg))
+			continue;
+		if (states[reg] == HELD_OTHER || !flow_is_const(flow, flow->regs[reg], &value) ||
+		    (states[reg] == HELD_CONSTANT && flow->held[reg].value != value)) {
+			states[reg] = HELD_OTHER;
+			continue;
+		}
+		states[reg] = HELD_CONSTANT;
+		flow->held[reg].value = value;
+	}
+}
+
 void flow_start(struct flow *flow, const struct function *function)
 {
 	const struct function_part *part = &function->parts[0];
+	int states[REGS_MAX] = {HELD_NOTHING};
 
 	flow->image = function->image;
 	flow->abi = insn_abi(function->image->arch);
 	flow->n_spills = 0;
+	memset(flow->held, 0, sizeof(flow->held));
 	flow_reset(flow);
 	for (size_t i = 0; i < part->n; i++) {
 		const struct insn *insn = &part->insns[i];
 
-		if (insn->label)
-			flow_reset(flow);
+		arrive(flow, insn);
 		if (insn->effect == EFFECT_STORE && insn->base == flow->abi->sp) {
 			learn_store(flow, insn->disp, insn->reg);
 			if (insn->reg2 != REG_NONE)
 				learn_store(flow, insn->disp + 8, insn->reg2);
 		}
 		flow_step(flow, insn);
+		learn_registers(flow, part, insn, states);
 	}
+	for (int reg = 0; reg < REGS_MAX; reg++)
+		flow->held[reg].state = states[reg];
 	flow_reset(flow);
 }

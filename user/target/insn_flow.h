@@ -51,7 +51,12 @@ struct flow {
 		int64_t disp;
 	} cells[FLOW_CELLS];
 	unsigned int n_cells;
-	/* Words of the frame in which the function keeps a constant, see flow_start(). */
+	bool ended; /* the instruction before does not go on to the next */
+	/* Registers and words of the frame that only ever hold one constant, see flow_start(). */
+	struct {
+		enum { HELD_NOTHING, HELD_CONSTANT, HELD_OTHER } state;
+		uint64_t value;
+	} held[REGS_MAX];
 	struct {
 		int64_t disp;
 		uint64_t value;
@@ -62,8 +67,9 @@ struct flow {
 
 /*
  * Start following the entry part of @function, from its first instruction.
- * Looks through all of it for words of the frame into which only one constant
- * is ever stored: compilers move what a loop needs there, far away from it.
+ * Looks through all of it for registers that survive calls, and words of the
+ * frame, into which only one constant is ever put: compilers move what a loop
+ * needs there, far away from it.
  */
 void flow_start(struct flow *flow, const struct function *function);
 /* Let @insn happen; what was known ends where branches lead to. */

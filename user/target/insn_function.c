@@ -150,13 +150,6 @@ void function_free(struct function *function)
 
 /* -- questions ---------------------------------------------------------------------- */
 
-/* Control does not go on to the instruction behind. */
-static bool ends_flow(const struct insn *insn)
-{
-	return insn->kind == INSN_JUMP || insn->kind == INSN_JUMP_INDIRECT ||
-	       insn->kind == INSN_RETURN || insn->kind == INSN_TRAP;
-}
-
 static bool is_control(const struct insn *insn)
 {
 	return insn->kind != INSN_PLAIN;
@@ -261,7 +254,7 @@ static const struct insn *exit_before(const struct function *function, const str
 		/* What a call does still belongs to the function. */
 		if (insn->kind == INSN_CALL || insn->kind == INSN_CALL_INDIRECT)
 			break;
-		if (insn == part->insns || ends_flow(insn - 1) || insn->label)
+		if (insn == part->insns || insn_ends_flow(insn - 1) || insn->label)
 			break;
 	}
 	return end->probe == PROBE_REFUSED ? NULL : end;

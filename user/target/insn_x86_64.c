@@ -171,6 +171,7 @@ static void set_vector_target(const cs_insn *cs, const cs_x86_op *source, int ta
 
 	switch (cs->id) {
 	case X86_INS_MOVQ:
+	case X86_INS_VMOVQ:
 		insn->reg = (int8_t)target;
 		insn->base = (int8_t)(general != REG_NONE ? general : vector);
 		insn->effect = EFFECT_COPY;
@@ -188,9 +189,13 @@ static void set_vector_target(const cs_insn *cs, const cs_x86_op *source, int ta
 		insn->effect = insn->base == REG_NONE ? EFFECT_OTHER : EFFECT_COPY;
 		break;
 	case X86_INS_MOVAPS:
+	case X86_INS_VMOVAPS:
 	case X86_INS_MOVUPS:
+	case X86_INS_VMOVUPS:
 	case X86_INS_MOVDQA:
+	case X86_INS_VMOVDQA:
 	case X86_INS_MOVDQU:
+	case X86_INS_VMOVDQU:
 		insn->reg = (int8_t)target;
 		insn->reg2 = (int8_t)high_word(target);
 		insn->effect = simple_memory(cs, source, insn) ? EFFECT_LOAD : EFFECT_OTHER;
@@ -203,16 +208,23 @@ static void set_vector_store(const cs_insn *cs, const cs_x86_op *target, int sou
 {
 	switch (cs->id) {
 	case X86_INS_MOVAPS:
+	case X86_INS_VMOVAPS:
 	case X86_INS_MOVUPS:
+	case X86_INS_VMOVUPS:
 	case X86_INS_MOVDQA:
+	case X86_INS_VMOVDQA:
 	case X86_INS_MOVDQU:
+	case X86_INS_VMOVDQU:
 		insn->reg2 = (int8_t)high_word(source);
 		break;
 	case X86_INS_MOVHPS:
+	case X86_INS_VMOVHPS:
 		source = high_word(source);
 		break;
 	case X86_INS_MOVQ:
+	case X86_INS_VMOVQ:
 	case X86_INS_MOVLPS:
+	case X86_INS_VMOVLPS:
 		break;
 	default:
 		return;

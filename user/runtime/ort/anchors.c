@@ -31,10 +31,9 @@ static const char *const type_names[TYPES] = {
 
 /*
  * The lambdas of ThreadPool::ParallelForFixedBlockSizeScheduling that take a
- * task's number: "...EUljE_", "...EUljE0_".
+ * task's number: "...EUljE_", "...EUljE0_"; clang counts them, "...E3$_0".
  */
 static const char task_name[] = "10ThreadPool35ParallelForFixedBlockSizeScheduling";
-static const char task_suffix[] = "EUljE";
 
 /* Addresses of @text in read-only data. */
 static size_t find_text(const struct elf_image *image, const char *text, size_t length,
@@ -148,10 +147,16 @@ static bool is_task_name(const struct elf_image *image, uint64_t address)
 {
 	const char *text = elf_string(image, address, 1024), *suffix;
 
-	suffix = text ? strstr(text, task_suffix) : NULL;
+	if (!text)
+		return false;
+	suffix = strstr(text, "E3$_");
+	if (suffix)
+		return suffix[strlen("E3$_") + strspn(suffix + strlen("E3$_"), "0123456789")] ==
+		       '\0';
+	suffix = strstr(text, "EUljE");
 	if (!suffix)
 		return false;
-	suffix += strlen(task_suffix);
+	suffix += strlen("EUljE");
 	suffix += strspn(suffix, "0123456789");
 	return !strcmp(suffix, "_");
 }

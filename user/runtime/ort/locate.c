@@ -104,27 +104,26 @@ int ort_function_of(struct finder *finder, uint64_t pc, struct code_range *range
 bool ort_calls(struct finder *finder, const struct code_range *from, uint64_t to,
 	       unsigned int depth)
 {
-	struct code_target target = {to, to}, anywhere = {1, UINT64_MAX};
-	uint64_t sites[CALLEES_MAX], site;
-	size_t n;
+	struct code_target anywhere = {1, UINT64_MAX};
+	uint64_t sites[CALLEES_MAX];
+	size_t n = code_transfers_find(finder->image, from, &anywhere,
+				       TRANSFER_CALL | TRANSFER_JUMP, sites, CALLEES_MAX);
 
-	if (code_transfers_find(finder->image, from, &target, TRANSFER_CALL | TRANSFER_JUMP, &site,
-				1))
-		return true;
-	if (depth <= 1)
-		return false;
-	n = code_transfers_find(finder->image, from, &anywhere, TRANSFER_CALL, sites, CALLEES_MAX);
 	for (size_t i = 0; i < n; i++) {
-		const uint8_t *code = elf_view(finder->image, sites[i], 16);
+		const uint8_t *code = elf_view(finder->image, sites[i], 8);
 		struct code_range callee;
 		struct insn insn;
+		uint64_t target;
 
-		if (!code || !disassemble(finder->dis, code, 16, sites[i], &insn) ||
-		    insn.kind != INSN_CALL ||
-		    unwind_find(finder->image, insn.target, &callee, NULL) ||
-		    callee.start != insn.target)
+		if (!code || !disassemble(finder->dis, code, 8, sites[i], &insn) ||
+		    (insn.kind != INSN_CALL && insn.kind != INSN_JUMP))
 			continue;
-		if (ort_calls(finder, &callee, to, depth - 1))
+		target = code_callee(finder->image, insn.target);
+		if (target == to)
+			return true;
+		if (depth > 1 && !unwind_find(finder->image, target, &callee, NULL) &&
+		    callee.start == target && callee.start != from->start &&
+		    ort_calls(finder, &callee, to, depth - 1))
 			return true;
 	}
 	return false;

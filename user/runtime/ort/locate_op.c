@@ -181,10 +181,13 @@ static void add_callees(struct finder *finder, struct candidates *candidates,
 	for (size_t i = 0; i < function.parts[0].n; i++) {
 		const struct insn *insn = &function.parts[0].insns[i];
 		struct code_range callee;
+		uint64_t target;
 
-		if ((insn->kind == INSN_CALL || insn->kind == INSN_JUMP) &&
-		    !unwind_find(finder->image, insn->target, &callee, NULL) &&
-		    callee.start == insn->target && has_compute(finder, &callee))
+		if (insn->kind != INSN_CALL && insn->kind != INSN_JUMP)
+			continue;
+		target = code_callee(finder->image, insn->target);
+		if (!unwind_find(finder->image, target, &callee, NULL) &&
+		    callee.start == target && has_compute(finder, &callee))
 			add_candidate(candidates, &callee, ROUTE_RTTI);
 	}
 	function_free(&function);

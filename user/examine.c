@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "examine.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "collect/overhead.h"
+#include "counters/counters.h"
+#include "output/text.h"
+#include "runtime/find.h"
+
+#define FINDINGS_MAX 40
+
+struct examination {
+	struct finding findings[FINDINGS_MAX];
+	size_t n;
+};
+
+static void add(struct examination *examination, const char *name, enum finding_verdict verdict,
+		const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void add(struct examination *examination, const char *name, enum finding_verdict verdict,
+		const char *format, ...)
+{
+	struct finding *finding = &examination->findings[examination->n];
+	va_list args;
+
+	if (examination->n == FINDINGS_MAX)
+		return;
+	examination->n++;
+	finding->name = name;
+	finding->verdict = verdict;
+	va_start(args, format);
+	vsnprintf(finding->text, sizeof(finding->text), format, args);
+	va_end(args);
+}
+
+static void examine_kernel(struct examination *examination)
+{
+	struct utsname machine;
+
+	if (!uname(&machine))
+		add(examination, "kernel", FINDING_OK, "Linux %s, %s", machine.release,
+		    machine.machine);
+	if (!access("/sys/kernel/btf/vmlinux", R_OK))
+		add(examination, "kernel types", FINDING_OK, "/sys/kernel/btf/vmlinux is there");
+	else
+		add(examination, "kernel types", FINDING_FAIL,
+		    "there is no /sys/kernel/btf/vmlinux: opprobe needs a kernel built with "
+		    "CONFIG_DEBUG_INFO_BTF, as all distributions' since 2020 are");
+}
+
+/* Load the programs and probe opprobe itself: all that a recording does, but for the target. */
+static void examine_probes(struct examination *examination)
+{
+	static const struct location location = {
+		.n_sites = 2,
+		.sites = {{.role = SITE_OP_ENTER, .emulated = true},
+			  {.role = SITE_OP_EXIT, .emulated = true}},
+	};
+	struct counter_set none = {};
+	struct capture_overhead overhead;
+	struct overhead_job *job = overhead_start(&location, &none);
+	struct error err = {};
+
+	if (job && !overhead_finish(job, &overhead, &err))
+		add(examination, "probes", FINDING_OK,
+		    "BPF programs load and probes work: %" PRIu64 " ns per operator without "
+		    "counters, of which its own time shows %" PRIu64 " ns",
+		    overhead.nested_ns, overhead.own_ns);
+	else
+		add(examination, "probes", FINDING_FAIL, "%s", err.text);
+}
+
+static void examine_location(struct examination *examination, const struct location *location)
+{
+	size_t emulated = 0;
+
+	for (size_t i = 0; i < location->n_sites; i++)
+		emulated += location->sites[i].emulated;
+	if (emulated == location->n_sites)
+		add(examination, "probe sites", FINDING_OK,
+		    "%zu, all on instructions that the kernel emulates", location->n_sites);
+	else
+		add(examination, "probe sites", FINDING_WARN,
+		    "%zu, of which %zu are single-stepped: each hit of those costs several times "
+		    "more, see `opprobe doctor --file` for which",
+		    location->n_sites, location->n_sites - emulated);
+	for (size_t i = 0; i < location->n_notes; i++)
+		add(examination, "runtime", FINDING_WARN, "%s", location->notes[i]);
+}
+
+static void examine_process(struct examination *examination, pid_t pid)
+{
+	static struct location location;
+	struct thread_list threads = {};
+	struct mapped_file file;
+	struct process process;
+	struct error err;
+
+	if (process_open(&process, pid, &err)) {
+		add(examination, "process", FINDING_FAIL, "%s", err.text);
+		return;
+	}
+	process_threads(&process, &threads);
+	add(examination, "process", FINDING_OK, "%d, %zu threads: %s", pid, threads.n,
+	    process.command);
+	thread_list_free(&threads);
+	if (runtime_find(&process, &location, &file, &err)) {
+		add(examination, "runtime", FINDING_FAIL, "%s", err.text);
+	} else {
+		add(examination, "runtime", FINDING_OK, "%s %s, %s%s", location.runtime->title,
+		    *location.version ? location.version : "(version not known)", file.path,
+		    file.deleted ? " (deleted since)" : "");
+		examine_location(examination, &location);
+	}
+	process_close(&process);
+}
+
+static const char *const verdicts[] = {
+	[FINDING_OK] = "ok",
+	[FINDING_WARN] = "warn",
+	[FINDING_FAIL] = "fail",
+};
+
+static int print_table(const struct examination *examination)
+{
+	int width = 0;
+
+	for (size_t i = 0; i < examination->n; i++)
+		if ((int)strlen(examination->findings[i].name) > width)
+			width = strlen(examination->findings[i].name);
+	for (size_t i = 0; i < examination->n; i++) {
+		const struct finding *finding = &examination->findings[i];
+		char *text = text_terminal(finding->text);
+
+		if (!text)
+			return -1;
+		printf("%-4s  %-*s  %s\n", verdicts[finding->verdict], width, finding->name, text);
+		free(text);
+	}
+	return 0;
+}
+
+static int print_json(const struct examination *examination)
+{
+	cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "checks");
+	bool whole = list;
+	char *text;
+
+	for (size_t i = 0; i < examination->n && whole; i++) {
+		const struct finding *finding = &examination->findings[i];
+		cJSON *object = cJSON_CreateObject();
+
+		whole = cJSON_AddItemToArray(list, object) &&
+			cJSON_AddStringToObject(object, "name", finding->name) &&
+			cJSON_AddStringToObject(object, "verdict", verdicts[finding->verdict]) &&
+			cJSON_AddStringToObject(object, "text", finding->text);
+	}
+	text = whole ? cJSON_Print(root) : NULL;
+	cJSON_Delete(root);
+	if (!text)
+		return -1;
+	puts(text);
+	free(text);
+	return 0;
+}
+
+int examine_machine(pid_t pid, bool json)
+{
+	struct examination examination = {};
+	int status = EXIT_OK;
+
+	examine_kernel(&examination);
+	examine_probes(&examination);
+	examination.n += counters_diagnose(pid, examination.findings + examination.n,
+					   FINDINGS_MAX - examination.n);
+	if (pid > 0)
+		examine_process(&examination, pid);
+	for (size_t i = 0; i < examination.n; i++)
+		if (examination.findings[i].verdict == FINDING_FAIL)
+			status = EXIT_FAILED;
+	if ((json ? print_json(&examination) : print_table(&examination)) || fflush(stdout) ||
+	    ferror(stdout)) {
+		fputs("opprobe: cannot write what was found\n", stderr);
+		return EXIT_FAILED;
+	}
+	return status;
+}

@@ -60,14 +60,10 @@ static void examine_kernel(struct examination *examination)
 /* Load the programs and probe opprobe itself: all that a recording does, but for the target. */
 static void examine_probes(struct examination *examination)
 {
-	static const struct location location = {
-		.n_sites = 2,
-		.sites = {{.role = SITE_OP_ENTER, .emulated = true},
-			  {.role = SITE_OP_EXIT, .emulated = true}},
-	};
+	struct overhead_kind emulated = {true, true};
 	struct counter_set none = {};
 	struct capture_overhead overhead;
-	struct overhead_job *job = overhead_start(&location, &none);
+	struct overhead_job *job = overhead_start(emulated, &none);
 	struct error err = {};
 
 	if (job && !overhead_finish(job, &overhead, &err))

@@ -268,6 +268,31 @@ static bool has_runs(const struct location *location)
 	return false;
 }
 
+/*
+ * The constants are measured on this program while the runtime is looked for,
+ * as if its probes were emulated; should they not be, once more.
+ */
+static int write_overhead(struct recording *recording, struct error *err)
+{
+	struct overhead_kind kind = overhead_kind(&recording->location);
+	struct overhead_job *job = recording->overhead;
+	struct capture_overhead overhead;
+	int error;
+
+	recording->overhead = NULL;
+	if (!job)
+		return 0;
+	error = overhead_finish(job, &overhead, NULL);
+	if (!error && (!kind.enter_emulated || !kind.exit_emulated)) {
+		job = overhead_start(kind, &recording->counters);
+		error = job ? overhead_finish(job, &overhead, NULL) : -ENOMEM;
+	}
+	if (error)
+		return 0;
+	error = capture_write_overhead(recording->writer, &overhead);
+	return error ? error_set(err, error, "cannot write the capture: %s", strerror(-error)) : 0;
+}
+
 static int attach(struct recording *recording, struct error *err)
 {
 	const struct recording_options *options = recording->options;
@@ -283,8 +308,11 @@ static int attach(struct recording *recording, struct error *err)
 		.stop = options->stop,
 		.progress = options->quiet ? NULL : on_progress,
 	};
-	int error = find_runtime(recording, err);
+	int error;
 
+	recording->overhead =
+		overhead_start((struct overhead_kind){true, true}, &recording->counters);
+	error = find_runtime(recording, err);
 	if (error)
 		return error;
 	for (size_t i = 0; i < recording->location.n_notes; i++)
@@ -294,28 +322,17 @@ static int attach(struct recording *recording, struct error *err)
 				 "runs cannot be told apart in this build of %s: record all of it, "
 				 "without --schedule, --runs and --min-duration",
 				 recording->location.runtime->title);
-	/* Measured on this program meanwhile: it needs no probe in the target. */
-	recording->overhead = overhead_start(&recording->location, &recording->counters);
 	recording->collector = collector_new(&collect, err);
 	if (!recording->collector)
 		return -EINVAL;
+	error = write_info(recording, err) ?: write_overhead(recording, err);
+	if (error)
+		return error;
 	if (options->schedule.active)
 		error = collector_attach_runs(recording->collector, err);
 	else
 		error = select_runs(recording, err);
-	return error ? error : write_info(recording, err);
-}
-
-/* The constants stand before the first operator, which waits in the ring until then. */
-static int write_overhead(struct recording *recording)
-{
-	struct capture_overhead overhead;
-	struct overhead_job *job = recording->overhead;
-
-	recording->overhead = NULL;
-	if (!job || overhead_finish(job, &overhead, NULL))
-		return 0;
-	return capture_write_overhead(recording->writer, &overhead);
+	return error;
 }
 
 /* Record into the open writer. Returns 0, or a negative errno with @err set. */
@@ -333,9 +350,6 @@ static int record(struct recording *recording, struct error *err)
 		      recording->location.version, elapsed_ms(&recording->started),
 		      options->duration || options->schedule.repeat ? "recording"
 								    : "Ctrl-C ends the recording");
-	error = write_overhead(recording);
-	if (error)
-		return error_set(err, error, "cannot write the capture: %s", strerror(-error));
 	end = options->schedule.active ? record_schedule(recording, err)
 				       : record_all(recording, err);
 	if (!options->quiet && isatty(STDERR_FILENO))

@@ -250,10 +250,12 @@ class Report:
         """The sum of a counter, over all operators or those given."""
         return sum(op["counters"][name]["total"] for op in operators or self.operators)
 
-    def nothing_lost(self):
+    def lost(self):
         lost = self.json["lost"]
-        total = sum(lost.values()) if isinstance(lost, dict) else lost
-        check_equal(total, 0, "lost records")
+        return sum(lost.values()) if isinstance(lost, dict) else lost
+
+    def nothing_lost(self):
+        check_equal(self.lost(), 0, "lost records")
         return self
 
     def trace(self):

@@ -374,7 +374,7 @@ static int finish(struct fold *f)
 		return -ENOMEM;
 	a->base_ns = f->top_ns + (a->gap ? a->gap->total : 0);
 	a->lost = a->loss.ring_full + a->loss.too_deep + a->loss.unnamed + a->loss.missed +
-		  a->loss.threads_full;
+		  a->loss.threads_full + a->loss.work_lost;
 	if (a->complete && a->end.end > f->last)
 		f->last = a->end.end;
 	a->duration = f->last > a->info.start ? f->last - a->info.start : 0;
@@ -387,6 +387,20 @@ static int finish(struct fold *f)
 }
 
 /* -- reading ---------------------------------------------------------------- */
+
+/* A thread with operators of its own is no pool thread: its CPU time says nothing. */
+static void add_pool(struct fold *f, const struct capture_pool *pool)
+{
+	struct thread_state *thread = table_get(&f->threads, pool->thread);
+
+	if (!thread || thread->seen)
+		return;
+	if (!pool->cpu_ns)
+		f->pool_cpu_unknown = true;
+	f->a->pool_threads++;
+	f->a->pool_work_ns += pool->work_ns;
+	f->a->pool_cpu_ns = f->pool_cpu_unknown ? 0 : f->a->pool_cpu_ns + pool->cpu_ns;
+}
 
 static int add_record(struct fold *f, const struct capture_record *record)
 {
@@ -410,6 +424,9 @@ static int add_record(struct fold *f, const struct capture_record *record)
 	case CAPTURE_END:
 		f->a->complete = true;
 		f->a->end = record->end;
+		return 0;
+	case CAPTURE_POOL:
+		add_pool(f, &record->pool);
 		return 0;
 	case CAPTURE_OVERHEAD:
 		f->a->overhead = record->overhead;

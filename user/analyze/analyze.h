@@ -122,6 +122,10 @@ struct analysis {
 	bool has_overhead; /* what the probes added is known, */
 	bool compensated;  /* and was subtracted */
 	struct capture_overhead overhead;
+	/* Threads that worked for operators and had none of their own: how many,
+	 * for how long, and their CPU time (0 if not known of all). */
+	uint32_t pool_threads;
+	uint64_t pool_work_ns, pool_cpu_ns;
 	bool has_work, has_shapes, has_counters, truncated_names;
 	uint64_t duration; /* ns from the start to the last that is known */
 	bool complete;	   /* the end record is there: */

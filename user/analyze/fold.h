@@ -33,6 +33,7 @@ struct table {
 
 struct fold {
 	struct analysis *a;
+	bool pool_cpu_unknown; /* of one of the pool's threads */
 	const struct analyze_options *options;
 	struct rows rows;
 	struct table ops, threads, shapes;

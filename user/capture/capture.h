@@ -140,6 +140,14 @@ struct capture_loss {
 	uint64_t unnamed;      /* operators whose strings could not be read */
 	uint64_t missed;       /* probe hits that the kernel skipped */
 	uint64_t threads_full; /* hits on threads beyond the table */
+	uint64_t work_lost;    /* operators whose share of other threads is not known */
+};
+
+/* What a thread did for operators of others, over the whole recording. */
+struct capture_pool {
+	uint32_t thread;
+	uint64_t work_ns; /* inside of tasks */
+	uint64_t cpu_ns;  /* on a CPU, whatever it did; 0 if not known */
 };
 
 /* What the probes add, measured on the machine of the recording: constants
@@ -177,6 +185,7 @@ int capture_write_run(struct capture_writer *writer, const struct capture_run *r
 int capture_write_loss(struct capture_writer *writer, const struct capture_loss *loss);
 /* Before the first execution, as views subtract it from each as they read it. */
 int capture_write_overhead(struct capture_writer *writer, const struct capture_overhead *overhead);
+int capture_write_pool(struct capture_writer *writer, const struct capture_pool *pool);
 int capture_write_end(struct capture_writer *writer, const struct capture_end *end);
 /*
  * Hand what is buffered to the kernel, as one whole chunk. The functions
@@ -204,6 +213,7 @@ enum capture_type {
 	CAPTURE_END,
 	CAPTURE_INFO, /* never returned: see capture_reader_info */
 	CAPTURE_OVERHEAD,
+	CAPTURE_POOL,
 };
 
 struct capture_record {
@@ -218,6 +228,7 @@ struct capture_record {
 		struct capture_loss loss;
 		struct capture_end end;
 		struct capture_overhead overhead;
+		struct capture_pool pool;
 	};
 };
 

@@ -331,6 +331,7 @@ static void decode_loss(struct format_cursor *c, struct capture_loss *loss)
 	loss->unnamed = format_get_varint(c);
 	loss->missed = format_get_varint(c);
 	loss->threads_full = format_get_varint(c);
+	loss->work_lost = format_get_varint(c);
 }
 
 static void decode_overhead(const struct decoder *decoder, struct format_cursor *c,
@@ -343,6 +344,17 @@ static void decode_overhead(const struct decoder *decoder, struct format_cursor 
 		overhead->own[i] = format_get_varint(c);
 		overhead->nested[i] = format_get_varint(c);
 	}
+}
+
+static const char *decode_pool(const struct decoder *decoder, struct format_cursor *c,
+			       struct capture_pool *pool)
+{
+	pool->thread = format_get_u32(c);
+	pool->work_ns = format_get_varint(c);
+	pool->cpu_ns = format_get_varint(c);
+	return c->bad || ids_has(&decoder->threads, pool->thread)
+		       ? NULL
+		       : "a thread of the pool that was not defined";
 }
 
 int decode_record(struct decoder *decoder, uint8_t type, struct format_cursor c,
@@ -379,6 +391,9 @@ int decode_record(struct decoder *decoder, uint8_t type, struct format_cursor c,
 		break;
 	case CAPTURE_OVERHEAD:
 		decode_overhead(decoder, &c, &record->overhead);
+		break;
+	case CAPTURE_POOL:
+		problem = decode_pool(decoder, &c, &record->pool);
 		break;
 	case CAPTURE_INFO:
 		problem = "facts about the recording in its middle";

@@ -432,6 +432,7 @@ int capture_write_loss(struct capture_writer *writer, const struct capture_loss 
 	p = format_put_varint(p, loss->unnamed);
 	p = format_put_varint(p, loss->missed);
 	p = format_put_varint(p, loss->threads_full);
+	p = format_put_varint(p, loss->work_lost);
 	return finish(writer, CAPTURE_LOSS, p);
 }
 
@@ -448,6 +449,18 @@ int capture_write_overhead(struct capture_writer *writer, const struct capture_o
 		p = format_put_varint(p, overhead->nested[i]);
 	}
 	return finish(writer, CAPTURE_OVERHEAD, p);
+}
+
+int capture_write_pool(struct capture_writer *writer, const struct capture_pool *pool)
+{
+	uint8_t *p = begin(writer);
+
+	if (!ids_has(&writer->threads, pool->thread))
+		return -EINVAL;
+	p = format_put_varint(p, pool->thread);
+	p = format_put_varint(p, pool->work_ns);
+	p = format_put_varint(p, pool->cpu_ns);
+	return finish(writer, CAPTURE_POOL, p);
 }
 
 int capture_write_end(struct capture_writer *writer, const struct capture_end *end)

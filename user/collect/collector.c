@@ -15,6 +15,7 @@
 #include "held.h"
 #include "identity.h"
 #include "opprobe.skel.h"
+#include "pool.h"
 #include "probes.h"
 #include "threads.h"
 
@@ -40,6 +41,7 @@ struct collector {
 	struct ring_buffer *ring;
 	struct held *held; /* with min_duration */
 	struct thread_slots *threads;
+	struct pool *pool;
 	struct identity_table *identities;
 
 	/* tid → the capture's number, in the order of first sight. */
@@ -517,7 +519,8 @@ struct collector *collector_new(const struct collector_options *options, struct 
 	collector->identities = identity_new(options->writer);
 	collector->ring = ring_buffer__new(bpf_map__fd(bpf->maps.ring), on_record, collector, NULL);
 	collector->held = held_new();
-	if (!collector->identities || !collector->ring || !collector->held) {
+	collector->pool = pool_new(options->process);
+	if (!collector->identities || !collector->ring || !collector->held || !collector->pool) {
 		error_set(err, -ENOMEM, "cannot map the ring buffer: %s", strerror(errno));
 		goto fail;
 	}
@@ -680,6 +683,23 @@ static uint64_t missed(struct opprobe_bpf *bpf)
 	return total;
 }
 
+/* The pool's threads, and their CPU time as far as they are still there to tell. */
+static void write_pool(struct collector *collector)
+{
+	int map = bpf_map__fd(collector->bpf->maps.thread_work);
+	uint32_t tid, *previous = NULL;
+	struct capture_pool pool;
+
+	while (!bpf_map_get_next_key(map, previous, &tid)) {
+		previous = &tid;
+		if (bpf_map_lookup_elem(map, &tid, &pool.work_ns))
+			continue;
+		pool.thread = need_thread(collector, tid);
+		pool.cpu_ns = pool_cpu(collector->pool, tid);
+		keep_failure(collector, capture_write_pool(collector->options.writer, &pool));
+	}
+}
+
 int collector_finish(struct collector *collector, enum collector_end end,
 		     struct capture_writer *next, struct error *err)
 {
@@ -698,9 +718,11 @@ int collector_finish(struct collector *collector, enum collector_end end,
 		.unnamed = collector->unnamed,
 		.missed = missed(collector->bpf),
 		.threads_full = losses->threads_full,
+		.work_lost = losses->work_lost,
 	};
 
 	snprintf(last.reason, sizeof(last.reason), "%s", reasons[end]);
+	write_pool(collector);
 	keep_failure(collector, capture_write_loss(writer, &loss));
 	keep_failure(collector, capture_write_end(writer, &last));
 	if (collector->failed && err && !collector->failure.text[0])
@@ -742,6 +764,7 @@ void collector_free(struct collector *collector)
 	ring_buffer__free(collector->ring);
 	identity_free(collector->identities);
 	held_free(collector->held);
+	pool_free(collector->pool);
 	opprobe_bpf__destroy(collector->bpf);
 	free(collector->pending);
 	free(collector->numbers);

@@ -56,7 +56,7 @@ struct overhead_job {
 	pthread_t thread;
 	struct location location;
 	const struct counter_set *set;
-	bool enter_emulated, exit_emulated;
+	struct overhead_kind kind;
 	struct capture_overhead result;
 	struct error err;
 	int error;
@@ -108,7 +108,7 @@ static int add_site(struct location *location, enum site_role role, const void *
 static int locate(struct overhead_job *job)
 {
 	struct location *location = &job->location;
-	bool enter = job->enter_emulated, leave = job->exit_emulated;
+	bool enter = job->kind.enter_emulated, leave = job->kind.exit_emulated;
 	int error = 0;
 
 #define ADD(name)                                                                                  \
@@ -231,7 +231,7 @@ static void constants(const struct overhead_job *job, uint64_t samples[KINDS][TU
 		      const unsigned int *n, uint64_t *own, uint64_t *nested)
 {
 	/* Instructions of inner_a from its entry on to before its exit. */
-	int between = 3 + (job->exit_emulated - job->enter_emulated);
+	int between = 3 + (job->kind.exit_emulated - job->kind.enter_emulated);
 	double a = median(samples[INNER_A], n[INNER_A]);
 	double b = median(samples[INNER_B], n[INNER_B]);
 	double probed = median(samples[OUTER_PROBED], n[OUTER_PROBED]);
@@ -283,20 +283,27 @@ static void *job_main(void *data)
 	return NULL;
 }
 
-struct overhead_job *overhead_start(const struct location *location, const struct counter_set *set)
+struct overhead_kind overhead_kind(const struct location *location)
+{
+	struct overhead_kind kind = {true, true};
+
+	for (size_t i = 0; i < location->n_sites; i++) {
+		if (location->sites[i].role == SITE_OP_ENTER)
+			kind.enter_emulated &= location->sites[i].emulated;
+		if (location->sites[i].role == SITE_OP_EXIT)
+			kind.exit_emulated &= location->sites[i].emulated;
+	}
+	return kind;
+}
+
+struct overhead_job *overhead_start(struct overhead_kind kind, const struct counter_set *set)
 {
 	struct overhead_job *job = calloc(1, sizeof(*job));
 
 	if (!job)
 		return NULL;
 	job->set = set;
-	job->enter_emulated = job->exit_emulated = true;
-	for (size_t i = 0; i < location->n_sites; i++) {
-		if (location->sites[i].role == SITE_OP_ENTER)
-			job->enter_emulated &= location->sites[i].emulated;
-		if (location->sites[i].role == SITE_OP_EXIT)
-			job->exit_emulated &= location->sites[i].emulated;
-	}
+	job->kind = kind;
 	if (locate(job) || pthread_create(&job->thread, NULL, job_main, job)) {
 		free(job);
 		return NULL;

@@ -15,11 +15,18 @@
 
 struct overhead_job;
 
+/* Which probes: on instructions that the kernel emulates, or single-steps. */
+struct overhead_kind {
+	bool enter_emulated, exit_emulated;
+};
+
+/* The kind of the operators' probes in @location: emulated if all of them are. */
+struct overhead_kind overhead_kind(const struct location *location);
 /*
- * Begin to measure, in a thread of its own, for probes as in @location and
- * the counters @set, both of which must outlive the job. NULL if it cannot.
+ * Begin to measure probes of @kind with the counters @set, which must outlive
+ * the job, in a thread of its own. NULL if it cannot.
  */
-struct overhead_job *overhead_start(const struct location *location, const struct counter_set *set);
+struct overhead_job *overhead_start(struct overhead_kind kind, const struct counter_set *set);
 /*
  * Wait for the end, fill @overhead and free @job. Returns 0, or a negative
  * errno with @err set if nothing could be measured: then nothing is to be

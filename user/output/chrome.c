@@ -349,7 +349,7 @@ static int chrome_end(struct export_state *e)
 	char *runtime = text_json(info->runtime), *library = text_json(info->library);
 	struct prepared text = {0};
 	uint64_t lost = e->loss.ring_full + e->loss.too_deep + e->loss.unnamed + e->loss.missed +
-			e->loss.threads_full;
+			e->loss.threads_full + e->loss.work_lost;
 	int status = write_tracks(e, e->private);
 
 	if (!status && version && build_id && runtime && library)

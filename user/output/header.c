@@ -21,6 +21,10 @@ void header_losses(const struct capture_loss *loss, struct loss_line *lines)
 		(struct loss_line){"missed", "probe hits were skipped by the kernel", loss->missed};
 	lines[4] = (struct loss_line){"threads_full", "probe hits were on threads beyond the table",
 				      loss->threads_full};
+	lines[5] = (struct loss_line){
+		"work_lost",
+		"operators' share of other threads could not be told apart: it is absent",
+		loss->work_lost};
 }
 
 /* "label    text", with @text from anywhere. */
@@ -40,11 +44,12 @@ static void print_target(const struct analysis *a, FILE *out)
 	snprintf(text, sizeof(text), "%s (pid %u)", info->command[0] ? info->command : "process",
 		 info->pid);
 	line(out, "target", text);
-	snprintf(text, sizeof(text), "%s%s%s%s%s%s%s",
-		 info->runtime[0] ? info->runtime : "not known", info->version[0] ? " " : "",
-		 info->version, info->build_id[0] ? ", build-id " : "", info->build_id,
-		 info->library[0] ? ", " : "", info->library);
+	snprintf(text, sizeof(text), "%s%s%s%s%s", info->runtime[0] ? info->runtime : "not known",
+		 info->version[0] ? " " : "", info->version, info->build_id[0] ? ", build-id " : "",
+		 info->build_id);
 	line(out, "runtime", text);
+	if (info->library[0])
+		line(out, "library", info->library);
 	snprintf(text, sizeof(text), "%s%s%s, kernel %s", info->cpu[0] ? info->cpu : info->machine,
 		 info->cpu[0] && info->machine[0] ? ", " : "", info->cpu[0] ? info->machine : "",
 		 info->kernel);
@@ -172,12 +177,29 @@ static void print_partial_runs(const struct analysis *a, FILE *out)
 		fprintf(out, "Names of more than 1 KiB are cut.\n");
 }
 
+static void print_pool(const struct analysis *a, FILE *out)
+{
+	char count[32], work[64], cpu[64], rest[64];
+
+	if (!a->pool_threads)
+		return;
+	fprintf(out, "%s pool thread%s worked %s for operators",
+		text_count(count, sizeof(count), a->pool_threads), a->pool_threads == 1 ? "" : "s",
+		text_time(work, sizeof(work), a->pool_work_ns));
+	if (a->pool_cpu_ns >= a->pool_work_ns)
+		fprintf(out, "; they used %s of CPU time, %s of it outside of them (spinning)",
+			text_time(cpu, sizeof(cpu), a->pool_cpu_ns),
+			text_time(rest, sizeof(rest), a->pool_cpu_ns - a->pool_work_ns));
+	fputs(".\n", out);
+}
+
 void header_print_notes(const struct analysis *a, FILE *out)
 {
 	if (!a->n_rows)
 		print_why_empty(a, out);
 	else
 		fputc('\n', out);
+	print_pool(a, out);
 	print_partial_runs(a, out);
 	print_losses(a, out);
 	if (a->cut)

@@ -317,7 +317,12 @@ static void put_losses(struct json *j)
 	header_losses(&j->a->loss, lines);
 	for (int i = 0; i < LOSS_LINES; i++)
 		fprintf(j->out, "%s\"%s\":%" PRIu64, i ? "," : "", lines[i].key, lines[i].n);
-	fputs("}}\n", j->out);
+	fprintf(j->out, "},\n\"pool\":{\"threads\":%" PRIu32 ",\"work_ns\":%" PRIu64 ",\"cpu_ns\":",
+		j->a->pool_threads, j->a->pool_work_ns);
+	if (j->a->pool_cpu_ns)
+		fprintf(j->out, "%" PRIu64 "}}\n", j->a->pool_cpu_ns);
+	else
+		fputs("null}}\n", j->out);
 }
 
 /* What can fail for the user's sake, before anything is printed. */

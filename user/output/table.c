@@ -26,6 +26,7 @@ struct table_state {
 	size_t widths[COLUMNS_MAX];
 	size_t text_limit; /* columns that a text may take, 0: all it needs */
 	bool colour;
+	bool left_out; /* columns, for want of room */
 };
 
 static bool wants_colour(FILE *out)
@@ -173,20 +174,37 @@ static int measure(struct table_state *t)
 	return status;
 }
 
-/* On a terminal that is too narrow, texts give way, but not below NAME_MIN. */
-static int fit(struct table_state *t)
+/* Columns of text, and the width of all others with the space between. */
+static void add_widths(const struct table_state *t, size_t *texts, size_t *fixed)
 {
-	size_t terminal = terminal_width(t->out), fixed = 0, texts = 0;
-
+	*texts = *fixed = 0;
 	for (size_t c = 0; c < t->columns.n; c++) {
 		if (column_is_text(&t->columns.columns[c]))
-			texts++;
+			++*texts;
 		else
-			fixed += t->widths[c];
-		fixed += 2;
+			*fixed += t->widths[c];
+		*fixed += c ? 2 : 0;
 	}
+}
+
+/*
+ * On a terminal that is too narrow, metrics that nobody asked for go, and
+ * texts give way, but not below NAME_MIN.
+ */
+static int fit(struct table_state *t)
+{
+	size_t terminal = terminal_width(t->out), fixed, texts;
+
+	add_widths(t, &texts, &fixed);
 	if (!terminal || !texts)
 		return 0;
+	while (!t->options->columns && !t->options->analyze.n_metrics &&
+	       fixed + texts * NAME_MIN > terminal &&
+	       t->columns.columns[t->columns.n - 1].kind == COLUMN_METRIC) {
+		t->columns.n--;
+		t->left_out = true;
+		add_widths(t, &texts, &fixed);
+	}
 	t->text_limit = terminal > fixed + texts * NAME_MIN ? (terminal - fixed) / texts : NAME_MIN;
 	for (size_t c = 0; c < t->columns.n; c++)
 		if (column_is_text(&t->columns.columns[c]) && t->widths[c] <= t->text_limit &&
@@ -255,7 +273,13 @@ static int print_table(struct table_state *t)
 		status = print_titles(t);
 	if (!status)
 		status = print_rows(t);
-	return status ? status : print_totals(t);
+	if (!status)
+		status = print_totals(t);
+	if (t->left_out)
+		fprintf(t->out,
+			"Metrics are left out for want of room: --columns chooses others, and "
+			"a file or pipe has all.\n");
+	return status;
 }
 
 static int prepare(struct table_state *t, struct error *err)

@@ -79,7 +79,12 @@ unsigned int disassemble(struct disassembler *dis, const uint8_t *code, size_t s
 			 uint64_t address, struct insn *insn)
 {
 	*insn = (struct insn){
-		.address = address, .reg = REG_NONE, .reg2 = REG_NONE, .base = REG_NONE};
+
+		.address = address,
+		.reg = REG_NONE,
+		.reg2 = REG_NONE,
+		.base = REG_NONE,
+		.base2 = REG_NONE};
 	if (dis->arch == ELF_ARCH_AARCH64)
 		return insn_decode_aarch64(code, size, insn);
 	return insn_decode_x86_64(dis, code, size, insn);

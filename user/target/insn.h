@@ -27,7 +27,7 @@ enum insn_kind {
 /* What becomes of a register, where it is simple enough to follow. */
 enum insn_effect {
 	EFFECT_OTHER, /* see @written */
-	EFFECT_COPY,  /* @reg = @base */
+	EFFECT_COPY,  /* @reg = @base, @reg2 = @base2 */
 	EFFECT_ADD,   /* @reg = @base + @disp */
 	EFFECT_CONST, /* @reg = @target */
 	EFFECT_LOAD,  /* @reg = memory at @base + @disp, @reg2 that behind it */
@@ -59,7 +59,7 @@ struct insn {
 	uint8_t kind;	/* enum insn_kind */
 	uint8_t effect; /* enum insn_effect */
 	uint8_t probe;	/* enum insn_probe */
-	int8_t reg, reg2, base;
+	int8_t reg, reg2, base, base2;
 	bool memory; /* an indirect call or jump goes through memory */
 	bool label;  /* a branch of the same function leads here (see function_decode()) */
 };

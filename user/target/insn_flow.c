@@ -29,9 +29,7 @@ static void flow_reset(struct flow *flow)
 	flow->made = 0;
 	flow->ended = false;
 	for (int reg = 0; reg < REGS_MAX; reg++)
-		flow->regs[reg] = flow->held[reg].state == HELD_CONSTANT ?
-					  constant(flow, flow->held[reg].value) :
-					  unknown(flow);
+		flow->regs[reg] = unknown(flow);
 }
 
 /* What one step adds at most: a value per register, and a few for operands. */
@@ -160,17 +158,6 @@ static void clobber(struct flow *flow, uint64_t registers)
 			flow->regs[reg] = unknown(flow);
 }
 
-/* The constant kept in the frame at @disp, else @otherwise. */
-static flow_id spilled(struct flow *flow, int64_t disp, flow_id otherwise)
-{
-	for (unsigned int i = 0; i < flow->n_spills; i++)
-		if (flow->spills[i].disp == disp && flow->spills[i].constant)
-			return add_value(
-				flow, (struct flow_value){.kind = FLOW_CONST,
-							  .disp = (int64_t)flow->spills[i].value});
-	return otherwise;
-}
-
 static void step_load(struct flow *flow, const struct insn *insn)
 {
 	int64_t disp;
@@ -178,8 +165,16 @@ static void step_load(struct flow *flow, const struct insn *insn)
 	flow_id first = load(flow, base, disp);
 	flow_id second = insn->reg2 == REG_NONE ? 0 : load(flow, base, sum(disp, 8));
 
-	if (insn->base == flow->abi->sp && flow->values[first].kind == FLOW_LOAD)
-		first = spilled(flow, insn->disp, first);
+	clobber(flow, insn->written);
+	flow->regs[insn->reg] = first;
+	if (insn->reg2 != REG_NONE)
+		flow->regs[insn->reg2] = second;
+}
+
+static void step_copy(struct flow *flow, const struct insn *insn)
+{
+	flow_id first = flow_reg(flow, insn->base), second = flow_reg(flow, insn->base2);
+
 	clobber(flow, insn->written);
 	flow->regs[insn->reg] = first;
 	if (insn->reg2 != REG_NONE)
@@ -212,18 +207,25 @@ static void forget_cells(struct flow *flow)
 	flow->n_cells = kept;
 }
 
-/* Behind the end of a block comes a label, or a way in that is not seen. */
-static void arrive(struct flow *flow, const struct insn *insn)
+void flow_step(struct flow *flow, const struct insn *insn)
 {
+	/* Behind the end of a block comes a label, or a way in that is not seen. */
 	if (insn->label || flow->ended)
 		flow_reset(flow);
+	flow_follow(flow, insn);
 }
 
-void flow_step(struct flow *flow, const struct insn *insn)
+void flow_start(struct flow *flow, const struct elf_image *image)
+{
+	flow->image = image;
+	flow->abi = insn_abi(image->arch);
+	flow_reset(flow);
+}
+
+void flow_follow(struct flow *flow, const struct insn *insn)
 {
 	flow_id value;
 
-	arrive(flow, insn);
 	make_room(flow);
 	flow->ended = insn_ends_flow(insn);
 	if (insn->kind == INSN_CALL || insn->kind == INSN_CALL_INDIRECT) {
@@ -239,8 +241,8 @@ void flow_step(struct flow *flow, const struct insn *insn)
 	flow->made |= insn->written;
 	switch (insn->effect) {
 	case EFFECT_COPY:
-		value = flow_reg(flow, insn->base);
-		break;
+		step_copy(flow, insn);
+		return;
 	case EFFECT_ADD:
 		value = add_to(flow, flow_reg(flow, insn->base), insn->disp);
 		break;
@@ -306,93 +308,4 @@ bool flow_virtual_call(struct flow *flow, const struct insn *insn, unsigned int 
 	*slot = (unsigned int)(function->disp / 8);
 	*object = vtable->base;
 	return true;
-}
-
-/* -- constants in the frame -------------------------------------------------------- */
-
-static void learn_store(struct flow *flow, int64_t disp, int reg)
-{
-	uint64_t value = 0;
-	bool constant = reg != REG_NONE && flow_is_const(flow, flow_reg(flow, reg), &value);
-
-	for (unsigned int i = 0; i < flow->n_spills; i++) {
-		if (flow->spills[i].disp != disp)
-			continue;
-		flow->spills[i].constant &= constant && flow->spills[i].value == value;
-		return;
-	}
-	if (flow->n_spills == FLOW_SPILLS)
-		return;
-	flow->spills[flow->n_spills].disp = disp;
-	flow->spills[flow->n_spills].value = value;
-	flow->spills[flow->n_spills++].constant = constant;
-}
-
-/* Does @insn load @reg from where the function's first instructions have saved it? */
-static bool restores(const struct function_part *part, const struct flow *flow,
-		     const struct insn *insn, int reg)
-{
-	int64_t disp = insn->reg == reg ? insn->disp : insn->disp + 8;
-
-	/* pop */
-	if (insn->written == (1ULL << reg | 1ULL << flow->abi->sp))
-		return true;
-	if (insn->effect != EFFECT_LOAD || insn->base != flow->abi->sp)
-		return false;
-	for (const struct insn *saved = part->insns; saved < insn; saved++) {
-		if (saved->kind != INSN_PLAIN || saved->label)
-			break;
-		if (saved->effect == EFFECT_STORE && saved->base == flow->abi->sp &&
-		    ((saved->reg == reg && saved->disp == disp) ||
-		     (saved->reg2 == reg && saved->disp + 8 == disp)))
-			return true;
-	}
-	return false;
-}
-
-/* @insn has happened: what do registers that survive calls hold now? */
-static void learn_registers(struct flow *flow, const struct function_part *part,
-			    const struct insn *insn, int *states)
-{
-	for (int reg = 0; reg < REG_XMM; reg++) {
-		uint64_t value;
-
-		if (!(insn->written >> reg & 1) || flow->abi->clobbered >> reg & 1 ||
-		    restores(part, flow, insn, reg))
-			continue;
-		if (states[reg] == HELD_OTHER || !flow_is_const(flow, flow->regs[reg], &value) ||
-		    (states[reg] == HELD_CONSTANT && flow->held[reg].value != value)) {
-			states[reg] = HELD_OTHER;
-			continue;
-		}
-		states[reg] = HELD_CONSTANT;
-		flow->held[reg].value = value;
-	}
-}
-
-void flow_start(struct flow *flow, const struct function *function)
-{
-	const struct function_part *part = &function->parts[0];
-	int states[REGS_MAX] = {HELD_NOTHING};
-
-	flow->image = function->image;
-	flow->abi = insn_abi(function->image->arch);
-	flow->n_spills = 0;
-	memset(flow->held, 0, sizeof(flow->held));
-	flow_reset(flow);
-	for (size_t i = 0; i < part->n; i++) {
-		const struct insn *insn = &part->insns[i];
-
-		arrive(flow, insn);
-		if (insn->effect == EFFECT_STORE && insn->base == flow->abi->sp) {
-			learn_store(flow, insn->disp, insn->reg);
-			if (insn->reg2 != REG_NONE)
-				learn_store(flow, insn->disp + 8, insn->reg2);
-		}
-		flow_step(flow, insn);
-		learn_registers(flow, part, insn, states);
-	}
-	for (int reg = 0; reg < REGS_MAX; reg++)
-		flow->held[reg].state = states[reg];
-	flow_reset(flow);
 }

@@ -13,11 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "insn_function.h"
+#include "insn.h"
 
-#define FLOW_VALUES 4096
+#define FLOW_VALUES 1024
 #define FLOW_CELLS  32
-#define FLOW_SPILLS 128
 
 /* Index of a value; 0 is "nothing is known". */
 typedef uint16_t flow_id;
@@ -52,28 +51,14 @@ struct flow {
 	} cells[FLOW_CELLS];
 	unsigned int n_cells;
 	bool ended; /* the instruction before does not go on to the next */
-	/* Registers and words of the frame that only ever hold one constant, see flow_start(). */
-	struct {
-		enum { HELD_NOTHING, HELD_CONSTANT, HELD_OTHER } state;
-		uint64_t value;
-	} held[REGS_MAX];
-	struct {
-		int64_t disp;
-		uint64_t value;
-		bool constant;
-	} spills[FLOW_SPILLS];
-	unsigned int n_spills;
 };
 
-/*
- * Start following the entry part of @function, from its first instruction.
- * Looks through all of it for registers that survive calls, and words of the
- * frame, into which only one constant is ever put: compilers move what a loop
- * needs there, far away from it.
- */
-void flow_start(struct flow *flow, const struct function *function);
-/* Let @insn happen; what was known ends where branches lead to. */
+/* Start following code of @image. */
+void flow_start(struct flow *flow, const struct elf_image *image);
+/* Let @insn happen, the next in memory; what was known ends where branches lead to. */
 void flow_step(struct flow *flow, const struct insn *insn);
+/* Let @insn happen, the next on a certain path: a label changes nothing. */
+void flow_follow(struct flow *flow, const struct insn *insn);
 flow_id flow_reg(const struct flow *flow, int reg);
 /* Was @reg written since the last call, as an argument of the next one is? */
 bool flow_is_made(const struct flow *flow, int reg);

@@ -157,36 +157,74 @@ static int vector_number(const cs_x86_op *operand)
 	return REG_XMM + (int)(operand->reg - X86_REG_XMM0);
 }
 
+static int any_number(const cs_x86_op *operand)
+{
+	int number = operand->type == X86_OP_REG ? register_number(operand->reg) : REG_NONE;
+
+	return number == REG_NONE ? vector_number(operand) : number;
+}
+
 static int high_word(int vector)
 {
 	return vector == REG_NONE ? REG_NONE : vector - REG_XMM + REG_XMM_HIGH;
 }
 
-/* Moves of one word, or of a whole register, into a vector register. */
-static void set_vector_target(const cs_insn *cs, const cs_x86_op *source, int target,
-			      struct insn *insn)
+static void set_load(const cs_insn *cs, const cs_x86_op *source, int reg, int reg2,
+		     struct insn *insn)
 {
-	int general = source->type == X86_OP_REG ? register_number(source->reg) : REG_NONE;
-	int vector = vector_number(source);
+	if (!simple_memory(cs, source, insn))
+		return;
+	insn->effect = EFFECT_LOAD;
+	insn->reg = (int8_t)reg;
+	insn->reg2 = (int8_t)reg2;
+}
+
+/* The high word of @target becomes @source; AVX takes the low one from @low. */
+static void set_pair(int target, int low, int source, struct insn *insn)
+{
+	if (source == REG_NONE || low == REG_NONE)
+		return;
+	insn->effect = EFFECT_COPY;
+	insn->reg = (int8_t)high_word(target);
+	insn->base = (int8_t)source;
+	insn->reg2 = (int8_t)target;
+	insn->base2 = (int8_t)low;
+}
+
+/* Moves of one word, or of a whole register, into a vector register. */
+static void set_vector_target(const cs_insn *cs, int target, struct insn *insn)
+{
+	const cs_x86 *x86 = &cs->detail->x86;
+	const cs_x86_op *source = &x86->operands[1], *second = &x86->operands[2];
+	int from = any_number(source);
 
 	switch (cs->id) {
 	case X86_INS_MOVQ:
 	case X86_INS_VMOVQ:
-		insn->reg = (int8_t)target;
-		insn->base = (int8_t)(general != REG_NONE ? general : vector);
+		if (from == REG_NONE) {
+			set_load(cs, source, target, REG_NONE, insn);
+			break;
+		}
 		insn->effect = EFFECT_COPY;
-		if (insn->base == REG_NONE)
-			insn->effect = simple_memory(cs, source, insn) ? EFFECT_LOAD : EFFECT_OTHER;
+		insn->reg = (int8_t)target;
+		insn->base = (int8_t)from;
 		break;
 	case X86_INS_MOVHPS:
-		insn->reg = (int8_t)high_word(target);
-		insn->effect = simple_memory(cs, source, insn) ? EFFECT_LOAD : EFFECT_OTHER;
+		set_load(cs, source, high_word(target), REG_NONE, insn);
 		break;
 	case X86_INS_PUNPCKLQDQ:
+		set_pair(target, target, from, insn);
+		break;
+	case X86_INS_VPUNPCKLQDQ:
+		set_pair(target, from, any_number(second), insn);
+		break;
 	case X86_INS_PINSRQ:
-		insn->reg = (int8_t)high_word(target);
-		insn->base = (int8_t)(general != REG_NONE ? general : vector);
-		insn->effect = insn->base == REG_NONE ? EFFECT_OTHER : EFFECT_COPY;
+		if (second->type == X86_OP_IMM && second->imm == 1)
+			set_pair(target, target, from, insn);
+		break;
+	case X86_INS_VPINSRQ:
+		if (x86->operands[3].type == X86_OP_IMM && x86->operands[3].imm == 1)
+			set_pair(target, from, any_number(second), insn);
 		break;
 	case X86_INS_MOVAPS:
 	case X86_INS_VMOVAPS:
@@ -196,9 +234,7 @@ static void set_vector_target(const cs_insn *cs, const cs_x86_op *source, int ta
 	case X86_INS_VMOVDQA:
 	case X86_INS_MOVDQU:
 	case X86_INS_VMOVDQU:
-		insn->reg = (int8_t)target;
-		insn->reg2 = (int8_t)high_word(target);
-		insn->effect = simple_memory(cs, source, insn) ? EFFECT_LOAD : EFFECT_OTHER;
+		set_load(cs, source, target, high_word(target), insn);
 		break;
 	}
 }
@@ -240,7 +276,7 @@ static void set_effect(const cs_insn *cs, struct insn *insn)
 	int reg = target->type == X86_OP_REG ? register_number(target->reg) : REG_NONE;
 
 	if (x86->op_count >= 2 && vector_number(target) != REG_NONE) {
-		set_vector_target(cs, source, vector_number(target), insn);
+		set_vector_target(cs, vector_number(target), insn);
 		return;
 	}
 	if (x86->op_count != 2)
@@ -338,11 +374,10 @@ unsigned int insn_decode_x86_64(struct disassembler *dis, const uint8_t *code, s
 			insn->written |= register_bits(written[i]);
 		}
 	}
-	/* Only what is stored there replaces a vector register's words. */
 	if (insn->effect != EFFECT_STORE && insn->effect != EFFECT_OTHER)
 		insn->written |= 1ULL << insn->reg;
-	if ((insn->effect == EFFECT_COPY || insn->effect == EFFECT_LOAD) &&
-	    insn->reg >= REG_XMM_HIGH)
+	/* movhps leaves the other word as it is. */
+	if (insn->effect == EFFECT_LOAD && insn->reg >= REG_XMM_HIGH)
 		insn->written = 1ULL << insn->reg;
 	return insn->length;
 }

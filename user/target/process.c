@@ -273,6 +273,14 @@ void process_thread_name(const struct process *process, pid_t tid, char name[16]
 	snprintf(name, 16, "%.15s", text);
 }
 
+uint64_t process_thread_cpu(const struct process *process, pid_t tid)
+{
+	char path[64], text[128];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", process->pid, tid);
+	return read_small(path, text, sizeof(text)) > 0 ? strtoull(text, NULL, 10) : 0;
+}
+
 uint64_t process_thread_birth(const struct process *process, pid_t tid)
 {
 	char path[64], text[1024], *field;

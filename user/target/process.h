@@ -61,6 +61,8 @@ int process_threads(const struct process *process, struct thread_list *list);
 void thread_list_free(struct thread_list *list);
 /* The name of thread @tid; "" if it is gone. */
 void process_thread_name(const struct process *process, pid_t tid, char name[16]);
+/* How long @tid has been on a CPU, in ns (schedstat); 0 if gone or not known. */
+uint64_t process_thread_cpu(const struct process *process, pid_t tid);
 /* When @tid was born, in clock ticks since boot: tells reused numbers apart. 0 if gone. */
 uint64_t process_thread_birth(const struct process *process, pid_t tid);
 

@@ -46,7 +46,7 @@ struct finder {
 	struct elf_image *image;
 	struct disassembler *dis;
 	struct location *location;
-	struct flow *flow;
+	struct flow *flow, *path;
 	struct anchor_refs anchors[ANCHORS]; /* by ort_functions() alone */
 	uint64_t vtables[TYPES];	     /* 0 if not found */
 	/* The std::function managers of the pool's tasks. */

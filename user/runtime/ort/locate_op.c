@@ -11,6 +11,7 @@
 
 #define COMPUTES_MAX   4
 #define CANDIDATES_MAX 8
+#define CONTEXT_REACH  24 /* instructions from the constructor to the vtable */
 
 /* OpKernel: two destructors, then Compute(OpKernelContext *). */
 #define SLOT_COMPUTE 2
@@ -43,60 +44,71 @@ static bool is_compute(struct flow *flow, const struct insn *insn)
 	       flow_is_made(flow, abi->result_address);
 }
 
-/* A call that may be the constructor of OpKernelContextInternal's base class. */
-struct context_call {
-	const struct insn *insn;
-	flow_id object; /* what it constructs */
-};
-
-/* The constructor's first arguments: the object, the frame, the kernel. */
-static struct context_call context_call(const struct flow *flow, const struct insn *insn)
+/* Does @insn make the address of OpKernelContextInternal's vtable? */
+static bool makes_context_vtable(const struct finder *finder, const struct insn *insn)
 {
-	const int *args = flow->abi->args;
+	uint64_t value;
 
-	if (insn->kind != INSN_CALL || !flow_is_made(flow, args[0]) ||
-	    !flow_is_made(flow, args[1]) || !flow_is_made(flow, args[2]))
-		return (struct context_call){.insn = NULL};
-	return (struct context_call){insn, flow_reg(flow, args[0])};
+	return insn->reg != REG_NONE && insn->effect != EFFECT_STORE &&
+	       flow_is_const(finder->flow, flow_reg(finder->flow, insn->reg), &value) &&
+	       value == finder->vtables[TYPE_CONTEXT];
 }
 
 /*
- * Does @insn store the vtable of OpKernelContextInternal into what @call has
- * constructed? Its destructor stores the same, but not behind such a call.
+ * Is @call the constructor of OpKernelContextInternal's base class: an object
+ * whose vtable is stored right behind it? Its first arguments are the object,
+ * the frame and the kernel. The vtable's address may have been made far away
+ * from here; it must not be known to be another.
  */
-static bool completes_context(struct finder *finder, const struct context_call *call,
-			      const struct insn *insn)
+static bool constructs_context(struct finder *finder, const struct function *function,
+			       const struct insn *call)
 {
-	struct flow *flow = finder->flow;
-	uint64_t value;
+	struct flow *path = finder->path;
+	const int *args = finder->flow->abi->args;
+	const struct insn *insn = call;
+	flow_id object;
 
-	return call->insn && insn->effect == EFFECT_STORE && insn->reg != REG_NONE &&
-	       flow_is_const(flow, flow_reg(flow, insn->reg), &value) &&
-	       value == finder->vtables[TYPE_CONTEXT] && flow_points_to(flow, insn, call->object);
+	if (call->kind != INSN_CALL || call->label || !flow_is_made(finder->flow, args[0]) ||
+	    !flow_is_made(finder->flow, args[1]) || !flow_is_made(finder->flow, args[2]))
+		return false;
+	*path = *finder->flow;
+	object = flow_reg(path, args[0]);
+	for (unsigned int i = 0; i < CONTEXT_REACH; i++) {
+		uint64_t value;
+
+		if (insn != call && insn->effect == EFFECT_STORE &&
+		    flow_points_to(path, insn, object))
+			return !flow_is_const(path, flow_reg(path, insn->reg), &value)
+				       ? insn->reg != REG_NONE
+				       : value == finder->vtables[TYPE_CONTEXT];
+		flow_follow(path, insn);
+		insn = insn->kind == INSN_JUMP ? function_insn(function, insn->target)
+					       : function_next(function, insn);
+		if (!insn || (insn->kind != INSN_PLAIN && insn->kind != INSN_JUMP))
+			return false;
+	}
+	return false;
 }
 
 static void find_computes(struct finder *finder, const struct function *function,
 			  struct computes *computes)
 {
 	const struct function_part *part = &function->parts[0];
-	struct context_call call = {.insn = NULL};
-	struct flow *flow = finder->flow;
+	bool makes_context = false;
 
 	*computes = (struct computes){.n = 0};
-	flow_start(flow, function);
+	flow_start(finder->flow, finder->image);
 	for (const struct insn *insn = part->insns; insn < part->insns + part->n; insn++) {
-		if (insn->label)
-			call.insn = NULL;
-		if (is_compute(flow, insn) && computes->n < COMPUTES_MAX)
+		if (is_compute(finder->flow, insn) && computes->n < COMPUTES_MAX)
 			computes->calls[computes->n++] = insn;
-		if (completes_context(finder, &call, insn) && computes->n_contexts < COMPUTES_MAX) {
-			computes->contexts[computes->n_contexts++] = call.insn;
-			call.insn = NULL;
-		}
-		if (insn->kind != INSN_PLAIN)
-			call = context_call(flow, insn);
-		flow_step(flow, insn);
+		if (computes->n_contexts < COMPUTES_MAX &&
+		    constructs_context(finder, function, insn))
+			computes->contexts[computes->n_contexts++] = insn;
+		flow_step(finder->flow, insn);
+		makes_context |= makes_context_vtable(finder, insn);
 	}
+	if (!makes_context)
+		computes->n_contexts = 0;
 }
 
 /* -- the functions ---------------------------------------------------------------------- */
@@ -186,8 +198,8 @@ static void add_callees(struct finder *finder, struct candidates *candidates,
 		if (insn->kind != INSN_CALL && insn->kind != INSN_JUMP)
 			continue;
 		target = code_callee(finder->image, insn->target);
-		if (!unwind_find(finder->image, target, &callee, NULL) &&
-		    callee.start == target && has_compute(finder, &callee))
+		if (!unwind_find(finder->image, target, &callee, NULL) && callee.start == target &&
+		    has_compute(finder, &callee))
 			add_candidate(candidates, &callee, ROUTE_RTTI);
 	}
 	function_free(&function);
@@ -205,6 +217,14 @@ static bool function_in_slot(struct finder *finder, enum type type, unsigned int
 
 /* -- sites ------------------------------------------------------------------------------ */
 
+/* Is @first passed before @second, each time that that is reached? */
+static bool always_before(const struct function *function, const struct insn *first,
+			  const struct insn *second)
+{
+	return !function_path(function, NULL, second, first) &&
+	       !function_path(function, second, second, first);
+}
+
 /*
  * A place that is passed after each return of Compute. In a function that
  * runs one operator it does not matter how else it is reached, for the
@@ -220,7 +240,7 @@ static int add_exits(struct finder *finder, const struct function *function,
 		int code;
 
 		if (!exit || (site.convention == OP_BY_KERNEL &&
-			      function_bypassed(function, computes->calls[i], exit)))
+			      !always_before(function, computes->calls[i], exit)))
 			return error_set(
 				err, -ENOEXEC,
 				"%s: no safe place for a probe behind the kernel's call at "
@@ -278,13 +298,19 @@ static int add_by_kernel(struct finder *finder, const struct candidate *found, s
 	if (code)
 		goto out;
 	find_computes(finder, &function, &computes);
-	if (computes.n != 1 || computes.n_contexts != 1 ||
-	    computes.contexts[0]->address > computes.calls[0]->address) {
+	if (computes.n != 1 || computes.n_contexts != 1) {
 		code = error_set(err, -ENOEXEC,
 				 "%s: the function at 0x%lx should make a context and run a "
 				 "kernel with it, but has %zu and %zu such calls",
 				 finder->image->path, (unsigned long)found->range.start,
 				 computes.n_contexts, computes.n);
+		goto out;
+	}
+	if (!always_before(&function, computes.contexts[0], computes.calls[0])) {
+		code = error_set(err, -ENOEXEC,
+				 "%s: the function at 0x%lx runs a kernel without making a context "
+				 "for it",
+				 finder->image->path, (unsigned long)found->range.start);
 		goto out;
 	}
 	code = ort_add_site(finder, site, &function, computes.contexts[0], err);

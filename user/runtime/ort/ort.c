@@ -16,7 +16,8 @@ static int ort_locate(struct elf_image *image, struct location *location, struct
 	struct finder *finder = calloc(1, sizeof(*finder));
 	int code = -ENOMEM;
 
-	if (!finder || !(finder->flow = malloc(sizeof(*finder->flow)))) {
+	if (!finder || !(finder->flow = malloc(sizeof(*finder->flow))) ||
+	    !(finder->path = malloc(sizeof(*finder->path)))) {
 		error_set(err, code, "out of memory looking into %s", image->path);
 		goto out;
 	}
@@ -36,6 +37,7 @@ out:
 	if (finder) {
 		disassembler_free(finder->dis);
 		free(finder->flow);
+		free(finder->path);
 	}
 	free(finder);
 	return code;

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "pool.h"
+
+#include <stdlib.h>
+
+struct pool {
+	const struct process *process;
+	struct thread_list threads;
+	uint64_t *cpu; /* of each of threads, at the start */
+};
+
+struct pool *pool_new(const struct process *process)
+{
+	struct pool *pool = calloc(1, sizeof(*pool));
+
+	if (!pool)
+		return NULL;
+	pool->process = process;
+	process_threads(process, &pool->threads);
+	pool->cpu = calloc(pool->threads.n + 1, sizeof(*pool->cpu));
+	if (!pool->cpu) {
+		pool_free(pool);
+		return NULL;
+	}
+	for (size_t i = 0; i < pool->threads.n; i++)
+		pool->cpu[i] = process_thread_cpu(process, pool->threads.tids[i]);
+	return pool;
+}
+
+void pool_free(struct pool *pool)
+{
+	if (!pool)
+		return;
+	thread_list_free(&pool->threads);
+	free(pool->cpu);
+	free(pool);
+}
+
+uint64_t pool_cpu(const struct pool *pool, pid_t tid)
+{
+	uint64_t now = process_thread_cpu(pool->process, tid);
+
+	for (size_t i = 0; i < pool->threads.n; i++)
+		if (pool->threads.tids[i] == tid)
+			return now > pool->cpu[i] ? now - pool->cpu[i] : 0;
+	return now;
+}

@@ -92,6 +92,7 @@ $(SKELETON): $(O)/opprobe.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name opprobe_bpf > $@.tmp && mv $@.tmp $@
 
 include tests/tests.mk
+include tests/bench/bench.mk
 
 # -- dependencies ------------------------------------------------------------
 

@@ -43,7 +43,7 @@ static void add_self(struct analyze_row *row, const struct capture_exec *exec,
 	}
 }
 
-static int add_total(struct analyze_row *row, const struct capture_exec *exec,
+static int add_total(struct fold *f, struct analyze_row *row, const struct capture_exec *exec,
 		     const struct nested_exec *nested)
 {
 	row->count++;
@@ -62,7 +62,8 @@ static int add_total(struct analyze_row *row, const struct capture_exec *exec,
 
 		add_count(&row->counters[i], nested->total[i], nested->work[i]);
 	}
-	return histogram_add(&row->durations, nested->ns);
+	/* Runs may be many, and percentiles of one run's operators tell little. */
+	return f->options->group == GROUP_RUN ? 0 : histogram_add(&row->durations, nested->ns);
 }
 
 /*
@@ -90,7 +91,7 @@ static int add_to_row(struct fold *f, struct op_state *state, const struct captu
 		return 0;
 	f->a->sum->count++;
 	f->a->sum->threw += exec->flags & EXEC_THREW ? 1 : 0;
-	return add_total(row, exec, nested);
+	return add_total(f, row, exec, nested);
 }
 
 static int add_to_run(struct fold *f, struct thread_state *thread, const struct capture_exec *exec,

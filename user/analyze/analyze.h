@@ -163,7 +163,8 @@ struct analyze_estimate analyze_self(const struct analyze_row *row, uint32_t i);
 /* Self time in ns; not known if no execution's is. */
 struct analyze_estimate analyze_self_time(const struct analyze_row *row);
 /* The duration that @percent (0 to 100) of the executions do not exceed, in
- * ns: exact up to 256 executions, else within 1 %. False if none ended. */
+ * ns: exact up to 256 executions, else within 1 %. False if none ended, and
+ * for rows that are runs. */
 bool analyze_percentile(const struct analyze_row *row, double percent, uint64_t *ns);
 /* The value of metric @i for @row; NaN if not known. */
 double analyze_metric(const struct analysis *analysis, const struct analyze_row *row, size_t i);

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "header.h"
 #include "text.h"
 
 /* A track has at most one value per this many ns. */
@@ -348,8 +349,7 @@ static int chrome_end(struct export_state *e)
 	char *version = text_json(info->version), *build_id = text_json(info->build_id);
 	char *runtime = text_json(info->runtime), *library = text_json(info->library);
 	struct prepared text = {0};
-	uint64_t lost = e->loss.ring_full + e->loss.too_deep + e->loss.unnamed + e->loss.missed +
-			e->loss.threads_full + e->loss.work_lost;
+	uint64_t lost = header_lost(&e->loss);
 	int status = write_tracks(e, e->private);
 
 	if (!status && version && build_id && runtime && library)

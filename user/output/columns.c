@@ -456,7 +456,7 @@ static void plain_cell(const struct analysis *a, const struct column *column, do
 		if (is_time(a, column))
 			text_time(cell, size, value);
 		else
-			text_count(cell, size, value + 0.5);
+			text_count(cell, size, value < 1e19 ? (uint64_t)(value + 0.5) : UINT64_MAX);
 	}
 }
 

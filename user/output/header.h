@@ -18,6 +18,8 @@ struct loss_line {
 	uint64_t n;
 };
 #define LOSS_LINES 6
+/* All of them added up. */
+uint64_t header_lost(const struct capture_loss *loss);
 void header_losses(const struct capture_loss *loss, struct loss_line *lines);
 
 #endif

@@ -45,10 +45,11 @@ enum insn_probe {
  * Vector registers of x86-64 are followed as two words each, because
  * compilers store pairs of pointers with them.
  */
-#define REG_NONE     (-1)
-#define REG_XMM	     17 /* DWARF's number: the low words */
-#define REG_XMM_HIGH 33
-#define REGS_MAX     49
+#define REG_GENERAL_MAX 32
+#define REG_NONE	(-1)
+#define REG_XMM		17 /* DWARF's number: the low words */
+#define REG_XMM_HIGH	33
+#define REGS_MAX	49
 
 struct insn {
 	uint64_t address;
@@ -60,8 +61,9 @@ struct insn {
 	uint8_t effect; /* enum insn_effect */
 	uint8_t probe;	/* enum insn_probe */
 	int8_t reg, reg2, base, base2;
-	bool memory; /* an indirect call or jump goes through memory */
-	bool label;  /* a branch of the same function leads here (see function_decode()) */
+	bool memory;	/* an indirect call or jump goes through memory */
+	bool immediate; /* a store of the constant @target; @base is a register */
+	bool label;	/* a branch of the same function leads here (see function_decode()) */
 };
 
 /* Control does not go on to the instruction behind. */

@@ -30,6 +30,15 @@ static void flow_reset(struct flow *flow)
 	flow->ended = false;
 	for (int reg = 0; reg < REGS_MAX; reg++)
 		flow->regs[reg] = unknown(flow);
+	for (int reg = 0; reg < REGS_MAX; reg++) {
+		if (flow->held[reg].kind == HELD_CONSTANT)
+			flow->regs[reg] = constant(flow, (uint64_t)flow->held[reg].value);
+		else if (flow->held[reg].kind == HELD_FRAME)
+			flow->regs[reg] = add_value(
+				flow, (struct flow_value){.kind = FLOW_ADD,
+							  .base = flow->regs[flow->held[reg].base],
+							  .disp = flow->held[reg].value});
+	}
 }
 
 /* What one step adds at most: a value per register, and a few for operands. */
@@ -50,6 +59,11 @@ flow_id flow_reg(const struct flow *flow, int reg)
 bool flow_is_made(const struct flow *flow, int reg)
 {
 	return flow->made >> reg & 1;
+}
+
+bool flow_is_result(const struct flow *flow, int reg)
+{
+	return flow->abi->clobbered >> reg & 1 && !flow_is_made(flow, reg);
 }
 
 bool flow_is_const(const struct flow *flow, flow_id id, uint64_t *value)
@@ -186,7 +200,10 @@ static void step_store(struct flow *flow, const struct insn *insn)
 	int64_t disp;
 	flow_id base = operand_base(flow, insn, &disp);
 
-	store(flow, base, disp, insn->reg == REG_NONE ? 0 : flow_reg(flow, insn->reg));
+	if (insn->immediate)
+		store(flow, base, disp, constant(flow, insn->target));
+	else
+		store(flow, base, disp, flow_reg(flow, insn->reg));
 	if (insn->reg2 != REG_NONE)
 		store(flow, base, sum(disp, 8), flow_reg(flow, insn->reg2));
 	clobber(flow, insn->written);
@@ -213,13 +230,6 @@ void flow_step(struct flow *flow, const struct insn *insn)
 	if (insn->label || flow->ended)
 		flow_reset(flow);
 	flow_follow(flow, insn);
-}
-
-void flow_start(struct flow *flow, const struct elf_image *image)
-{
-	flow->image = image;
-	flow->abi = insn_abi(image->arch);
-	flow_reset(flow);
 }
 
 void flow_follow(struct flow *flow, const struct insn *insn)
@@ -308,4 +318,81 @@ bool flow_virtual_call(struct flow *flow, const struct insn *insn, unsigned int 
 	*slot = (unsigned int)(function->disp / 8);
 	*object = vtable->base;
 	return true;
+}
+
+/* -- what registers hold in the whole function --------------------------------------- */
+
+/* Does @insn give @reg back what the function's first instructions have saved? */
+static bool restores(const struct function_part *part, const struct abi *abi,
+		     const struct insn *insn, int reg)
+{
+	int64_t disp = insn->reg == reg ? insn->disp : sum(insn->disp, 8);
+
+	/* pop */
+	if (insn->written == (1ULL << reg | 1ULL << abi->sp))
+		return true;
+	if (insn->effect != EFFECT_LOAD || insn->base != abi->sp)
+		return false;
+	for (const struct insn *saved = part->insns; saved < insn; saved++) {
+		if (saved->kind != INSN_PLAIN || saved->label)
+			break;
+		if (saved->effect == EFFECT_STORE && saved->base == abi->sp &&
+		    ((saved->reg == reg && saved->disp == disp) ||
+		     (saved->reg2 == reg && sum(saved->disp, 8) == disp)))
+			return true;
+	}
+	return false;
+}
+
+/* If @value is @reg plus something, the distance. */
+static bool distance_from(const struct flow *flow, const struct flow_value *value, int reg,
+			  int64_t *distance)
+{
+	flow_id base = flow->regs[reg];
+	int64_t disp = 0;
+
+	normalize(flow, &base, &disp);
+	*distance = sum(value->disp, -disp);
+	return value->kind == FLOW_ADD && value->base == base;
+}
+
+/* Something has been put into @reg: is it the one thing that it ever holds? */
+static void learn(const struct flow *flow, int reg, struct flow_held *held)
+{
+	const struct flow_value *value = &flow->values[flow->regs[reg]];
+	struct flow_held now = {.kind = HELD_OTHER};
+
+	if (value->kind == FLOW_CONST)
+		now = (struct flow_held){.kind = HELD_CONSTANT, .value = value->disp};
+	else if (distance_from(flow, value, flow->abi->sp, &now.value))
+		now = (struct flow_held){HELD_FRAME, flow->abi->sp, now.value};
+	else if (distance_from(flow, value, flow->abi->fp, &now.value))
+		now = (struct flow_held){HELD_FRAME, flow->abi->fp, now.value};
+	if (held->kind == HELD_NOTHING)
+		*held = now;
+	else if (held->kind != now.kind || held->base != now.base || held->value != now.value)
+		held->kind = HELD_OTHER;
+}
+
+void flow_start(struct flow *flow, const struct function *function)
+{
+	const struct function_part *part = &function->parts[0];
+	const struct abi *abi = insn_abi(function->image->arch);
+	struct flow_held held[REGS_MAX] = {{.kind = HELD_NOTHING}};
+	uint64_t watched = ~abi->clobbered & ~(1ULL << abi->sp | 1ULL << abi->fp);
+
+	flow->image = function->image;
+	flow->abi = abi;
+	memset(flow->held, 0, sizeof(flow->held));
+	flow_reset(flow);
+	for (size_t i = 0; i < part->n; i++) {
+		const struct insn *insn = &part->insns[i];
+
+		flow_step(flow, insn);
+		for (int reg = 0; reg < REG_GENERAL_MAX; reg++)
+			if ((insn->written & watched) >> reg & 1 && !restores(part, abi, insn, reg))
+				learn(flow, reg, &held[reg]);
+	}
+	memcpy(flow->held, held, sizeof(held));
+	flow_reset(flow);
 }

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "insn.h"
+#include "insn_function.h"
 
 #define FLOW_VALUES 1024
 #define FLOW_CELLS  32
@@ -35,6 +35,13 @@ struct flow_value {
 	uint32_t epoch; /* of a load: memory as it was between two calls */
 };
 
+/* What a callee-saved register holds in the whole function, see flow_start(). */
+struct flow_held {
+	enum { HELD_NOTHING, HELD_CONSTANT, HELD_FRAME, HELD_OTHER } kind;
+	int base;      /* for an address in the frame: the stack or the frame pointer */
+	int64_t value; /* the constant, or the distance from @base */
+};
+
 struct flow {
 	const struct elf_image *image;
 	const struct abi *abi;
@@ -50,11 +57,17 @@ struct flow {
 		int64_t disp;
 	} cells[FLOW_CELLS];
 	unsigned int n_cells;
+	struct flow_held held[REGS_MAX];
 	bool ended; /* the instruction before does not go on to the next */
 };
 
-/* Start following code of @image. */
-void flow_start(struct flow *flow, const struct elf_image *image);
+/*
+ * Start following the entry part of @function, from its first instruction.
+ * Looks through all of it for callee-saved registers into which only one
+ * thing is ever put, a constant or the address of an object in the frame:
+ * compilers make them far away from the loop that needs them.
+ */
+void flow_start(struct flow *flow, const struct function *function);
 /* Let @insn happen, the next in memory; what was known ends where branches lead to. */
 void flow_step(struct flow *flow, const struct insn *insn);
 /* Let @insn happen, the next on a certain path: a label changes nothing. */
@@ -62,6 +75,8 @@ void flow_follow(struct flow *flow, const struct insn *insn);
 flow_id flow_reg(const struct flow *flow, int reg);
 /* Was @reg written since the last call, as an argument of the next one is? */
 bool flow_is_made(const struct flow *flow, int reg);
+/* Is @reg as a call has left it: its result, or nothing that is meant? */
+bool flow_is_result(const struct flow *flow, int reg);
 bool flow_is_const(const struct flow *flow, flow_id id, uint64_t *value);
 bool flow_equal(const struct flow *flow, flow_id a, flow_id b);
 /* Is the memory operand of @insn what the pointer @pointer points to? */

@@ -199,69 +199,16 @@ const struct insn *function_next(const struct function *function, const struct i
 	return insn + 1 < part->insns + part->n ? insn + 1 : NULL;
 }
 
-/* The instructions still to be looked at by function_path(), each at most once. */
-struct walk {
-	const struct function *function;
-	const struct insn **todo;
-	size_t n;
-	uint8_t *seen; /* by position in all parts */
-};
-
-static void walk_to(struct walk *walk, const struct insn *insn)
+bool function_bypassed(const struct function *function, const struct insn *first,
+		       const struct insn *last)
 {
-	size_t position = 0;
+	const struct function_part *part = part_of(function, first->address);
 
-	for (size_t i = 0; insn && i < walk->function->n_parts; i++) {
-		const struct function_part *part = &walk->function->parts[i];
-
-		if (in_range(&part->range, insn->address)) {
-			position += (size_t)(insn - part->insns);
-			break;
-		}
-		position += part->n;
-	}
-	if (!insn || walk->seen[position])
-		return;
-	walk->seen[position] = 1;
-	walk->todo[walk->n++] = insn;
-}
-
-static void walk_behind(struct walk *walk, const struct insn *insn)
-{
-	if (is_direct(insn))
-		walk_to(walk, function_insn(walk->function, insn->target));
-	if (!insn_ends_flow(insn))
-		walk_to(walk, function_next(walk->function, insn));
-}
-
-bool function_path(const struct function *function, const struct insn *from, const struct insn *to,
-		   const struct insn *avoid)
-{
-	struct walk walk = {.function = function};
-	bool found = true;
-	size_t all = 0;
-
-	for (size_t i = 0; i < function->n_parts; i++)
-		all += function->parts[i].n;
-	walk.todo = calloc(all, sizeof(*walk.todo));
-	walk.seen = calloc(all, 1);
-	if (walk.todo && walk.seen) {
-		found = false;
-		if (from)
-			walk_behind(&walk, from);
-		else
-			walk_to(&walk, function->parts[0].insns);
-		while (walk.n && !found) {
-			const struct insn *insn = walk.todo[--walk.n];
-
-			found = insn == to;
-			if (!found && insn != avoid)
-				walk_behind(&walk, insn);
-		}
-	}
-	free(walk.todo);
-	free(walk.seen);
-	return found;
+	for (const struct insn *insn = part->insns; insn < first; insn++)
+		if (is_direct(insn) && insn->target > first->address &&
+		    insn->target <= last->address)
+			return true;
+	return false;
 }
 
 /* -- ways out ----------------------------------------------------------------------- */

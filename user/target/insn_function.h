@@ -62,11 +62,10 @@ const struct insn *function_after(const struct function *function, const struct 
 /* The instruction behind @insn in its part, or NULL. */
 const struct insn *function_next(const struct function *function, const struct insn *insn);
 /*
- * Can control get from behind @from (the entry if NULL) to @to without
- * passing @avoid? Follows direct branches; exception handlers and the cases of
- * jump tables are not seen. True if there is no memory to find out.
+ * Does a branch from before @first lead behind it, up to @last? Both are in
+ * the same part. Branches from further on are loops and exception handlers.
  */
-bool function_path(const struct function *function, const struct insn *from, const struct insn *to,
-		   const struct insn *avoid);
+bool function_bypassed(const struct function *function, const struct insn *first,
+		       const struct insn *last);
 
 #endif

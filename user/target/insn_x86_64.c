@@ -310,6 +310,9 @@ static void set_effect(const cs_insn *cs, struct insn *insn)
 			return;
 		insn->effect = EFFECT_STORE;
 		reg = source->type == X86_OP_REG ? register_number(source->reg) : REG_NONE;
+		insn->immediate = source->type == X86_OP_IMM && insn->base != REG_NONE;
+		if (insn->immediate)
+			insn->target = (uint64_t)source->imm;
 	}
 	if (insn->effect != EFFECT_OTHER)
 		insn->reg = (int8_t)reg;

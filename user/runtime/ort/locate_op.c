@@ -49,16 +49,31 @@ static bool makes_context_vtable(const struct finder *finder, const struct insn 
 {
 	uint64_t value;
 
+	if (insn->immediate)
+		return insn->target == finder->vtables[TYPE_CONTEXT];
 	return insn->reg != REG_NONE && insn->effect != EFFECT_STORE &&
 	       flow_is_const(finder->flow, flow_reg(finder->flow, insn->reg), &value) &&
 	       value == finder->vtables[TYPE_CONTEXT];
+}
+
+/* May what @insn stores be the vtable? Not if it is known to be something else. */
+static bool may_be_vtable(const struct finder *finder, const struct flow *path,
+			  const struct insn *insn)
+{
+	uint64_t value = insn->target;
+
+	if (!insn->immediate && insn->reg == REG_NONE)
+		return false;
+	if (!insn->immediate && !flow_is_const(path, flow_reg(path, insn->reg), &value))
+		return !flow_is_result(path, insn->reg);
+	return value == finder->vtables[TYPE_CONTEXT];
 }
 
 /*
  * Is @call the constructor of OpKernelContextInternal's base class: an object
  * whose vtable is stored right behind it? Its first arguments are the object,
  * the frame and the kernel. The vtable's address may have been made far away
- * from here; it must not be known to be another.
+ * from here.
  */
 static bool constructs_context(struct finder *finder, const struct function *function,
 			       const struct insn *call)
@@ -74,13 +89,9 @@ static bool constructs_context(struct finder *finder, const struct function *fun
 	*path = *finder->flow;
 	object = flow_reg(path, args[0]);
 	for (unsigned int i = 0; i < CONTEXT_REACH; i++) {
-		uint64_t value;
-
 		if (insn != call && insn->effect == EFFECT_STORE &&
 		    flow_points_to(path, insn, object))
-			return !flow_is_const(path, flow_reg(path, insn->reg), &value)
-				       ? insn->reg != REG_NONE
-				       : value == finder->vtables[TYPE_CONTEXT];
+			return may_be_vtable(finder, path, insn);
 		flow_follow(path, insn);
 		insn = insn->kind == INSN_JUMP ? function_insn(function, insn->target)
 					       : function_next(function, insn);
@@ -97,7 +108,7 @@ static void find_computes(struct finder *finder, const struct function *function
 	bool makes_context = false;
 
 	*computes = (struct computes){.n = 0};
-	flow_start(finder->flow, finder->image);
+	flow_start(finder->flow, function);
 	for (const struct insn *insn = part->insns; insn < part->insns + part->n; insn++) {
 		if (is_compute(finder->flow, insn) && computes->n < COMPUTES_MAX)
 			computes->calls[computes->n++] = insn;
@@ -217,14 +228,6 @@ static bool function_in_slot(struct finder *finder, enum type type, unsigned int
 
 /* -- sites ------------------------------------------------------------------------------ */
 
-/* Is @first passed before @second, each time that that is reached? */
-static bool always_before(const struct function *function, const struct insn *first,
-			  const struct insn *second)
-{
-	return !function_path(function, NULL, second, first) &&
-	       !function_path(function, second, second, first);
-}
-
 /*
  * A place that is passed after each return of Compute. In a function that
  * runs one operator it does not matter how else it is reached, for the
@@ -240,7 +243,7 @@ static int add_exits(struct finder *finder, const struct function *function,
 		int code;
 
 		if (!exit || (site.convention == OP_BY_KERNEL &&
-			      !always_before(function, computes->calls[i], exit)))
+			      function_bypassed(function, computes->calls[i], exit)))
 			return error_set(
 				err, -ENOEXEC,
 				"%s: no safe place for a probe behind the kernel's call at "
@@ -306,13 +309,6 @@ static int add_by_kernel(struct finder *finder, const struct candidate *found, s
 				 computes.n_contexts, computes.n);
 		goto out;
 	}
-	if (!always_before(&function, computes.contexts[0], computes.calls[0])) {
-		code = error_set(err, -ENOEXEC,
-				 "%s: the function at 0x%lx runs a kernel without making a context "
-				 "for it",
-				 finder->image->path, (unsigned long)found->range.start);
-		goto out;
-	}
 	code = ort_add_site(finder, site, &function, computes.contexts[0], err);
 	if (!code)
 		code = add_exits(finder, &function, &computes, site, err);
@@ -323,12 +319,32 @@ out:
 
 /* -- the two shapes of the executor -------------------------------------------------------- */
 
+/*
+ * Link-time optimisation may put ExecuteKernel() into its callers. What is
+ * left of it are the calls of kernels: there is one wherever their failure is
+ * reported. All of them, or none.
+ */
+static int locate_inlined(struct finder *finder)
+{
+	const struct anchor_refs *failed = ort_functions(finder, ANCHOR_NODE_FAILED);
+	int code = failed->n ? 0 : -ENOEXEC;
+
+	for (size_t i = 0; i < failed->n && !code; i++) {
+		struct candidate found = {failed->functions[i], ROUTE_STRING};
+
+		code = add_by_kernel(finder, &found, NULL);
+	}
+	if (code)
+		finder->location->n_sites = 0;
+	return code;
+}
+
 static int locate_execute_kernel(struct finder *finder, struct error *err)
 {
 	const struct anchor_refs *string = ort_functions(finder, ANCHOR_EXECUTE_KERNEL);
 	struct candidates candidates = {.n = 0};
+	struct code_range execute = {.start = 0};
 	struct candidate found;
-	struct code_range execute;
 	int code;
 
 	add_symbol(finder, &candidates, "_ZN11onnxruntime13ExecuteKernelE");
@@ -337,7 +353,16 @@ static int locate_execute_kernel(struct finder *finder, struct error *err)
 	if (function_in_slot(finder, TYPE_LAUNCH_STEP, SLOT_EXECUTE, &execute))
 		add_callees(finder, &candidates, &execute);
 	code = agreed(finder, &candidates, "ExecuteKernel()", &found, err);
-	return code ? code : add_by_index(finder, &found, err);
+	if (!code && found.range.start != execute.start)
+		return add_by_index(finder, &found, err);
+	if (!locate_inlined(finder))
+		return 0;
+	return code ? code
+		    : error_set(
+			      err, -ENOEXEC,
+			      "%s: it contains ONNX Runtime, but ExecuteKernel() is not a function "
+			      "of its own in it, and the calls of kernels could not be proven",
+			      finder->image->path);
 }
 
 static int locate_sequential(struct finder *finder, struct candidate *found, struct error *err)

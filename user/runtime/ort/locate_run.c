@@ -32,7 +32,7 @@ static bool constant_result(struct finder *finder, uint64_t address, uint64_t *v
 	if (!function_decode(finder->image, finder->dis, &range, &function, NULL)) {
 		const struct function_part *part = &function.parts[0];
 
-		flow_start(finder->flow, finder->image);
+		flow_start(finder->flow, &function);
 		for (size_t i = 0; i < part->n && !found; i++) {
 			flow_step(finder->flow, &part->insns[i]);
 			if (part->insns[i].kind != INSN_PLAIN && part->insns[i].kind != INSN_RETURN)
@@ -75,7 +75,7 @@ static uint64_t api_table(struct finder *finder, const struct code_range *get_ap
 	if (!function_decode(finder->image, finder->dis, get_api, &function, NULL)) {
 		const struct function_part *part = &function.parts[0];
 
-		flow_start(finder->flow, finder->image);
+		flow_start(finder->flow, &function);
 		for (size_t i = 0; i < part->n; i++) {
 			const struct insn *insn = &part->insns[i];
 

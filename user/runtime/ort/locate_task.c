@@ -26,7 +26,7 @@ static uint64_t stored_invoker(struct finder *finder, const struct code_range *h
 	if (!function_decode(finder->image, finder->dis, host, &function, NULL)) {
 		const struct function_part *part = &function.parts[0];
 
-		flow_start(finder->flow, finder->image);
+		flow_start(finder->flow, &function);
 		for (size_t i = 0; i < part->n; i++) {
 			const struct insn *insn = &part->insns[i];
 

@@ -2,13 +2,12 @@
 """Hardware counters against what is known to be true. This machine counts the
 instructions of user mode exactly."""
 
-import json
 import re
 import subprocess
 
 from harness import OrtTarget, check, check_equal, test
 
-VERSIONS = ("1.20.1", "1.30.0")
+VERSIONS = ("1.30.0",)
 RUNS = 20
 LIMIT = 60
 KNOWN = 2_000_005  # the instructions of known_counts.S
@@ -63,20 +62,11 @@ def record_model(t, model):
     return report, truth
 
 
-@test("a CNN: the operators and the rest of their runs are what the thread counts itself")
-def _(t):
-    report, truth = record_model(t, "cnn")
-    total = report.json["total"]["counters"]["instructions"]["total"]
-    summed = report.counter("instructions")
-    check(summed <= total, "the operators have %d, the runs %d" % (summed, total))
-    check(abs(truth - total) <= 0.001 * truth,
-          "the runs have %d instructions, the thread %d" % (total, truth))
-
-
-def real_model(model):
-    @test("a %s, recorded twice: every large operator has equal counts" % model)
+def real_model(model, adds_up):
+    @test("a %s, recorded twice: every large operator has equal counts%s" %
+          (model, ", and they add up to the thread's" if adds_up else ""))
     def _(t):
-        first, second = (record_model(t, model)[0] for _ in range(2))
+        (first, truth), (second, _) = record_model(t, model), record_model(t, model)
         large = 0
         for op in first.operators:
             one = op["counters"]["instructions"]["total"]
@@ -86,10 +76,17 @@ def real_model(model):
                 check(abs(one - other) <= 0.001 * one,
                       "%s: %d instructions, then %d" % (op["name"], one, other))
         check(large >= 3, "only %d operators are large enough to compare" % large)
+        total = first.json["total"]["counters"]["instructions"]["total"]
+        summed = first.counter("instructions")
+        check(summed <= total, "the operators have %d, the runs %d" % (summed, total))
+        if adds_up:
+            check(abs(truth - total) <= 0.001 * truth,
+                  "the runs have %d instructions, the thread %d" % (total, truth))
 
 
-real_model("transformer")
-real_model("cnn")
+# What the thread does around its runs is too much of a small model.
+real_model("transformer", False)
+real_model("cnn", True)
 
 
 @test("an event that this machine lacks is refused before anything is attached")
@@ -97,12 +94,3 @@ def _(t):
     target = t.ort_run("1.30.0", "mlp")
     sentence = t.fails("-p", target.pid, "-e", "cache-misses", "-o", t.path("capture.opp"))
     check("cache-misses" in sentence, "the sentence does not name the event", sentence)
-
-
-@test("the default events are what the machine has")
-def _(t):
-    target = t.ort_run("1.30.0", "mlp")
-    probe = t.attach(target, limit=LIMIT)
-    target.run(1)
-    names = set(probe.stop().operators[0]["counters"])
-    check({"cycles", "instructions"} <= names, "the counters are %s" % json.dumps(sorted(names)))

@@ -9,7 +9,7 @@ LIMIT = 60  # seconds: everything takes ten times as long in an emulator
 
 
 def through_c(version, model, *options):
-    @test("C API, %s: %s %s: counts are nodes times runs" % (version, model, " ".join(options)))
+    @test("C API, %s: %s: counts are nodes times runs" % (version, " ".join((model,) + options)))
     def _(t):
         target = t.ort_run(version, model, "-O", "0", *options)
         truth = target.run(1)["sum"]
@@ -23,8 +23,7 @@ def through_c(version, model, *options):
         check_equal(target.run(1)["sum"], truth, "result after it detached")
 
 
-for version in VERSIONS:
-    through_c(version, "nested")
+through_c("1.12.0", "nested")
 through_c("1.30.0", "transformer", "-t", "2")
 
 
@@ -41,14 +40,14 @@ def _(t):
 
 @test("a capture that is recorded here is reported here, with counters")
 def _(t):
-    target = t.ort_run("1.30.0", "mlp", "-O", "0")
+    target = t.ort_run("1.30.0", "nested", "-O", "0")
     record = t.opprobe("record", "-p", target.pid, "-o", t.path("run.opp"),
                        "-e", "task-clock,page-faults,context-switches").attached(LIMIT)
     target.run(RUNS)
     record.signal(2)
     check_equal(record.wait(), 0, "status of record")
     report = t.opprobe("report", t.path("run.opp"), "--json").finish().nothing_lost()
-    check_counts(report.counts(), described_counts(t.model("mlp"), RUNS))
+    check_counts(report.counts(), described_counts(t.model("nested"), RUNS))
     for op in report.operators:
         for name in ("task-clock", "page-faults", "context-switches"):
             check_equal(op["counters"][name]["counted"], op["count"], name + " of " + op["name"])

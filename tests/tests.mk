@@ -3,6 +3,7 @@
 #   make unit       unit tests: tests/unit/test_*.c, one cmocka program each
 #   make fuzz       each of tests/fuzz/fuzz_*.c for FUZZ_SECONDS
 #   make e2e        opprobe on real processes (root); E2E='TEXT...' chooses tests
+#   make vm         opprobe on emulated machines (root), see tests/vm/vm.mk
 #   make format     what clang-format would change; cppcheck: what it finds
 #
 # Each ends with a line "N passed, N failed". make check runs them all.
@@ -86,6 +87,8 @@ e2e: $(PROGRAM) $(MODELS) $(ORT_RUN)
 demo: deps-demo
 	$(Q)$(MAKE) -j$(JOBS) $(PROGRAM) $(MODELS)
 	$(Q)tests/demo/run $(PROGRAM) $(O)
+
+include tests/vm/vm.mk
 
 # -- everything ---------------------------------------------------------------------
 

@@ -471,6 +471,9 @@ void column_cell(const struct analysis *a, const struct column *column, enum lin
 	if (!applies(column, line))
 		return;
 	value = row ? column_value(a, column, row) : NAN;
+	/* Side by side in parallel mode, operators are no share of the runs' time. */
+	if (column->kind == COLUMN_PERCENT && line == LINE_TOTAL && !a->gap)
+		value = NAN;
 	if (isnan(value)) {
 		snprintf(cell, size, "-");
 		return;

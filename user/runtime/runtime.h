@@ -21,7 +21,12 @@ struct process;
 struct sighting_record;
 struct strings_record;
 
-/* What happens at a probe point. The name is what doctor prints. */
+/*
+ * What happens at a probe point. The name is what doctor prints. Where a run
+ * starts, rsi (arm64: x0) is the session; where a session ends, rdi (x0) is;
+ * where a task starts, rdi and rsi (x0, x1) are the std::function's storage
+ * and the address of the task's number. One session's end may pass two sites.
+ */
 enum site_role {
 	SITE_OP_ENTER,	  /* "op-enter": an operator starts */
 	SITE_OP_EXIT,	  /* "op-exit": its kernel has returned */
@@ -41,7 +46,12 @@ enum site_route {
 	ROUTE_API = 1 << 3,    /* the runtime's table of API functions */
 };
 
-/* What the registers hold at SITE_OP_ENTER. */
+/*
+ * What the registers hold at SITE_OP_ENTER. Arguments are counted as the
+ * source has them; where a function returns its result in memory (all here
+ * but the constructor of OP_BY_KERNEL), the first is in rsi on x86-64, in x0
+ * on arm64.
+ */
 enum op_convention {
 	OP_BY_INDEX,  /* first argument StreamExecutionContext*, second node index */
 	OP_BY_KERNEL, /* third argument OpKernel*, second ExecutionFrame* (<= 1.13) */

@@ -81,7 +81,7 @@ static void everything_written_is_read_back(void **state)
 	run.work_ns = 98;
 	run.work_counters[1] = 97;
 	assert_int_equal(capture_write_run(c.writer, &run), 0);
-	assert_int_equal(capture_write_loss(c.writer, &(struct capture_loss){1, 2, 3, 4, 5}), 0);
+	assert_int_equal(capture_write_loss(c.writer, &(struct capture_loss){1, 2, 3, 4, 5, 6}), 0);
 	test_finish(&c);
 
 	reader = capture_reader_open(c.path, &err);
@@ -131,6 +131,7 @@ static void everything_written_is_read_back(void **state)
 		assert_int_equal(r.run.work_counters[1], 97);
 		expect_next(reader, &r, CAPTURE_LOSS);
 		assert_int_equal(r.loss.threads_full, 5);
+		assert_int_equal(r.loss.work_lost, 6);
 		expect_next(reader, &r, CAPTURE_END);
 		assert_string_equal(r.end.reason, "interrupted");
 		assert_int_equal(capture_reader_next(reader, &r, &err), 0);

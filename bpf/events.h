@@ -19,8 +19,12 @@
 #define KEYS_MAX     8	  /* distinct parallel sections of one operator execution */
 #define WINDOWS_MAX  16	  /* ranges of runs to record */
 #define SIGHT_BYTES  256  /* of the first argument's object, for calibration */
+#define SHAPE_VALUES 32	  /* inputs and outputs of an operator; with more, no shapes */
+#define SHAPE_RANK   8	  /* dimensions of a tensor; with more, no shapes */
+#define TENSOR_WORDS 24	  /* of a tensor's object, for the search of its layout */
 #define NO_ID	     0xffffffffU
 #define NO_SLOT	     0xffffffffU
+#define NO_SHAPES    0xffffffffffffffffULL
 
 /* How a counter is read in the kernel. */
 enum counter_source {
@@ -62,6 +66,26 @@ struct layout {
 };
 
 /*
+ * Where the shapes of an operator's values lie: classes by the address of
+ * their vtable in the process, offsets in bytes. Written by user space, which
+ * begins with a guess and proves it, or another, by what the BPF side finds
+ * with it; `epoch` is stored last and changes with each guess.
+ */
+struct shape_layout {
+	__u32 epoch; /* 0: shapes are not read */
+	__u32 proven;
+	__u64 context_class;	/* OpKernelContextInternal */
+	__u64 tensor_class;	/* of the type of values that are tensors */
+	__u64 definition_class; /* ValueInfoProto, in NodeArg */
+	__u32 info;		/* in OpKernel: OpKernelInfo* */
+	__u32 node;		/* in OpKernelInfo: Node* */
+	__u32 constants;	/* in OpKernelInfo: map of the session's constants */
+	__u32 stride;		/* from value to value of a frame */
+	__u32 dims;		/* in Tensor: its shape */
+	__u32 element;		/* in Tensor: its element type */
+};
+
+/*
  * From the stack pointer at a probe point up to the one at the first
  * instruction of its function, per function of the role (ONNX Runtime up to
  * 1.13 has two). Known: an exit must find exactly the frame of its entry.
@@ -80,6 +104,7 @@ enum record_type {
 	RECORD_SESSION_END,	/* a session is about to be destroyed */
 	RECORD_THREAD,		/* first sight of a thread */
 	RECORD_THREADS_CHANGED, /* the process has a new thread */
+	RECORD_SHAPES,		/* first sight of the shapes of an operator's values */
 };
 
 enum record_flags {
@@ -92,7 +117,8 @@ enum record_flags {
 /*
  * An operator ended. values[] holds n counters' deltas and then, with
  * FLAG_WORK, the nanoseconds that other threads worked for it and n sums of
- * their deltas.
+ * their deltas. Where shapes are read, the last word of the record is the
+ * number of a shapes_record, or NO_SHAPES.
  */
 struct operator_record {
 	__u8 type;
@@ -166,6 +192,39 @@ struct strings_record {
 _Static_assert(sizeof(struct identity) == 48, "identity");
 _Static_assert(sizeof(struct sighting_record) == 64 + SIGHT_BYTES, "sighting_record");
 _Static_assert(sizeof(struct strings_record) == 80 + 3 * WORD_BYTES + NAME_BYTES, "strings_record");
+
+/* One input or output of an operator. */
+struct shape_value {
+	__u64 type;    /* object of the type of value, 0: there is no value */
+	__u64 element; /* object of the type of a tensor's elements, 0: no tensor */
+	__u64 class;   /* of @element */
+	__u64 rank;
+	__u64 dims[SHAPE_RANK];
+};
+
+/* Sent up to its last value. */
+struct shapes_record {
+	__u8 type;
+	__u8 n_inputs;
+	__u8 n_values;
+	__u8 verified; /* the kernel found is the operator's */
+	__u32 number;
+	__u32 id;	   /* of the operator */
+	__u32 epoch;	   /* of the layout that it was read with */
+	__u32 constants;   /* bit i: input i is a constant of the session */
+	__u32 definitions; /* in Node: the vectors of its inputs' and outputs' NodeArg* */
+	__u64 session;	   /* as in struct identity */
+	__u64 index;
+	__u64 kernel;
+	__u64 node;
+	__u64 tensor_at; /* where the last tensor was; 0: none, or the layout is proven */
+	__u64 tensor[TENSOR_WORDS];		 /* its object */
+	struct shape_value values[SHAPE_VALUES]; /* inputs, then outputs: n_values */
+};
+
+_Static_assert(sizeof(struct shape_value) == 96, "shape_value");
+_Static_assert(sizeof(struct shapes_record) == 64 + 8 * TENSOR_WORDS + 96 * SHAPE_VALUES,
+	       "shapes_record");
 
 struct session_end_record {
 	__u8 type;

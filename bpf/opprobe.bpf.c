@@ -12,9 +12,11 @@
 
 #include "ort.bpf.h"
 #include "runs.bpf.h"
+#include "shapes.bpf.h"
 #include "work.bpf.h"
 
-#define THROWN_MAX 4
+#define THROWN_MAX     4
+#define LOWEST_ADDRESS 0x10000 /* no mapping lies below: vm.mmap_min_addr */
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -43,13 +45,14 @@ static __always_inline void fill_operator(struct thread_state *thread, struct fr
 }
 
 static __always_inline void put_operator(struct thread_state *thread, struct frame *frame,
-					 __u32 parent, __u64 end, __u8 flags)
+					 __u32 parent, __u64 end, __u8 flags, __u64 shapes_number)
 {
 	struct operator_record *record;
 	__u32 counted;
 
 	if (with_work && frame->n_keys && !(flags & FLAG_THREW)) {
-		record = record_reserve(sizeof(*record) + (2 * n_counters + 1) * sizeof(__u64));
+		record = record_reserve(sizeof(*record) +
+					(2 * n_counters + 1 + with_shapes) * sizeof(__u64));
 		if (!record)
 			return;
 		fill_operator(thread, frame, record, parent, end, flags);
@@ -57,11 +60,16 @@ static __always_inline void put_operator(struct thread_state *thread, struct fra
 		if (take_work(frame, record->values + n_counters, &counted))
 			record->flags |= FLAG_WORK;
 		record->counted = counted;
+		if (with_shapes)
+			record->values[2 * n_counters + 1] = shapes_number;
 	} else {
-		record = record_reserve(sizeof(*record) + n_counters * sizeof(__u64));
+		record = record_reserve(sizeof(*record) +
+					(n_counters + with_shapes) * sizeof(__u64));
 		if (!record)
 			return;
 		fill_operator(thread, frame, record, parent, end, flags);
+		if (with_shapes)
+			record->values[n_counters] = shapes_number;
 	}
 	record_submit(record);
 }
@@ -95,7 +103,8 @@ static __noinline int put_thrown(struct thread_state *thread)
 		return 0;
 	parent = innermost(thread);
 	if (frame->id != NO_ID)
-		put_operator(thread, frame, parent ? parent->id : NO_ID, frame->start, FLAG_THREW);
+		put_operator(thread, frame, parent ? parent->id : NO_ID, frame->start, FLAG_THREW,
+			     NO_SHAPES);
 	return 0;
 }
 
@@ -200,6 +209,8 @@ static __always_inline int op_enter(struct pt_regs *ctx, int function, bool by_i
 	frame->cpu = bpf_get_smp_processor_id();
 	frame->nested = 0;
 	frame->n_keys = 0;
+	if (with_shapes)
+		frame->index = index;
 	thread->depth = depth + 1;
 	if (n_counters)
 		counters_read(&frame->reading, thread->slot);
@@ -210,7 +221,7 @@ static __always_inline int op_enter(struct pt_regs *ctx, int function, bool by_i
 static __always_inline int op_exit(struct pt_regs *ctx, int function)
 {
 	__u64 end = bpf_ktime_get_ns();
-	__u64 sp = PT_REGS_SP(ctx) + op_stack[function].exit;
+	__u64 sp = PT_REGS_SP(ctx) + op_stack[function].exit, number = NO_SHAPES;
 	struct frame *frame, *parent;
 	struct thread_state *thread;
 
@@ -226,8 +237,11 @@ static __always_inline int op_exit(struct pt_regs *ctx, int function)
 		return 0;
 	pop(thread);
 	parent = innermost(thread);
-	if (frame->id != NO_ID)
-		put_operator(thread, frame, parent ? parent->id : NO_ID, end, 0);
+	if (frame->id == NO_ID)
+		return 0;
+	if (with_shapes)
+		number = take_shapes(thread, frame, PT_REGS_SP(ctx), function);
+	put_operator(thread, frame, parent ? parent->id : NO_ID, end, 0, number);
 	return 0;
 }
 
@@ -369,14 +383,16 @@ int session_end(struct pt_regs *ctx)
 }
 
 /*
- * A thread takes up its part of a parallel section: the arguments are the
- * std::function's storage, whose first word is the closure, and the index.
+ * A thread takes up its part of a parallel section. The arguments are the
+ * std::function's storage and the index. The storage has the closure's
+ * address, or the closure itself where that is small (ONNX Runtime 1.10): then
+ * what its first word refers to is a block number, which is no address.
  */
 SEC("uprobe")
 int task_enter(struct pt_regs *ctx)
 {
 	struct thread_state *thread = current_thread();
-	__u64 key, sp = PT_REGS_SP(ctx);
+	__u64 closure, key, sp = PT_REGS_SP(ctx);
 	struct frame *frame;
 	__u32 index = 0;
 
@@ -388,7 +404,10 @@ int task_enter(struct pt_regs *ctx)
 		return 0;
 	thread->task_sp = sp;
 	thread->task_key = 0;
-	key = read_pointer(read_pointer(PT_REGS_PARM1(ctx)));
+	closure = read_pointer(PT_REGS_PARM1(ctx));
+	key = read_pointer(closure);
+	if (key < LOWEST_ADDRESS)
+		key = closure;
 	if (!key || bpf_probe_read_user(&index, sizeof(index), (void *)PT_REGS_PARM2(ctx)))
 		return 0;
 	frame = innermost(thread);

@@ -23,6 +23,8 @@ const volatile bool selective = false;
 const volatile bool with_runs = false;
 /* Work of other threads is attributed: the task sites are probed. */
 const volatile bool with_work = false;
+/* The shapes of operators' values are read. */
+const volatile bool with_shapes = false;
 const volatile __u32 n_counters = 0;
 const volatile __u8 counter_source[COUNTERS_MAX] = {};
 
@@ -32,6 +34,7 @@ __u32 counting_runs; /* entries of runs count; written by user space */
 __u32 recording;     /* entries of operators count; likewise */
 __u32 runs_started;
 struct layout layout;		    /* written by user space when proven */
+struct shape_layout shape_layout;   /* with `with_shapes`; written by user space */
 struct window windows[WINDOWS_MAX]; /* with `selective`; written by user space */
 __u32 generation;		    /* sessions destroyed so far */
 struct losses losses;
@@ -45,6 +48,7 @@ enum number_kind {
 	NUMBER_OPERATOR,
 	NUMBER_RUN,
 	NUMBER_RUN_PLACE,
+	NUMBER_SHAPES,
 	NUMBER_KINDS,
 };
 

@@ -12,6 +12,7 @@ struct frame {
 	__u64 sp; /* at the function's first instruction, see stack_depths */
 	__u64 start;
 	__u64 session; /* SessionState*, or 0 */
+	__u64 index;   /* of the node, or its kernel; with `with_shapes` only */
 	__u32 id;
 	__u32 run;
 	__u16 cpu;
@@ -19,6 +20,28 @@ struct frame {
 	__u8 n_keys;
 	__u64 keys[KEYS_MAX]; /* of the parallel sections it launched, see work.bpf.h */
 	struct reading reading;
+};
+
+/* An operator's values, as numbers of values of its session; kept by its id. */
+struct operator_values {
+	__u64 kernel;
+	__u64 node;
+	__u32 epoch;
+	__u32 constants;   /* bit i: input i is a constant of the session */
+	__u32 definitions; /* 0: not known, the outputs may be more than are */
+	__u8 n_inputs;
+	__u8 n_values;
+	__u8 verified;
+	__u8 unreadable; /* too many, or not found */
+	__s32 numbers[2 * SHAPE_VALUES];
+};
+
+/* With `with_shapes`: scratch. */
+struct shapes_scratch {
+	__u64 context[8]; /* OpKernelContext */
+	__u64 tensor[16];
+	struct operator_values fresh;
+	struct shapes_record record;
 };
 
 struct thread_state {
@@ -41,6 +64,7 @@ struct thread_state {
 	struct reading task_reading;
 	struct reading now; /* scratch: 512 bytes of BPF stack are too few */
 	struct frame frames[DEPTH_MAX];
+	struct shapes_scratch shapes;
 };
 
 struct {

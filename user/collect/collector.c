@@ -641,6 +641,7 @@ int collector_run(struct collector *collector, const struct collector_limits *li
 {
 	const struct collector_options *options = &collector->options;
 	uint64_t deadline = limits->duration ? now_ns() + limits->duration : UINT64_MAX, now;
+	int end;
 
 	for (;;) {
 		bool alive = process_alive(options->process);
@@ -649,20 +650,23 @@ int collector_run(struct collector *collector, const struct collector_limits *li
 		ring_buffer__consume(collector->ring);
 		now = now_ns();
 		look_after(collector, now);
-		if (collector->failed) {
-			if (err)
-				*err = collector->failure;
-			return collector->failed;
-		}
-		if (*options->stop)
-			return COLLECTOR_STOPPED;
-		if (!alive)
-			return COLLECTOR_EXITED;
-		if (now >= deadline)
-			return COLLECTOR_DURATION;
-		if (reached(collector, limits))
-			return COLLECTOR_RUNS;
+		if (collector->failed)
+			end = collector->failed;
+		else if (*options->stop)
+			end = COLLECTOR_STOPPED;
+		else if (!alive)
+			end = COLLECTOR_EXITED;
+		else if (now >= deadline)
+			end = COLLECTOR_DURATION;
+		else if (reached(collector, limits))
+			end = COLLECTOR_RUNS;
+		else
+			continue;
+		break;
 	}
+	if (end < 0 && err)
+		*err = collector->failure;
+	return end;
 }
 
 /* Hits that the kernel did not hand to the programs. */

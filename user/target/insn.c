@@ -15,6 +15,7 @@ static const struct abi abis[] = {
 			.args = {5, 4, 1, 2}, /* rdi, rsi, rdx, rcx */
 			.result_address = 5,
 			.first_after_result = 4,
+			.second_after_result = 1,
 			/* rax, rdx, rcx, rsi, rdi, r8 to r11, all of the vector registers */
 			.clobbered = 0x37 | 0xf00 | 0xffffffffULL << REG_XMM,
 		},
@@ -25,6 +26,7 @@ static const struct abi abis[] = {
 			.args = {0, 1, 2, 3},
 			.result_address = 8,
 			.first_after_result = 0,
+			.second_after_result = 1,
 			/* x0 to x18, x30 */
 			.clobbered = 0x7ffff | 1ULL << 30,
 		},

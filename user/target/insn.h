@@ -81,10 +81,10 @@ struct abi {
 	int result_address; /* holds the address of a result that is returned in memory */
 	/*
 	 * Where a function that returns its result in memory has its first
-	 * argument: the result's address takes the first register on x86-64,
+	 * arguments: the result's address takes the first register on x86-64,
 	 * one of its own on arm64.
 	 */
-	int first_after_result;
+	int first_after_result, second_after_result;
 	uint64_t clobbered; /* by any call */
 };
 

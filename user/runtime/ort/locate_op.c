@@ -37,11 +37,14 @@ static bool is_compute(struct flow *flow, const struct insn *insn)
 	flow_id object;
 	unsigned int slot;
 
-	if (!flow_virtual_call(flow, insn, &slot, &object) || slot != SLOT_COMPUTE)
+	/* Where the address goes may also be scratch: then it holds the function. */
+	if (insn->base == abi->result_address || !flow_virtual_call(flow, insn, &slot, &object) ||
+	    slot != SLOT_COMPUTE)
 		return false;
 	return flow_equal(flow, object, flow_reg(flow, abi->first_after_result)) &&
 	       !flow_equal(flow, object, flow_reg(flow, abi->result_address)) &&
-	       flow_is_made(flow, abi->result_address);
+	       flow_is_made(flow, abi->result_address) &&
+	       flow_is_made(flow, abi->second_after_result);
 }
 
 /* Does @insn make the address of OpKernelContextInternal's vtable? */
@@ -322,13 +325,16 @@ out:
 /*
  * Link-time optimisation may put ExecuteKernel() into its callers. What is
  * left of it are the calls of kernels: there is one wherever their failure is
- * reported. All of them, or none.
+ * reported. All of them, or none, and nothing else may look like one.
  */
-static int locate_inlined(struct finder *finder)
+static int locate_inlined(struct finder *finder, const struct candidates *candidates)
 {
 	const struct anchor_refs *failed = ort_functions(finder, ANCHOR_NODE_FAILED);
 	int code = failed->n ? 0 : -ENOEXEC;
 
+	for (size_t i = 0; i < candidates->n; i++)
+		if (!ort_refers(finder, ANCHOR_NODE_FAILED, &candidates->list[i].range))
+			code = -ENOEXEC;
 	for (size_t i = 0; i < failed->n && !code; i++) {
 		struct candidate found = {failed->functions[i], ROUTE_STRING};
 
@@ -355,7 +361,7 @@ static int locate_execute_kernel(struct finder *finder, struct error *err)
 	code = agreed(finder, &candidates, "ExecuteKernel()", &found, err);
 	if (!code && found.range.start != execute.start)
 		return add_by_index(finder, &found, err);
-	if (!locate_inlined(finder))
+	if (!locate_inlined(finder, &candidates))
 		return 0;
 	return code ? code
 		    : error_set(

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shapes and element types of an operator's inputs and outputs, read when its
+ * kernel has returned: the frame that holds them dies with the run. The way:
+ *
+ *	OpKernelContext, in the stack frame of the function that is probed
+ *	  ├─ ints: where the numbers of its inputs and outputs begin in...
+ *	  └─ ExecutionFrame
+ *	       ├─ NodeIndexInfo ─ ...the list of numbers of values
+ *	       └─ values[number] = {Tensor, -, type of value} ─ shape, element type
+ *
+ * The numbers, and which inputs are constants of the session, are the same in
+ * every execution: they are kept. What is read is hashed; user space gets it
+ * at first sight, executions then carry a number. Two different shapes of one
+ * operator are taken for one if 64 bits of hash agree: with a million shapes
+ * once in 30 million recordings.
+ *
+ * What never varied in any build stands here as constants, the rest in
+ * shape_layout; both are proven by what they lead to, see shapes.c. The
+ * context is known by its vtable, the kernel by its address, a tensor by its
+ * type, all in each execution.
+ */
+#ifndef OPPROBE_SHAPES_BPF_H
+#define OPPROBE_SHAPES_BPF_H
+
+#include "ort.bpf.h"
+
+/* OpKernelContext, as words. */
+#define CONTEXT_FRAME  1
+#define CONTEXT_KERNEL 2
+#define CONTEXT_STARTS 5 /* int32: of inputs, of implicit inputs, of outputs */
+
+#define FRAME_NUMBERS 0x08 /* in ExecutionFrame: NodeIndexInfo*, the list at its start */
+#define FRAME_VALUES  0x10
+#define VALUE_TYPE    2 /* of OrtValue, as words; the object is the first */
+
+#define NODE_WORDS	60 /* of Node, searched from NODE_FIRST on */
+#define NODE_FIRST	0x20
+#define STACK_WORDS	384 /* above the stack pointer, searched for the context */
+#define INLINE_DIMS	5
+#define OPERATORS_MAX	8192
+#define SHAPES_MAX	65536
+#define CHAIN_MAX	16   /* of one bucket in the map of constants */
+#define INLINE_SIZE_MAX 4096 /* no pointer is below, no size of a vector in place above */
+
+_Static_assert(STACK_WORDS * 8 <= sizeof(((struct shapes_record *)0)->values), "STACK_WORDS");
+_Static_assert(NODE_WORDS <= STACK_WORDS, "NODE_WORDS");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, OPERATORS_MAX);
+	__type(key, __u32);
+	__type(value, struct operator_values);
+} operator_values SEC(".maps");
+
+struct shapes_key {
+	__u64 hash;
+	__u32 id;
+	__u32 epoch;
+};
+
+/* To the number under which user space knows them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SHAPES_MAX);
+	__type(key, struct shapes_key);
+	__type(value, __u32);
+} shapes SEC(".maps");
+
+/*
+ * Found here, and the same in every execution: the context, in bytes from the
+ * stack pointer at the exit of each function, plus 1; the definitions in Node;
+ * the one type of value that tensors have.
+ */
+__u32 shape_contexts[2];
+__u32 shape_definitions;
+__u64 shape_tensor_type;
+
+/*
+ * Where the elements of a vector at @address are: absl::InlinedVector's
+ * {size << 1 | on the heap, pointer or elements}, or std::vector's {begin, end}.
+ */
+static __always_inline __u64 elements_of(__u64 address, __u64 first, __u64 second)
+{
+	if (first & 1)
+		return second;
+	return first < INLINE_SIZE_MAX ? address + 8 : first;
+}
+
+/* Find the context in the stack from @sp up; false if it is not there. */
+static __noinline bool find_context(struct thread_state *thread, __u64 sp, __u32 function)
+{
+	__u64 *stack;
+
+	if (!thread || function > 1)
+		return false;
+	stack = (__u64 *)thread->shapes.record.values;
+	if (bpf_probe_read_user(stack, STACK_WORDS * 8, (void *)sp))
+		return false;
+	for (__u32 i = 0; i < STACK_WORDS - 8; i++) {
+		__u64 starts = stack[i + CONTEXT_STARTS];
+
+		if (stack[i] != shape_layout.context_class || !stack[i + CONTEXT_FRAME] ||
+		    !stack[i + CONTEXT_KERNEL] || (__u32)starts > starts >> 32 ||
+		    starts >> 32 > (__u32)stack[i + CONTEXT_STARTS + 1])
+			continue;
+		shape_contexts[function] = i * 8 + 1;
+		return true;
+	}
+	return false;
+}
+
+/* Read the context of the operator that ends. */
+static __always_inline bool read_context(struct thread_state *thread, __u64 sp, __u32 function)
+{
+	__u64 *context = thread->shapes.context;
+	__u32 at = shape_contexts[function];
+
+	if (at &&
+	    !bpf_probe_read_user(context, sizeof(thread->shapes.context), (void *)(sp + at - 1)) &&
+	    context[0] == shape_layout.context_class)
+		return true;
+	return find_context(thread, sp, function) &&
+	       !bpf_probe_read_user(context, sizeof(thread->shapes.context),
+				    (void *)(sp + shape_contexts[function] - 1));
+}
+
+/*
+ * Find, in @node, the vectors of NodeArg* of the inputs, of the outputs and of
+ * the implicit inputs: two, and one of int behind the first.
+ */
+static __noinline void find_definitions(struct thread_state *thread, __u64 node, __u64 n_inputs,
+					__u64 n_implicit)
+{
+	__u64 *words, argument;
+
+	if (!thread)
+		return;
+	words = (__u64 *)thread->shapes.record.values;
+	if (!n_inputs || bpf_probe_read_user(words, NODE_WORDS * 8, (void *)(node + NODE_FIRST)))
+		return;
+	for (__u32 i = 0; i < NODE_WORDS - 11; i++) {
+		if (words[i + 1] - words[i] != n_inputs * 8 ||
+		    words[i + 7] - words[i + 6] > SHAPE_VALUES * 8 ||
+		    words[i + 10] - words[i + 9] != n_implicit * 8)
+			continue;
+		argument = read_pointer(words[i]);
+		if (read_pointer(argument + 8) == shape_layout.definition_class) {
+			shape_definitions = NODE_FIRST + i * 8;
+			return;
+		}
+	}
+}
+
+/*
+ * Which inputs are constants of the session: keys of its std::unordered_map
+ * from numbers of values, {buckets, n, ...}. A bucket points to the entry
+ * before its first, an entry is {next, key, ...}.
+ */
+static __noinline void find_constants(struct thread_state *thread, __u64 map)
+{
+	__u64 table[2], entry[2], at;
+	struct operator_values *fresh;
+
+	if (!thread)
+		return;
+	fresh = &thread->shapes.fresh;
+	if (bpf_probe_read_user(table, sizeof(table), (void *)map) || !table[1]) {
+		fresh->unreadable = 1;
+		return;
+	}
+	for (__u32 i = 0; i < SHAPE_VALUES; i++) {
+		__u64 number = (__u32)fresh->numbers[i], bucket;
+
+		if (i >= fresh->n_inputs)
+			break;
+		if ((__s32)number < 0)
+			continue;
+		bucket = number % table[1];
+		at = read_pointer(read_pointer(table[0] + bucket * 8));
+		for (int k = 0; k < CHAIN_MAX && at; k++) {
+			if (bpf_probe_read_user(entry, sizeof(entry), (void *)at))
+				break;
+			if ((__u32)entry[1] == number)
+				fresh->constants |= 1U << i;
+			if ((__u32)entry[1] == number || (__u32)entry[1] % table[1] != bucket)
+				break;
+			at = entry[0];
+		}
+	}
+}
+
+/* Read the numbers of the values into fresh; 0 if it is not possible. */
+static __noinline int read_numbers(struct thread_state *thread, __u64 outputs)
+{
+	__u64 starts, list, index, n_inputs, n_outputs, words[2];
+	struct operator_values *fresh;
+
+	if (!thread)
+		return 0;
+	fresh = &thread->shapes.fresh;
+	starts = thread->shapes.context[CONTEXT_STARTS];
+	n_inputs = (starts >> 32) - (__u32)starts;
+	if (bpf_probe_read_user(words, sizeof(words), (void *)outputs))
+		return 0;
+	n_outputs = (words[1] - words[0]) / 8;
+	if (n_inputs > SHAPE_VALUES || n_outputs > SHAPE_VALUES ||
+	    n_inputs + n_outputs > SHAPE_VALUES)
+		return 0;
+	fresh->n_inputs = n_inputs;
+	fresh->n_values = n_inputs + n_outputs;
+
+	index = read_pointer(thread->shapes.context[CONTEXT_FRAME] + FRAME_NUMBERS);
+	if (bpf_probe_read_user(words, sizeof(words), (void *)index))
+		return 0;
+	list = elements_of(index, words[0], words[1]);
+	if (bpf_probe_read_user(fresh->numbers, n_inputs * 4, (void *)(list + 4 * (__u32)starts)))
+		return 0;
+	starts = (__u32)thread->shapes.context[CONTEXT_STARTS + 1];
+	return !bpf_probe_read_user(&fresh->numbers[n_inputs], n_outputs * 4,
+				    (void *)(list + 4 * starts));
+}
+
+/* Is the kernel in the context that of the operator in @frame? -1: not known yet. */
+static __always_inline int is_its_kernel(const struct frame *frame, __u64 kernel)
+{
+	__u64 kernels;
+
+	if (!frame->session)
+		return kernel == frame->index;
+	if (!layout.proven)
+		return -1;
+	kernels = read_pointer(frame->session + layout.kernels);
+	return read_pointer(kernels + frame->index * 8) == kernel;
+}
+
+/* The operator's first execution: what are its values? Kept, if that can be told. */
+static __noinline int find_values(struct thread_state *thread, struct frame *frame)
+{
+	struct operator_values *fresh;
+	__u64 kernel, info, starts;
+	__u32 id;
+	int its;
+
+	if (!thread || !frame)
+		return 0;
+	fresh = &thread->shapes.fresh;
+	kernel = thread->shapes.context[CONTEXT_KERNEL];
+	starts = thread->shapes.context[CONTEXT_STARTS];
+	id = frame->id;
+	info = read_pointer(kernel + shape_layout.info);
+	fresh->kernel = kernel;
+	fresh->node = read_pointer(info + shape_layout.node);
+	fresh->epoch = shape_layout.epoch;
+	fresh->constants = 0;
+	fresh->unreadable = 0;
+	its = is_its_kernel(frame, kernel);
+	fresh->verified = its != -1;
+	if (!shape_definitions)
+		find_definitions(thread, fresh->node, (starts >> 32) - (__u32)starts,
+				 (__u32)thread->shapes.context[CONTEXT_STARTS + 1] -
+					 (starts >> 32));
+	fresh->definitions = shape_definitions;
+	if (!fresh->definitions)
+		return 0;
+	if (!its || !read_numbers(thread, fresh->node + fresh->definitions + 48))
+		fresh->unreadable = 1;
+	else
+		find_constants(thread, read_pointer(info + shape_layout.constants));
+	bpf_map_update_elem(&operator_values, &id, fresh, BPF_ANY);
+	return !fresh->unreadable;
+}
+
+/* Store the dimensions of the tensor at @address, whose object has been read. */
+static __always_inline bool read_dims(struct shapes_scratch *scratch, struct shape_value *value,
+				      __u64 address)
+{
+	__u32 at = shape_layout.dims / 8;
+	__u64 first = scratch->tensor[at & 15], second = scratch->tensor[(at + 1) & 15], from, rank;
+
+	/* {count, dims} or {dims, count} or {dims, their end}. */
+	if (first <= SHAPE_RANK) {
+		rank = first;
+		from = second;
+	} else {
+		rank = second <= SHAPE_RANK ? second : (second - first) / 8;
+		from = first;
+	}
+	if (rank > SHAPE_RANK)
+		return false;
+	value->rank = rank;
+	if (rank <= INLINE_DIMS && from == address + shape_layout.dims + 16) {
+#pragma unroll
+		for (__u32 i = 0; i < INLINE_DIMS; i++)
+			value->dims[i] = i < rank ? scratch->tensor[(at + 2 + i) & 15] : 0;
+		return true;
+	}
+	return !bpf_probe_read_user(value->dims, rank * 8, (void *)from);
+}
+
+static __always_inline bool read_value(struct shapes_scratch *scratch, struct shape_value *value,
+				       __u64 address)
+{
+	__u64 words[3];
+
+	__builtin_memset(value, 0, sizeof(*value));
+	if (bpf_probe_read_user(words, sizeof(words), (void *)address))
+		return false;
+	if (!words[0] || !words[VALUE_TYPE])
+		return true; /* not allocated: prepacked, or not needed */
+	value->type = words[VALUE_TYPE];
+	if (value->type != shape_tensor_type) {
+		if (shape_tensor_type || read_pointer(value->type) != shape_layout.tensor_class)
+			return true; /* a sequence, a map, a sparse tensor */
+		shape_tensor_type = value->type;
+	}
+	if (bpf_probe_read_user(scratch->tensor, sizeof(scratch->tensor), (void *)words[0]))
+		return false;
+	scratch->record.tensor_at = words[0];
+	value->element = scratch->tensor[(shape_layout.element / 8) & 15];
+	return read_dims(scratch, value, words[0]);
+}
+
+static __always_inline __u64 mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 32;
+}
+
+static __always_inline __u64 mix_value(__u64 hash, const struct shape_value *value)
+{
+	hash = mix(hash, value->type);
+	hash = mix(hash, value->element);
+	hash = mix(hash, value->rank);
+#pragma unroll
+	for (int i = 0; i < SHAPE_RANK; i++)
+		hash = mix(hash, value->dims[i]);
+	return hash;
+}
+
+/* First sight of these shapes: number them and send them. */
+static __noinline __u64 send_shapes(struct thread_state *thread, struct shapes_key *key,
+				    struct frame *frame)
+{
+	struct shapes_record *record;
+	struct operator_values *values;
+	__u64 size;
+	__u32 number;
+
+	if (!thread || !key || !frame)
+		return NO_SHAPES;
+	record = &thread->shapes.record;
+	values = bpf_map_lookup_elem(&operator_values, &key->id);
+	number = take_number(NUMBER_SHAPES);
+	if (!values || number == NO_ID)
+		return NO_SHAPES;
+	record->type = RECORD_SHAPES;
+	record->n_inputs = values->n_inputs;
+	record->n_values = values->n_values;
+	record->verified = values->verified;
+	record->number = number;
+	record->id = key->id;
+	record->epoch = key->epoch;
+	record->constants = values->constants;
+	record->definitions = values->definitions;
+	record->session = frame->session;
+	record->index = frame->index;
+	record->kernel = values->kernel;
+	record->node = values->node;
+	for (__u32 i = 0; i < SHAPE_VALUES; i++) {
+		if (i >= values->n_values)
+			break;
+		if (record->values[i].element)
+			record->values[i].class = read_pointer(record->values[i].element);
+	}
+	if (shape_layout.proven ||
+	    bpf_probe_read_user(record->tensor, sizeof(record->tensor), (void *)record->tensor_at))
+		record->tensor_at = 0;
+	size = sizeof(*record) - sizeof(record->values) +
+	       (values->n_values & (2 * SHAPE_VALUES - 1)) * sizeof(struct shape_value);
+	if (size > sizeof(*record))
+		return NO_SHAPES;
+	if (bpf_ringbuf_output(&ring, record, size,
+			       shape_layout.proven ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP)) {
+		__sync_fetch_and_add(&losses.ring_full, 1);
+		return NO_SHAPES;
+	}
+	bpf_map_update_elem(&shapes, key, &number, BPF_ANY);
+	return number;
+}
+
+/* The number of the shapes of the operator in @frame, which ends at @sp; or NO_SHAPES. */
+static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *frame, __u64 sp,
+				    __u32 function)
+{
+	struct shapes_scratch *scratch;
+	struct operator_values *values;
+	struct shapes_key key = {};
+	__u64 words[2], base, hash;
+	__u32 *number;
+
+	if (!thread || !frame || function > 1)
+		return NO_SHAPES;
+	scratch = &thread->shapes;
+	key.id = frame->id;
+	key.epoch = shape_layout.epoch;
+	if (!key.epoch || !read_context(thread, sp, function))
+		return NO_SHAPES;
+	values = bpf_map_lookup_elem(&operator_values, &key.id);
+	if (!values || values->kernel != scratch->context[CONTEXT_KERNEL] ||
+	    values->epoch != key.epoch || (!values->verified && layout.proven)) {
+		if (!find_values(thread, frame))
+			return NO_SHAPES;
+		values = bpf_map_lookup_elem(&operator_values, &key.id);
+	}
+	if (!values || values->unreadable)
+		return NO_SHAPES;
+	base = scratch->context[CONTEXT_FRAME] + FRAME_VALUES;
+	if (bpf_probe_read_user(words, sizeof(words), (void *)base))
+		return NO_SHAPES;
+	base = elements_of(base, words[0], words[1]);
+	scratch->record.tensor_at = 0;
+	hash = values->kernel;
+	for (__u32 i = 0; i < SHAPE_VALUES; i++) {
+		struct shape_value *value = &scratch->record.values[i];
+
+		if (i >= values->n_values)
+			break;
+		if (values->numbers[i] < 0)
+			__builtin_memset(value, 0, sizeof(*value));
+		else if (!read_value(scratch, value,
+				     base + (__u64)(__u32)values->numbers[i] * shape_layout.stride))
+			return NO_SHAPES;
+		hash = mix_value(hash, value);
+	}
+	key.hash = hash;
+	number = bpf_map_lookup_elem(&shapes, &key);
+	return number ? *number : send_shapes(thread, &key, frame);
+}
+
+#endif

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Work of other threads belongs to the operator that launched it."""
+
+import os
+import threading
+
+from harness import check, check_equal, check_counts, described_counts, test
+
+# What the pool may be asked to do: the rest of the operators run on their caller alone.
+PARALLEL = {"Conv", "FusedConv", "MatMul", "Gemm", "FusedMatMul", "FusedGemm", "GRU", "Softmax",
+            "LayerNormalization", "MaxPool", "AveragePool", "GlobalAveragePool", "Add", "Mul",
+            "Relu", "Sigmoid", "Tanh", "Erf", "Sub", "Div", "Pow", "Sqrt", "ReduceMean",
+            "BatchNormalization", "Transpose", "ReorderInput", "ReorderOutput", "Concat",
+            "SkipLayerNormalization", "Gelu", "BiasGelu", "FastGelu", "Flatten"}
+
+
+def all_work_is_taken(version, model, *options):
+    """Every nanosecond that the probes saw a pool thread work is in some operator."""
+    @test("%s: %s: what pool threads work is drained by operators, all of it" %
+          (version, " ".join((model,) + options)))
+    def _(t):
+        target = t.ort_run(version, model, *options)
+        target.run(5)
+        probe = t.attach(target, "-e", "page-faults")
+        answer = target.run(60 if model != "gru" else 600)
+        check_equal(answer["failed"], 0, "failed runs")
+        report = probe.stop().nothing_lost()
+        taken = report.json["sum"]["other_threads_ns"]
+        pool = report.json["pool"]
+        check(pool["threads"] > 0 and pool["work_ns"] > 0, "the pool did nothing", pool)
+        check_equal(taken, pool["work_ns"], "work of other threads in all operators, ns")
+        check(pool["cpu_ns"] is None or pool["cpu_ns"] > 0.2 * pool["work_ns"],
+              "the pool's CPU time is too little for its work", pool)
+        for op in report.operators:
+            check(not op["other_threads_ns"] or op["op_type"] in PARALLEL,
+                  "%s has work of other threads" % op["op_type"], op)
+
+
+for version in ("1.10.0", "1.12.0", "1.14.0", "1.20.1", "1.24.3", "1.30.0"):
+    all_work_is_taken(version, "resnet", "-t", "2")
+all_work_is_taken("1.30.0", "resnet", "-t", "4", "-s", "3", "-c", "4")
+all_work_is_taken("1.24.3", "transformer", "-t", "3", "-s", "2", "-c", "2")
+all_work_is_taken("1.24.3", "gru", "-t", "3")
+all_work_is_taken("1.30.0", "resnet", "-t", "2", "-p", "-i", "2")
+
+
+@test("with one thread there is no work of others, and none is shown")
+def _(t):
+    target = t.ort_run("1.24.3", "resnet", "-t", "1")
+    probe = t.attach(target, "-e", "none")
+    target.run(5)
+    report = probe.stop().nothing_lost()
+    check_equal(report.json["pool"]["threads"], 0, "pool threads")
+    check(all(not op.get("other_threads_ns") for op in report.operators), "work of nobody",
+          report.operators[:3])
+
+
+@test("pools that are destroyed and made anew while opprobe is attached")
+def _(t):
+    target = t.ort_run("1.30.0", "resnet", "-t", "3")
+    target.run(2)
+    probe = t.attach(target, "-e", "page-faults")
+    for _ in range(10):
+        target.ask("recreate")
+        target.run(3)
+    report = probe.stop().nothing_lost()
+    check(report.json["runs"] == 30, "30 runs, recorded: %d" % report.json["runs"])
+    check_equal(report.json["sum"]["other_threads_ns"], report.json["pool"]["work_ns"],
+                "work of other threads")
+
+
+@test("208 threads that run 13 sessions at once, born and dying while opprobe is attached")
+def _(t):
+    target = t.ort_run("1.24.3", "tiny", "-O", "0", "-s", "13", "-c", "16")
+    probe = t.attach(target, "-e", "task-clock,page-faults")
+    for _ in range(3):
+        check_equal(target.run(2)["failed"], 0, "failed runs")
+    report = probe.stop().nothing_lost()
+    check_counts(report.counts(), described_counts(t.model("tiny"), 3 * 2 * 208))
+    check_equal(report.json["runs"], 3 * 2 * 208, "runs")
+    for op in report.operators:
+        faults, clock = op["counters"]["page-faults"], op["counters"]["task-clock"]
+        check_equal(faults["counted"], op["count"], "executions counted for page-faults")
+        # An event on a thread just born may come late: then it is not counted, and said so.
+        check(clock["counted"] <= op["count"], "more counted than executed", op)
+        check(clock["total"] is None or clock["total"] > 0 or clock["counted"] == 0,
+              "a false zero", op)
+
+
+@test("a target that is moved between CPUs all the time has the same counts")
+def _(t):
+    target = t.ort_run("1.30.0", "pages", "-O", "0", "-m",
+                       GLIBC_TUNABLES="glibc.malloc.mmap_threshold=65536")
+    target.ask("set shape %d" % (1024 * 1000))
+    target.run(3)
+    probe = t.attach(target, "-e", "page-faults,task-clock,cpu-migrations")
+    done = threading.Event()
+
+    def move():
+        cpus = sorted(os.sched_getaffinity(0))
+        turn = 0
+        while not done.is_set():
+            turn += 1
+            for tid in os.listdir("/proc/%d/task" % target.pid):
+                os.sched_setaffinity(int(tid), {cpus[turn % len(cpus)]})
+            done.wait(0.0005)
+
+    mover = threading.Thread(target=move)
+    mover.start()
+    truth = target.run(30)
+    done.set()
+    mover.join()
+    report = probe.stop().nothing_lost()
+    touch = report.operator("touch")
+    check(30 * 1000 <= touch["counters"]["page-faults"]["total"] <= 30 * 1003,
+          "30 runs touch 1000 pages each", touch)
+    if len(os.sched_getaffinity(0)) > 1:
+        check(report.json["total"]["counters"]["cpu-migrations"]["total"] > 0,
+              "it was never moved", report.json["total"])
+    clock = report.counter("task-clock")
+    check(0 < clock <= 1.1 * truth["wall_ns"], "task-clock %d ns in %d ns of runs" %
+          (clock, truth["wall_ns"]))

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ELF files: this test's own, other people's, and damaged ones. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <elf.h>
+#include <fcntl.h>
+
+#include "fake_runtime.h"
+#include "runtime/runtime.h"
+#include "target/elf_image.h"
+#include "target/rtti.h"
+
+__attribute__((noinline, noclone)) int a_function_of_this_file(int value);
+
+int a_function_of_this_file(int value)
+{
+	__asm__ volatile("" : "+r"(value));
+	return value + 1;
+}
+
+static struct elf_image *open_self(void)
+{
+	struct elf_image *image;
+
+	assert_int_equal(elf_image_open("/proc/self/exe", &image, NULL), 0);
+	assert_int_equal(elf_image_load(image, NULL), 0);
+	return image;
+}
+
+static bool find_symbol(const struct elf_image *image, const char *name, struct elf_symbol *symbol)
+{
+	uint32_t index = 0;
+
+	while (elf_symbol_next(image->symbols, &index, symbol))
+		if (!strcmp(symbol->name, name))
+			return true;
+	return false;
+}
+
+/* -- reading ---------------------------------------------------------------------------- */
+
+static void a_symbol_leads_to_the_code_in_the_file(void **state)
+{
+	struct elf_image *image = open_self();
+	struct elf_symbol symbol;
+	uint64_t offset;
+
+	assert_true(find_symbol(image, "a_function_of_this_file", &symbol));
+	assert_true(symbol.function && symbol.defined && symbol.size);
+	assert_true(elf_is_code(image, symbol.address));
+	assert_true(elf_offset(image, symbol.address, &offset));
+	assert_memory_equal(image->data + offset, (const void *)(uintptr_t)a_function_of_this_file,
+			    symbol.size);
+	assert_ptr_equal(elf_view(image, symbol.address, symbol.size), image->data + offset);
+	elf_image_close(image);
+}
+
+static void nothing_is_seen_outside_of_the_segments(void **state)
+{
+	struct elf_image *image = open_self();
+	const struct elf_range *last = &image->segments[image->n_segments - 1];
+	uint64_t end = last->address + last->size, offset;
+
+	assert_non_null(elf_view(image, end - 1, 1));
+	assert_null(elf_view(image, end - 1, 2));
+	assert_null(elf_view(image, end - 1, UINT64_MAX));
+	assert_null(elf_view(image, UINT64_MAX, 1));
+	assert_null(elf_view(image, UINT64_MAX - 3, 8));
+	assert_false(elf_offset(image, UINT64_MAX, &offset));
+	assert_null(elf_string(image, end - 1, 0));
+	elf_image_close(image);
+}
+
+static void the_build_id_is_that_of_the_note(void **state)
+{
+	struct elf_image *image;
+	char path[FAKE_PATH];
+
+	snprintf(path, sizeof(path), "%s/id.so", fake_directory);
+	if (!fake_shell("echo 'int x;' | cc -x c - -shared -nostdlib "
+			"-Wl,--build-id=0x0123456789abcdef -o %s",
+			path))
+		skip();
+	assert_int_equal(elf_image_open(path, &image, NULL), 0);
+	assert_string_equal(image->build_id, "0123456789abcdef");
+	elf_image_close(image);
+}
+
+static void relocated_pointers_are_read_and_found(void **state)
+{
+	struct elf_image *image = open_self();
+	uint64_t slots[4], value;
+
+	assert_true(image->n_pointers > 0);
+	for (size_t i = 1; i < image->n_pointers; i++)
+		assert_true(image->pointers[i - 1].slot <= image->pointers[i].slot);
+	for (size_t i = 0; i < image->n_pointers; i++) {
+		if (!image->pointers[i].value)
+			continue;
+		assert_true(elf_pointer_at(image, image->pointers[i].slot, &value));
+		assert_true(elf_pointers_to(image, value, slots, 4) > 0);
+	}
+	assert_false(elf_pointer_at(image, 1, &value));
+	elf_image_close(image);
+}
+
+static void relocations_in_the_compact_form_say_the_same(void **state)
+{
+	const char *flags = "-O2 -fPIC -shared -fuse-ld=lld -Wl,--build-id=none";
+	struct elf_image *plain, *compact;
+	char plain_path[FAKE_PATH], compact_path[FAKE_PATH], more[256];
+
+	snprintf(more, sizeof(more), "%s -Wl,--pack-dyn-relocs=relr", flags);
+	if (!fake_build("clang++", flags, "rela.so", plain_path) ||
+	    !fake_build("clang++", more, "relr.so", compact_path))
+		skip();
+	assert_int_equal(elf_image_open(plain_path, &plain, NULL), 0);
+	assert_int_equal(elf_image_open(compact_path, &compact, NULL), 0);
+	assert_int_equal(elf_image_load(plain, NULL), 0);
+	assert_int_equal(elf_image_load(compact, NULL), 0);
+	assert_int_equal(plain->n_pointers, compact->n_pointers);
+	elf_image_close(plain);
+	elf_image_close(compact);
+}
+
+static void a_class_name_leads_to_its_virtual_functions(void **state)
+{
+	uint64_t name = 0, typeinfo, vtable, function;
+	struct elf_range ranges[8];
+	struct elf_image *image;
+	struct elf_symbol symbol;
+	char path[FAKE_PATH];
+	size_t n;
+
+	if (!fake_build("g++", "-O2 -fPIC -shared -fvisibility=hidden", "rtti.so", path))
+		skip();
+	assert_int_equal(elf_image_open(path, &image, NULL), 0);
+	assert_int_equal(elf_image_load(image, NULL), 0);
+	n = elf_constant_ranges(image, ranges, 8);
+	for (size_t i = 0; i < n && !name; i++) {
+		static const char text[] = "N11onnxruntime16LaunchKernelStepE";
+		const char *data = elf_view(image, ranges[i].address, ranges[i].size);
+		const char *at = memmem(data, ranges[i].size, text, sizeof(text));
+
+		if (at)
+			name = ranges[i].address + (uint64_t)(at - data);
+	}
+	assert_int_equal(rtti_typeinfos(image, name, &typeinfo, 1), 1);
+	assert_true(rtti_vtable(image, typeinfo, &vtable));
+	assert_true(find_symbol(image, "_ZTVN11onnxruntime16LaunchKernelStepE", &symbol));
+	assert_int_equal(vtable, symbol.address + 16);
+	assert_true(rtti_slot(image, vtable, 2, &function));
+	for (uint32_t index = 0; elf_symbol_next(image->symbols, &index, &symbol);)
+		if (symbol.address == function && symbol.function)
+			assert_non_null(strstr(symbol.name, "LaunchKernelStep7Execute"));
+	assert_int_equal(rtti_typeinfos(image, name + 1, &typeinfo, 1), 0);
+	elf_image_close(image);
+}
+
+static void symbols_come_from_the_debug_file_beside_it(void **state)
+{
+	struct elf_image *image;
+	struct elf_symbol symbol;
+	char path[FAKE_PATH], debug[FAKE_PATH + 8];
+
+	if (!fake_build("g++", "-g1 -O2 -fPIC -shared -fvisibility=hidden", "split.so", path) ||
+	    !fake_shell("command -v objcopy >/dev/null"))
+		skip();
+	snprintf(debug, sizeof(debug), "%s.debug", path);
+	assert_true(fake_shell("objcopy --only-keep-debug %s %s", path, debug));
+	assert_true(fake_shell("objcopy --strip-all --add-gnu-debuglink=%s %s", debug, path));
+	assert_int_equal(elf_image_open(path, &image, NULL), 0);
+	assert_int_equal(elf_image_load(image, NULL), 0);
+	assert_non_null(image->debug_file);
+	image->symbols = image->debug_file->symbols;
+	assert_true(find_symbol(image, "_ZTVN11onnxruntime16LaunchKernelStepE", &symbol));
+	image->symbols = NULL;
+	elf_image_close(image);
+}
+
+/* -- damage ------------------------------------------------------------------------------ */
+
+static uint8_t *read_file(const char *path, size_t *size)
+{
+	FILE *file = fopen(path, "rb");
+	uint8_t *data;
+
+	assert_non_null(file);
+	assert_int_equal(fseek(file, 0, SEEK_END), 0);
+	*size = (size_t)ftell(file);
+	rewind(file);
+	data = malloc(*size);
+	assert_non_null(data);
+	assert_int_equal(fread(data, 1, *size, file), *size);
+	fclose(file);
+	return data;
+}
+
+static void write_file(const char *path, const uint8_t *data, size_t size)
+{
+	FILE *file = fopen(path, "wb");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(data, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Whatever is in the file: a result, or a failure with a sentence. */
+static int examine(const char *path)
+{
+	struct location location;
+	struct error err = {.text = ""};
+	int code = runtime_locate_file(path, &location, &err);
+
+	assert_true(code <= 0);
+	if (code)
+		assert_true(*err.text);
+	return code;
+}
+
+static void a_file_cut_short_is_refused_at_any_length(void **state)
+{
+	char path[FAKE_PATH], cut[FAKE_PATH + 8];
+	uint8_t *data;
+	size_t size;
+
+	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
+		skip();
+	snprintf(cut, sizeof(cut), "%s.cut", path);
+	data = read_file(path, &size);
+	assert_int_equal(examine(path), 0);
+	for (size_t length = 0; length < 256; length += 7) {
+		write_file(cut, data, length);
+		assert_int_not_equal(examine(cut), 0);
+	}
+	for (size_t length = 256; length < size; length += size / 100) {
+		write_file(cut, data, length);
+		examine(cut);
+	}
+	free(data);
+}
+
+static void a_damaged_file_is_refused_or_understood_but_never_trusted(void **state)
+{
+	char path[FAKE_PATH], bad[FAKE_PATH + 8];
+	uint8_t *data, *copy;
+	size_t size;
+
+	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
+		skip();
+	snprintf(bad, sizeof(bad), "%s.bad", path);
+	data = read_file(path, &size);
+	copy = malloc(size);
+	assert_non_null(copy);
+	srand(1);
+	for (int round = 0; round < 400; round++) {
+		/* A fifth of the damage hits the headers. */
+		size_t within = round % 5 ? size : 1024;
+
+		memcpy(copy, data, size);
+		for (int i = 0; i < 1 + round % 16; i++)
+			copy[(size_t)rand() % within] = (uint8_t)rand();
+		write_file(bad, copy, size);
+		examine(bad);
+	}
+	free(copy);
+	free(data);
+}
+
+static void tables_of_impossible_size_are_refused(void **state)
+{
+	char path[FAKE_PATH], bad[FAKE_PATH + 8];
+	Elf64_Ehdr *header;
+	Elf64_Phdr *segment;
+	uint8_t *data;
+	size_t size;
+
+	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
+		skip();
+	snprintf(bad, sizeof(bad), "%s.bad", path);
+	data = read_file(path, &size);
+	header = (Elf64_Ehdr *)data;
+	segment = (Elf64_Phdr *)(data + header->e_phoff);
+	for (size_t i = 0; i < header->e_phnum; i++) {
+		Elf64_Phdr before = segment[i];
+
+		segment[i].p_filesz = UINT64_MAX - 8;
+		write_file(bad, data, size);
+		examine(bad);
+		segment[i] = before;
+		segment[i].p_offset = UINT64_MAX - 8;
+		write_file(bad, data, size);
+		examine(bad);
+		segment[i] = before;
+		segment[i].p_vaddr = UINT64_MAX - 8;
+		write_file(bad, data, size);
+		examine(bad);
+		segment[i] = before;
+	}
+	free(data);
+}
+
+static void what_is_no_elf_file_for_these_machines_is_refused(void **state)
+{
+	static const unsigned char half[EI_NIDENT] = {0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB};
+	struct error err = {.text = ""};
+	struct elf_image *image;
+	char path[FAKE_PATH];
+	uint8_t header[sizeof(Elf64_Ehdr)] = {0};
+
+	snprintf(path, sizeof(path), "%s/other", fake_directory);
+	memcpy(header, half, sizeof(half));
+	write_file(path, header, sizeof(header));
+	assert_int_equal(elf_image_open(path, &image, &err), -ENOEXEC);
+	assert_non_null(strstr(err.text, "64-bit"));
+	header[EI_CLASS] = ELFCLASS64;
+	((Elf64_Ehdr *)header)->e_machine = EM_S390;
+	write_file(path, header, sizeof(header));
+	assert_int_equal(elf_image_open(path, &image, &err), -ENOEXEC);
+	assert_non_null(strstr(err.text, "machine"));
+	write_file(path, (const uint8_t *)"#!/bin/sh\n", 10);
+	assert_int_equal(elf_image_open(path, &image, &err), -ENOEXEC);
+	assert_int_equal(elf_image_open(fake_directory, &image, &err), -ENOEXEC);
+	assert_int_equal(elf_image_open("/nowhere/at/all", &image, &err), -ENOENT);
+	/* For whoever tries all files of a process, none of these is a failure. */
+	assert_int_equal(examine(path), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_symbol_leads_to_the_code_in_the_file),
+		cmocka_unit_test(nothing_is_seen_outside_of_the_segments),
+		cmocka_unit_test(the_build_id_is_that_of_the_note),
+		cmocka_unit_test(relocated_pointers_are_read_and_found),
+		cmocka_unit_test(relocations_in_the_compact_form_say_the_same),
+		cmocka_unit_test(a_class_name_leads_to_its_virtual_functions),
+		cmocka_unit_test(symbols_come_from_the_debug_file_beside_it),
+		cmocka_unit_test(a_file_cut_short_is_refused_at_any_length),
+		cmocka_unit_test(a_damaged_file_is_refused_or_understood_but_never_trusted),
+		cmocka_unit_test(tables_of_impossible_size_are_refused),
+		cmocka_unit_test(what_is_no_elf_file_for_these_machines_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, fake_setup, fake_teardown);
+}

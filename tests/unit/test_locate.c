@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Location in a library with the shape of ONNX Runtime, built by whatever
+ * compilers and linkers are here; the published libraries are the end-to-end
+ * tests' matter. What was found in a stripped file is checked against the
+ * symbols of the same build before it was stripped.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fake_runtime.h"
+#include "runtime/runtime.h"
+#include "target/elf_image.h"
+
+#define LIBRARY "-fPIC -shared -fvisibility=hidden "
+
+struct build {
+	const char *compiler, *flags, *name;
+};
+
+static const struct build new_builds[] = {
+	{"g++", LIBRARY "-O2", "gcc.so"},
+	{"g++", LIBRARY "-O2 -fstack-protector-strong -fcf-protection", "gcc-protected.so"},
+	{"g++", LIBRARY "-Os", "gcc-small.so"},
+	{"g++", LIBRARY "-O2 -fno-omit-frame-pointer", "gcc-fp.so"},
+	{"g++", "-fPIC -shared -O2", "gcc-visible.so"},
+	{"g++", "-DPROGRAM -O2 -no-pie -fno-pie", "gcc-fixed"},
+	{"g++", "-DPROGRAM -O2 -static", "gcc-static"},
+	{"clang++", LIBRARY "-O2", "clang.so"},
+	{"clang++", LIBRARY "-O2 -fstack-protector-strong", "clang-protected.so"},
+	{"clang++", LIBRARY "-O2 -fuse-ld=lld -Wl,--pack-dyn-relocs=relr", "clang-relr.so"},
+#ifdef __x86_64__
+	{"g++", LIBRARY "-O3 -march=x86-64-v3", "gcc-avx.so"},
+#endif
+};
+
+static const struct build old_builds[] = {
+	{"g++", LIBRARY "-DOLD_EXECUTOR -O2", "gcc-old.so"},
+	{"clang++", LIBRARY "-DOLD_EXECUTOR -O2", "clang-old.so"},
+	{"clang++", LIBRARY "-DOLD_EXECUTOR -O2 -fuse-ld=lld", "clang-old-lld.so"},
+};
+
+/* Build @build as it is, and a stripped copy of it; false if it cannot be built here. */
+static bool make(const struct build *build, char whole[FAKE_PATH], char stripped[FAKE_PATH])
+{
+	snprintf(stripped, FAKE_PATH, "%s/stripped-%s", fake_directory, build->name);
+	return fake_build(build->compiler, build->flags, build->name, whole) &&
+	       fake_shell("objcopy --strip-all %s %s", whole, stripped);
+}
+
+static void locate(const char *path, struct location *location)
+{
+	struct error err = {.text = ""};
+
+	if (runtime_locate_file(path, location, &err))
+		fail_msg("%s", err.text);
+	assert_string_equal(location->runtime->name, "onnxruntime");
+	assert_string_equal(location->version, "1.99.0");
+	assert_true(*location->build_id);
+}
+
+static unsigned int count(const struct location *location, enum site_role role)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < location->n_sites; i++)
+		n += location->sites[i].role == role;
+	return n;
+}
+
+/* The symbol of the function around each site must have one of these parts. */
+static const char *const names[SITE_ROLES][2] = {
+	[SITE_OP_ENTER] = {"13ExecuteKernel", "Executor"},
+	[SITE_OP_EXIT] = {"13ExecuteKernel", "Executor"},
+	[SITE_RUN_ENTER] = {"16InferenceSession3Run", ""},
+	[SITE_RUN_EXIT] = {"16InferenceSession3Run", ""},
+	[SITE_SESSION_END] = {"16InferenceSessionD", ""},
+	[SITE_TASK_ENTER] = {"9_M_invoke", ""},
+	[SITE_TASK_EXIT] = {"9_M_invoke", ""},
+};
+
+static bool is_inside(const struct elf_image *image, const struct site *site)
+{
+	struct elf_symbol symbol;
+
+	for (uint32_t index = 0; elf_symbol_next(image->symbols, &index, &symbol);) {
+		if (!symbol.function || site->address < symbol.address ||
+		    site->address >= symbol.address + symbol.size)
+			continue;
+		if (strstr(symbol.name, names[site->role][0]) ||
+		    (*names[site->role][1] && strstr(symbol.name, names[site->role][1])))
+			return true;
+	}
+	return false;
+}
+
+static void assert_sites_are_right(const struct location *location, const char *whole)
+{
+	struct elf_image *image;
+
+	assert_int_equal(elf_image_open(whole, &image, NULL), 0);
+	assert_int_equal(elf_image_load(image, NULL), 0);
+	for (size_t i = 0; i < location->n_sites; i++) {
+		const struct site *site = &location->sites[i];
+		uint64_t offset;
+
+		if (!is_inside(image, site))
+			fail_msg("%s: %s at 0x%lx is in the wrong function", whole,
+				 site_role_name(site->role), (unsigned long)site->address);
+		assert_true(elf_offset(image, site->address, &offset));
+		assert_int_equal(offset, site->offset);
+		assert_true(site->length && *site->instruction && site->routes);
+	}
+	elf_image_close(image);
+}
+
+static void assert_pairs_share_a_function(const struct location *location, enum site_role enter,
+					  enum site_role exit)
+{
+	for (size_t i = 0; i < location->n_sites; i++) {
+		bool found = false;
+
+		if (location->sites[i].role != enter)
+			continue;
+		for (size_t k = 0; k < location->n_sites; k++)
+			found |= location->sites[k].role == exit &&
+				 location->sites[k].function == location->sites[i].function;
+		assert_true(found);
+	}
+}
+
+static unsigned int examine_builds(const struct build *builds, size_t n, unsigned int operators,
+				   enum op_convention convention)
+{
+	char whole[FAKE_PATH], stripped[FAKE_PATH];
+	struct location location;
+	unsigned int built = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!make(&builds[i], whole, stripped))
+			continue;
+		locate(stripped, &location);
+		assert_int_equal(count(&location, SITE_OP_ENTER), operators);
+		assert_true(count(&location, SITE_OP_EXIT) >= operators);
+		assert_int_equal(location.sites[0].convention, convention);
+		assert_int_equal(count(&location, SITE_RUN_ENTER), 1);
+		assert_true(count(&location, SITE_RUN_EXIT) >= 1);
+		assert_true(count(&location, SITE_SESSION_END) >= 1);
+		assert_int_equal(count(&location, SITE_TASK_ENTER), 2);
+		assert_true(count(&location, SITE_TASK_EXIT) >= 2);
+		assert_int_equal(location.n_notes, 0);
+		assert_sites_are_right(&location, whole);
+		assert_pairs_share_a_function(&location, SITE_OP_ENTER, SITE_OP_EXIT);
+		assert_pairs_share_a_function(&location, SITE_RUN_ENTER, SITE_RUN_EXIT);
+		assert_pairs_share_a_function(&location, SITE_TASK_ENTER, SITE_TASK_EXIT);
+		built++;
+	}
+	return built;
+}
+
+/* -- what is found ------------------------------------------------------------------------- */
+
+static void every_build_is_located_without_symbols(void **state)
+{
+	if (!examine_builds(new_builds, sizeof(new_builds) / sizeof(*new_builds), 1, OP_BY_INDEX))
+		skip();
+}
+
+static void executors_that_run_kernels_themselves_are_located(void **state)
+{
+	if (!examine_builds(old_builds, sizeof(old_builds) / sizeof(*old_builds), 2, OP_BY_KERNEL))
+		skip();
+}
+
+static void all_routes_agree(void **state)
+{
+	char whole[FAKE_PATH], stripped[FAKE_PATH], text[64];
+	struct location location;
+
+	if (!make(&new_builds[0], whole, stripped))
+		skip();
+	locate(stripped, &location);
+	assert_int_equal(location.sites[0].routes, ROUTE_STRING | ROUTE_RTTI);
+	site_route_names(location.sites[0].routes, text, sizeof(text));
+	assert_string_equal(text, "string+rtti");
+	locate(whole, &location);
+	assert_int_equal(location.sites[0].routes, ROUTE_SYMBOL | ROUTE_STRING | ROUTE_RTTI);
+	for (size_t i = 0; i < location.n_sites; i++)
+		assert_true(location.sites[i].routes & ROUTE_SYMBOL);
+}
+
+static void a_debug_file_gives_the_symbols(void **state)
+{
+	char whole[FAKE_PATH], stripped[FAKE_PATH], debug[FAKE_PATH + 8];
+	struct location location;
+
+	if (!make(&new_builds[0], whole, stripped) || !fake_shell("command -v objcopy >/dev/null"))
+		skip();
+	snprintf(debug, sizeof(debug), "%s.debug", stripped);
+	assert_true(fake_shell("objcopy --only-keep-debug %s %s", whole, debug));
+	assert_true(fake_shell("objcopy --add-gnu-debuglink=%s %s", debug, stripped));
+	locate(stripped, &location);
+	assert_true(location.sites[0].routes & ROUTE_SYMBOL);
+	assert_sites_are_right(&location, whole);
+	/* One that belongs to another build is not believed. */
+	assert_true(fake_shell("echo more >>%s && objcopy --remove-section=.note.gnu.build-id %s",
+			       debug, debug));
+	locate(stripped, &location);
+	assert_false(location.sites[0].routes & ROUTE_SYMBOL);
+}
+
+static void a_library_that_exports_no_api_has_its_runs_and_version(void **state)
+{
+	static const struct build build = {"g++", LIBRARY "-O2 -DHIDDEN_API", "hidden.so"};
+	char whole[FAKE_PATH], stripped[FAKE_PATH];
+	struct location location;
+
+	if (!make(&build, whole, stripped))
+		skip();
+	locate(stripped, &location);
+	assert_int_equal(count(&location, SITE_RUN_ENTER), 1);
+	assert_sites_are_right(&location, whole);
+}
+
+static void the_kernel_emulates_what_is_probed_in_a_protected_build(void **state)
+{
+	char whole[FAKE_PATH], stripped[FAKE_PATH];
+	struct location location;
+
+#ifndef __x86_64__
+	skip();
+#endif
+	if (!make(&new_builds[1], whole, stripped))
+		skip();
+	locate(stripped, &location);
+	for (size_t i = 0; i < location.n_sites; i++)
+		assert_true(location.sites[i].emulated);
+	/* Not the endbr64 in front: the push behind it, where the stack is still the entry's. */
+	assert_non_null(strstr(location.sites[0].instruction, "push"));
+	assert_int_equal(location.sites[0].stack_depth, 0);
+	assert_true(location.sites[1].stack_depth > 0);
+}
+
+/* -- what is refused ------------------------------------------------------------------------- */
+
+static void two_functions_that_fit_are_refused(void **state)
+{
+	static const struct build build = {"g++", LIBRARY "-O2 -DMISLEADING", "misleading.so"};
+	char whole[FAKE_PATH], stripped[FAKE_PATH];
+	struct error err = {.text = ""};
+	struct location location;
+
+	if (!make(&build, whole, stripped))
+		skip();
+	assert_int_equal(runtime_locate_file(stripped, &location, &err), -ENOEXEC);
+	assert_non_null(strstr(err.text, "2 places"));
+}
+
+static void a_file_without_the_runtime_is_not_an_error(void **state)
+{
+	struct error err = {.text = ""};
+	struct location location;
+
+	assert_int_equal(runtime_locate_file("/bin/sh", &location, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "/bin/sh"));
+}
+
+static void a_mapped_file_is_located_through_its_link_in_proc(void **state)
+{
+	char whole[FAKE_PATH], stripped[FAKE_PATH], line[512], link[128] = "";
+	struct location location;
+	unsigned long start, end;
+	struct elf_image *image;
+	FILE *maps;
+
+	if (!make(&new_builds[0], whole, stripped) || geteuid())
+		skip();
+	assert_int_equal(elf_image_open(stripped, &image, NULL), 0);
+	maps = fopen("/proc/self/maps", "r");
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, stripped) && sscanf(line, "%lx-%lx", &start, &end) == 2)
+			snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx", start, end);
+	fclose(maps);
+	/* As after an upgrade: the file has no name any more. */
+	assert_int_equal(unlink(stripped), 0);
+	if (access(link, R_OK)) {
+		elf_image_close(image);
+		skip();
+	}
+	locate(link, &location);
+	assert_int_equal(count(&location, SITE_OP_ENTER), 1);
+	elf_image_close(image);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_build_is_located_without_symbols),
+		cmocka_unit_test(executors_that_run_kernels_themselves_are_located),
+		cmocka_unit_test(all_routes_agree),
+		cmocka_unit_test(a_debug_file_gives_the_symbols),
+		cmocka_unit_test(a_library_that_exports_no_api_has_its_runs_and_version),
+		cmocka_unit_test(the_kernel_emulates_what_is_probed_in_a_protected_build),
+		cmocka_unit_test(two_functions_that_fit_are_refused),
+		cmocka_unit_test(a_file_without_the_runtime_is_not_an_error),
+		cmocka_unit_test(a_mapped_file_is_located_through_its_link_in_proc),
+	};
+
+	return cmocka_run_group_tests(tests, fake_setup, fake_teardown);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shapes of operators' values: classes of the runtime (found in its file),
+ * what the model says of a value (read from outside: it lives as long as the
+ * session), and the proof that what the BPF side reads is the same thing.
+ */
+#ifndef OPPROBE_ORT_SHAPES_H
+#define OPPROBE_ORT_SHAPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../../bpf/events.h"
+#include "../../target/process.h"
+#include "../runtime.h"
+
+enum shape_class {
+	CLASS_CONTEXT,	  /* OpKernelContextInternal */
+	CLASS_VALUE_TYPE, /* TensorTypeBase: the type of values that are tensors */
+	CLASS_VALUE_INFO, /* ValueInfoProto: name and type of a value in the graph */
+	CLASS_TYPE,	  /* TypeProto */
+	CLASS_TENSOR,	  /* TypeProto_Tensor */
+	CLASS_SHAPE,	  /* TensorShapeProto */
+	CLASS_DIMENSION,  /* TensorShapeProto_Dimension */
+	CLASSES
+};
+
+#define ELEMENTS_MAX 40
+
+/* What tensors can be made of. */
+struct element_class {
+	uint64_t class;
+	const struct element_type *type;
+	const char *graph_name; /* in "tensor(...)" */
+};
+
+struct shapes {
+	const struct process *process;
+	/* vtables' addresses in the process */
+	uint64_t classes[CLASSES];
+	struct element_class elements[ELEMENTS_MAX];
+	size_t n_elements;
+	/* The proof so far, of one guess. */
+	unsigned int points, values, records;
+	unsigned int strides_tried; /* bits: index in the list of strides */
+};
+
+/*
+ * Find the classes in the runtime's file @file, as mapped in the process.
+ * -ENOEXEC and a sentence if it does not have them all.
+ */
+int classes_find(const struct mapped_file *file, struct shapes *shapes, struct error *err);
+
+/* What the graph says of a value. */
+struct argument {
+	char type[64]; /* "tensor(float)" */
+	int rank;      /* -1: not known */
+	bool known[SHAPE_RANK];
+	int64_t dims[SHAPE_RANK]; /* where known */
+};
+
+/* Read the NodeArg at @address. 0, or -EINVAL if there is none. */
+int argument_read(const struct shapes *shapes, unsigned int string_abi, uint64_t address,
+		  struct argument *argument);
+
+struct shapes *ort_shapes_new(const struct process *process, const struct location *location,
+			      const struct mapped_file *file, struct shape_layout *guess,
+			      struct error *err);
+int ort_shapes_prove(struct shapes *shapes, const struct layout *layout,
+		     const struct shapes_record *record, struct shape_layout *guess);
+bool ort_shapes_verify(const struct shapes *shapes, const struct layout *layout,
+		       const struct shapes_record *record);
+const struct element_type *ort_shapes_element(const struct shapes *shapes, uint64_t class);
+void ort_shapes_free(struct shapes *shapes);
+
+#endif

@@ -66,13 +66,14 @@ static void examine_probes(struct examination *examination)
 	struct overhead_job *job = overhead_start(emulated, &none);
 	struct error err = {};
 
-	if (job && !overhead_finish(job, &overhead, &err))
+	if (job && !overhead_wait(job, &overhead, &err))
 		add(examination, "probes", FINDING_OK,
 		    "BPF programs load and probes work: %" PRIu64 " ns per operator without "
 		    "counters, of which its own time shows %" PRIu64 " ns",
 		    overhead.nested_ns, overhead.own_ns);
 	else
 		add(examination, "probes", FINDING_FAIL, "%s", err.text);
+	overhead_free(job);
 }
 
 static void examine_location(struct examination *examination, const struct location *location)

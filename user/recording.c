@@ -292,19 +292,14 @@ static bool has_runs(const struct location *location)
 static int write_overhead(struct recording *recording, struct error *err)
 {
 	struct overhead_kind kind = overhead_kind(&recording->location);
-	struct overhead_job *job = recording->overhead;
 	struct capture_overhead overhead;
 	int error;
 
-	recording->overhead = NULL;
-	if (!job)
-		return 0;
-	error = overhead_finish(job, &overhead, NULL);
-	if (!error && (!kind.enter_emulated || !kind.exit_emulated)) {
-		job = overhead_start(kind, &recording->counters);
-		error = job ? overhead_finish(job, &overhead, NULL) : -ENOMEM;
+	if (recording->overhead && (!kind.enter_emulated || !kind.exit_emulated)) {
+		overhead_free(recording->overhead);
+		recording->overhead = overhead_start(kind, &recording->counters);
 	}
-	if (error)
+	if (!recording->overhead || overhead_wait(recording->overhead, &overhead, NULL))
 		return 0;
 	error = capture_write_overhead(recording->writer, &overhead);
 	return error ? error_set(err, error, "cannot write the capture: %s", strerror(-error)) : 0;
@@ -420,8 +415,7 @@ int recording_run(const struct recording_options *options, uint64_t *operators, 
 	if (recording->collector)
 		*operators = collector_operators(recording->collector);
 	collector_free(recording->collector);
-	if (recording->overhead)
-		overhead_finish(recording->overhead, &(struct capture_overhead){}, NULL);
+	overhead_free(recording->overhead);
 	if (recording->writer)
 		closed = capture_writer_close(recording->writer, error ? NULL : err);
 	process_close(&recording->process);

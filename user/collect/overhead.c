@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ struct overhead_job {
 	struct capture_overhead result;
 	struct error err;
 	int error;
+	sem_t done;
 };
 
 /* Per kind: durations and counters of its executions. */
@@ -143,11 +145,14 @@ static void execute_all(void)
 	}
 }
 
-static int record(struct overhead_job *job, struct capture_writer *writer)
+/* Record all executions; the collector is left to the caller, probes in place. */
+static int record(struct overhead_job *job, struct capture_writer *writer,
+		  const struct process *self, struct collector **made)
 {
 	static const volatile sig_atomic_t stop = 1;
 	struct mapped_file file = {.open_path = "/proc/self/exe"};
 	struct collector_options options = {
+		.process = self,
 		.location = &job->location,
 		.file = &file,
 		.counters = job->set,
@@ -156,24 +161,14 @@ static int record(struct overhead_job *job, struct capture_writer *writer)
 		.few_operators = true,
 		.stop = &stop,
 	};
-	struct collector *collector;
-	struct process self;
-	int error;
+	struct collector *collector = *made = collector_new(&options, &job->err);
+	int error = collector ? collector_attach(collector, &job->err) : -EINVAL;
 
-	error = process_open(&self, getpid(), &job->err);
 	if (error)
 		return error;
-	options.process = &self;
-	collector = collector_new(&options, &job->err);
-	error = collector ? collector_attach(collector, &job->err) : -EINVAL;
-	if (!error) {
-		execute_all();
-		error = collector_run(collector, &(struct collector_limits){}, &job->err);
-		error = error < 0 ? error : collector_stop(collector, COLLECTOR_STOPPED, &job->err);
-	}
-	collector_free(collector);
-	process_close(&self);
-	return error;
+	execute_all();
+	error = collector_run(collector, &(struct collector_limits){}, &job->err);
+	return error < 0 ? error : collector_finish(collector, COLLECTOR_STOPPED, NULL, &job->err);
 }
 
 static void add_sample(struct samples *samples, const struct capture_exec *exec, enum kind kind,
@@ -243,43 +238,56 @@ static void constants(const struct overhead_job *job, uint64_t samples[KINDS][TU
 	*nested = inside > 0 ? inside + 0.5 : 0;
 }
 
-static int measure(struct overhead_job *job)
+static int evaluate(struct overhead_job *job, const char *path)
 {
 	struct samples *samples = calloc(1, sizeof(*samples));
+	struct capture_overhead *result = &job->result;
+	int error = samples ? collect(path, job->set->n, samples) : -ENOMEM;
+
+	if (!error)
+		constants(job, samples->ns, samples->n, &result->own_ns, &result->nested_ns);
+	for (size_t i = 0; !error && i < job->set->n; i++)
+		constants(job, samples->counters[i], samples->n, &result->own[i],
+			  &result->nested[i]);
+	free(samples);
+	return error;
+}
+
+static int measure(struct overhead_job *job, const struct process *self, struct collector **made)
+{
 	struct capture_info info = {.n_events = job->set->n};
 	struct capture_writer *writer = NULL;
-	int error = -ENOMEM, fd;
+	int fd = memfd_create("opprobe-overhead", MFD_CLOEXEC), error = -EIO;
 	char path[32];
 
-	fd = memfd_create("opprobe-overhead", MFD_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (fd >= 0 && samples)
-		writer = capture_writer_open(path, NULL);
+	if (fd >= 0)
+		writer = capture_writer_open(path, &job->err);
 	if (writer) {
 		error = capture_write_info(writer, &info);
-		error = error ? error : record(job, writer);
+		error = error ? error : record(job, writer, self, made);
 		error = capture_writer_close(writer, NULL) ? -EIO : error;
 	}
 	if (!error)
-		error = collect(path, job->set->n, samples);
-	if (!error) {
-		constants(job, samples->ns, samples->n, &job->result.own_ns,
-			  &job->result.nested_ns);
-		for (size_t i = 0; i < job->set->n; i++)
-			constants(job, samples->counters[i], samples->n, &job->result.own[i],
-				  &job->result.nested[i]);
-	}
+		error = evaluate(job, path);
 	if (fd >= 0)
 		close(fd);
-	free(samples);
 	return error;
 }
 
 static void *job_main(void *data)
 {
+	struct collector *collector = NULL;
 	struct overhead_job *job = data;
+	struct process self;
 
-	job->error = measure(job);
+	job->error = process_open(&self, getpid(), &job->err);
+	if (!job->error)
+		job->error = measure(job, &self, &collector);
+	/* Nobody needs to wait for the probes to go. */
+	sem_post(&job->done);
+	collector_free(collector);
+	process_close(&self);
 	return NULL;
 }
 
@@ -304,6 +312,7 @@ struct overhead_job *overhead_start(struct overhead_kind kind, const struct coun
 		return NULL;
 	job->set = set;
 	job->kind = kind;
+	sem_init(&job->done, 0, 0);
 	if (locate(job) || pthread_create(&job->thread, NULL, job_main, job)) {
 		free(job);
 		return NULL;
@@ -311,17 +320,24 @@ struct overhead_job *overhead_start(struct overhead_kind kind, const struct coun
 	return job;
 }
 
-int overhead_finish(struct overhead_job *job, struct capture_overhead *overhead, struct error *err)
+int overhead_wait(struct overhead_job *job, struct capture_overhead *overhead, struct error *err)
 {
-	int error;
-
-	pthread_join(job->thread, NULL);
+	while (sem_wait(&job->done) && errno == EINTR)
+		;
 	*overhead = job->result;
-	error = job->error;
-	if (error && err)
+	if (job->error && err)
 		*err = job->err;
-	if (error && err && !err->text[0])
-		error_set(err, error, "the probes could not be tried out: %s", strerror(-error));
+	if (job->error && err && !err->text[0])
+		error_set(err, job->error, "the probes could not be tried out: %s",
+			  strerror(-job->error));
+	return job->error;
+}
+
+void overhead_free(struct overhead_job *job)
+{
+	if (!job)
+		return;
+	pthread_join(job->thread, NULL);
+	sem_destroy(&job->done);
 	free(job);
-	return error;
 }

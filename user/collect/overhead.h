@@ -28,10 +28,11 @@ struct overhead_kind overhead_kind(const struct location *location);
  */
 struct overhead_job *overhead_start(struct overhead_kind kind, const struct counter_set *set);
 /*
- * Wait for the end, fill @overhead and free @job. Returns 0, or a negative
- * errno with @err set if nothing could be measured: then nothing is to be
- * subtracted.
+ * Wait for the result and fill @overhead. Returns 0, or a negative errno with
+ * @err set if nothing could be measured: then nothing is to be subtracted.
  */
-int overhead_finish(struct overhead_job *job, struct capture_overhead *overhead, struct error *err);
+int overhead_wait(struct overhead_job *job, struct capture_overhead *overhead, struct error *err);
+/* Wait until opprobe's own probes are gone as well, and free @job (may be NULL). */
+void overhead_free(struct overhead_job *job);
 
 #endif

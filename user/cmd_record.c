@@ -24,6 +24,7 @@ struct record_arguments {
 	const char *trace; /* NULL: record only */
 	struct report_options report;
 	bool wrong_usage; /* found out late */
+	bool made_trace;  /* an empty one, so far */
 };
 
 static volatile sig_atomic_t stop;
@@ -48,6 +49,7 @@ enum {
 	OPTION_MIN_DURATION,
 	OPTION_ON_CAPTURE,
 	OPTION_PER_CYCLE,
+	OPTION_SHAPES,
 };
 
 static const struct argp_option record_options[] = {
@@ -72,6 +74,8 @@ static const struct argp_option record_options[] = {
 	 0},
 	{"wait", OPTION_WAIT, NULL, 0, "Wait until the process has loaded a runtime", 0},
 	{"buffer", OPTION_BUFFER, "SIZE", 0, "Ring buffer, a power of two (default 8M)", 0},
+	{"shapes", OPTION_SHAPES, NULL, 0,
+	 "Record the shapes and types of each operator's inputs and outputs", 0},
 	{"quiet", 'q', NULL, 0, "No progress on stderr", 0},
 	{},
 };
@@ -138,6 +142,9 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 		break;
 	case OPTION_PER_CYCLE:
 		recording->per_cycle = true;
+		break;
+	case OPTION_SHAPES:
+		recording->shapes = true;
 		break;
 	case 'q':
 		recording->quiet = true;
@@ -232,9 +239,10 @@ static void catch_signals(void)
  * Would the report be refused at the end, for a column that does not exist?
  * Asked of a capture with these events and no operators.
  */
-static int check_report(struct record_arguments *arguments, const struct counter_set *counters,
+static int check_report(const struct recording_options *options, const struct counter_set *counters,
 			struct error *err)
 {
+	struct record_arguments *arguments = options->context;
 	struct capture_info info = {.n_events = counters->n};
 	struct capture_writer *writer;
 	int fd = memfd_create("opprobe-report", MFD_CLOEXEC), error = -ENOMEM;
@@ -261,22 +269,20 @@ static int check_report(struct record_arguments *arguments, const struct counter
 	return error;
 }
 
-/* What cannot be shown at the end is told before anything is attached. */
-static int check_views(const struct recording_options *options, const struct counter_set *counters,
-		       struct error *err)
+/* A trace that cannot be written is told before anything is attached. */
+static int check_trace(const struct recording_options *options, struct error *err)
 {
 	struct record_arguments *arguments = options->context;
-	int error = check_report(arguments, counters, err), fd;
+	bool existed = !access(arguments->trace, F_OK);
+	int fd = open(arguments->trace, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 
-	if (error)
-		return error;
-	fd = open(arguments->trace, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return error_set(err, -errno,
 				 "cannot write the trace %s: %s; choose another place with "
 				 "--trace FILE",
 				 arguments->trace, strerror(errno));
 	close(fd);
+	arguments->made_trace = !existed;
 	return 0;
 }
 
@@ -305,14 +311,16 @@ static int run(struct record_arguments *arguments)
 	error = recording_run(&arguments->recording, &operators, &err);
 	if (error)
 		fprintf(stderr, "opprobe: %s\n", err.text);
-	if (arguments->trace && error && !operators)
+	if (arguments->made_trace && error && !operators)
 		unlink(arguments->trace);
 	if (arguments->trace && (operators || !error) && show(arguments, &err)) {
 		fprintf(stderr, "opprobe: %s\n", err.text);
 		return EXIT_FAILED;
 	}
-	if (arguments->wrong_usage)
+	if (arguments->wrong_usage) {
+		fputs("Try `opprobe report --help' for more information.\n", stderr);
 		return EXIT_USAGE;
+	}
 	if (error)
 		return error == -EINTR ? EXIT_INTERRUPTED : EXIT_FAILED;
 	return stop && !operators ? EXIT_INTERRUPTED : EXIT_OK;
@@ -329,7 +337,11 @@ int cmd_record(int argc, char **argv)
 
 int cmd_profile(int argc, char **argv)
 {
-	struct record_arguments arguments = {.recording.ready = check_views};
+	struct record_arguments arguments = {
+		.recording.check = check_report,
+		.recording.ready = check_trace,
+		.report.analyze.compensate = true,
+	};
 	char capture[64], trace[64];
 
 	arguments.recording.context = &arguments;

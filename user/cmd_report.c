@@ -12,6 +12,7 @@ enum key {
 	KEY_GROUP_BY = 256,
 	KEY_COLUMNS,
 	KEY_COMPENSATE,
+	KEY_NO_COMPENSATE,
 	KEY_CSV,
 	KEY_JSON,
 	KEY_JSON_SCHEMA,
@@ -41,7 +42,9 @@ static const struct argp_option options[] = {
 	 "Add a column computed from events: + - * / and parentheses, ns, self_ns, busy_ns, count",
 	 1},
 	{"compensate", KEY_COMPENSATE, 0, 0,
-	 "Subtract what the probes themselves added, where the capture knows it", 1},
+	 "Subtract what the probes themselves added, where the capture knows it (the default)", 1},
+	{"no-compensate", KEY_NO_COMPENSATE, 0, 0, "Show times and counters as they were recorded",
+	 1},
 	{0, 0, 0, 0, "Selecting:", 2},
 	{"name", KEY_NAME, "GLOB", 0, "Nodes whose name matches", 2},
 	{"op", KEY_OP, "GLOB", 0, "Operators whose type matches", 2},
@@ -68,7 +71,12 @@ static const char doc[] =
 	"\n"
 	"Columns: name op provider domain session index tid run step inputs outputs count total "
 	"avg min max percent self p50 p95 p99 threw migrated work busy others duration; EVENT, "
-	"self:EVENT, avg:EVENT, others:EVENT, ci:EVENT, counted:EVENT; and metrics by name.";
+	"self:EVENT, avg:EVENT, others:EVENT, ci:EVENT, counted:EVENT; and metrics by name. "
+	"With shapes also flops bytes gflops flop/byte, and per execution activation parameters "
+	"output: what operators compute and move by the shapes of their tensors. A multiply-add is "
+	"2 FLOP; convolutions, matrix products and attention count their products only, other "
+	"operators each step of their formula per element; bytes are inputs read and outputs "
+	"written once.";
 
 struct arguments {
 	const char *capture;
@@ -111,6 +119,9 @@ static error_t parse_selection(int key, char *arg, struct argp_state *state,
 		return 0;
 	case KEY_COMPENSATE:
 		analyze->compensate = true;
+		return 0;
+	case KEY_NO_COMPENSATE:
+		analyze->compensate = false;
 		return 0;
 	case KEY_METRIC:
 		add_metric(state, analyze, arg);
@@ -186,7 +197,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 int cmd_report(int argc, char **argv)
 {
 	static const struct argp argp = {options, parse, "FILE", doc, 0, 0, 0};
-	struct arguments arguments = {0};
+	struct arguments arguments = {.report.analyze.compensate = true};
 	struct error err;
 	int status;
 

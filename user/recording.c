@@ -316,6 +316,7 @@ static int attach(struct recording *recording, struct error *err)
 		.writer = recording->writer,
 		.buffer_size = options->buffer_size,
 		.min_duration = options->min_duration,
+		.shapes = options->shapes,
 		.selective = options->schedule.active || options->runs.n_runs,
 		.stop = options->stop,
 		.progress = options->quiet ? NULL : on_progress,
@@ -375,6 +376,10 @@ static int record(struct recording *recording, struct error *err)
 			      recording->process.pid);
 	clock_gettime(CLOCK_MONOTONIC, &ended);
 	error = collector_stop(recording->collector, end, err);
+	if (collector_no_shapes(recording->collector))
+		recording_say(options,
+			      "shapes cannot be proven for this build of %s: none are recorded",
+			      recording->location.runtime->title);
 	recording_say(options, "detached in %.0f ms", elapsed_ms(&ended));
 	return error;
 }
@@ -384,9 +389,11 @@ static int open_all(struct recording *recording, struct error *err)
 	const struct recording_options *options = recording->options;
 	int error;
 
-	error = process_open(&recording->process, options->pid, err);
+	error = choose_counters(options, &recording->counters, err);
+	if (!error && options->check)
+		error = options->check(options, &recording->counters, err);
 	if (!error)
-		error = choose_counters(options, &recording->counters, err);
+		error = process_open(&recording->process, options->pid, err);
 	if (error)
 		return error;
 	for (size_t i = 0; i < recording->counters.n_notes; i++)
@@ -395,7 +402,7 @@ static int open_all(struct recording *recording, struct error *err)
 	recording->writer = capture_writer_open(recording->path, err);
 	if (!recording->writer)
 		return -EIO;
-	return options->ready ? options->ready(options, &recording->counters, err) : 0;
+	return options->ready ? options->ready(options, err) : 0;
 }
 
 int recording_run(const struct recording_options *options, uint64_t *operators, struct error *err)

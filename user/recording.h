@@ -29,13 +29,15 @@ struct recording_options {
 	bool per_cycle;		     /* one file per cycle of the schedule */
 	const char *on_capture;	     /* shell command for complete captures, or NULL */
 	bool wait;		     /* for the runtime to be loaded */
+	bool shapes;		     /* record the shapes of operators' values */
 	bool quiet;
 	/*
-	 * Called when all is known to be well and nothing is attached yet: the
-	 * last moment to refuse. May be NULL.
+	 * May be NULL: called once the counters are known, before anything is
+	 * looked at, and when nothing is attached yet, the last moment to refuse.
 	 */
-	int (*ready)(const struct recording_options *options, const struct counter_set *counters,
+	int (*check)(const struct recording_options *options, const struct counter_set *counters,
 		     struct error *err);
+	int (*ready)(const struct recording_options *options, struct error *err);
 	void *context; /* the caller's */
 	const volatile sig_atomic_t *stop;
 };

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Counters agree with what the target reads of itself."""
 
+import json
+
 from harness import check, check_equal, test
 
 # Every output of a megabyte and more is mapped anew, by every run.
@@ -122,3 +124,27 @@ def _(t):
         for name, value in op["counters"].items():
             check(value["counted"] > 0, "%s was never counted" % name, op)
             check(value["total"] > 0 or name != "task-clock", "a false zero", op)
+
+
+@test("what the probes add is measured, and taking it off brings the runs nearer to the truth")
+def _(t):
+    target = t.ort_run("1.30.0", "tiny", "-O", "0")
+    target.run(20)
+    plain = target.run(300)["thread_cpu_ns"] / 300
+    probe = t.opprobe("record", "-p", target.pid, "-e", "task-clock", "-o",
+                      t.path("tiny.opp")).attached()
+    target.run(5)
+    target.run(300)
+    probe.signal(2)
+    probe.wait()
+
+    def clock(*arguments):
+        process = t.opprobe("report", t.path("tiny.opp"), "--json", "--run", "10-", *arguments)
+        check_equal(process.wait(), 0, "exit status")
+        total = json.loads(process.stdout)["total"]
+        return total["counters"]["task-clock"]["total"] / total["count"]
+
+    recorded, compensated = clock("--no-compensate"), clock()
+    check(abs(compensated - plain) < abs(recorded - plain) / 2,
+          "a run takes %.0f ns of CPU, recorded %.0f, compensated %.0f" %
+          (plain, recorded, compensated))

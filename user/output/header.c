@@ -118,7 +118,7 @@ static void print_overhead(const struct analysis *a, FILE *out)
 	snprintf(text, sizeof(text), "%s in each operator, %s in what is around it: %s",
 		 text_time(own, sizeof(own), a->overhead.own_ns),
 		 text_time(nested, sizeof(nested), a->overhead.nested_ns),
-		 a->compensated ? "subtracted" : "not subtracted (--compensate does)");
+		 a->compensated ? "subtracted" : "not subtracted");
 	line(out, "probes", text);
 }
 

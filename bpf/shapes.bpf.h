@@ -36,11 +36,11 @@
 
 #define NODE_WORDS	60 /* of Node, searched from NODE_FIRST on */
 #define NODE_FIRST	0x20
-#define STACK_WORDS	384 /* above the stack pointer, searched for the context */
+#define STACK_WORDS	256 /* above the stack pointer, searched for the context */
 #define INLINE_DIMS	5
 #define OPERATORS_MAX	8192
 #define SHAPES_MAX	65536
-#define CHAIN_MAX	16   /* of one bucket in the map of constants */
+#define CHAINS_MAX	192  /* entries of the map of constants, over all inputs */
 #define INLINE_SIZE_MAX 4096 /* no pointer is below, no size of a vector in place above */
 
 _Static_assert(STACK_WORDS * 8 <= sizeof(((struct shapes_record *)0)->values), "STACK_WORDS");
@@ -87,27 +87,47 @@ static __always_inline __u64 elements_of(__u64 address, __u64 first, __u64 secon
 	return first < INLINE_SIZE_MAX ? address + 8 : first;
 }
 
-/* Find the context in the stack from @sp up; false if it is not there. */
-static __noinline bool find_context(struct thread_state *thread, __u64 sp, __u32 function)
+/*
+ * What follows runs at first sight of something. Three functions are global,
+ * so that the verifier looks at each of their loops once and not from all
+ * sides; such functions cannot be given pointers before 5.13.
+ */
+
+/* The current thread's state once more. */
+static __always_inline struct thread_state *same_thread(__u32 tid)
 {
+	if (use_task_storage)
+		return bpf_task_storage_get(&thread_storage, bpf_get_current_task_btf(), NULL, 0);
+	return bpf_map_lookup_elem(&thread_table, &tid);
+}
+
+/* The frame that pop() took off last. */
+static __always_inline struct frame *popped(struct thread_state *thread)
+{
+	return &thread->frames[thread->depth & (DEPTH_MAX - 1)];
+}
+
+/* Find the context in the stack from @sp up; 0 if it is not there. */
+__noinline int find_context(__u32 tid, __u64 sp, __u32 function)
+{
+	struct thread_state *thread;
 	__u64 *stack;
 
-	if (!thread || function > 1)
-		return false;
+	if (!with_shapes || function > 1)
+		return 0;
+	thread = same_thread(tid);
+	if (!thread)
+		return 0;
 	stack = (__u64 *)thread->shapes.record.values;
 	if (bpf_probe_read_user(stack, STACK_WORDS * 8, (void *)sp))
-		return false;
-	for (__u32 i = 0; i < STACK_WORDS - 8; i++) {
-		__u64 starts = stack[i + CONTEXT_STARTS];
-
-		if (stack[i] != shape_layout.context_class || !stack[i + CONTEXT_FRAME] ||
-		    !stack[i + CONTEXT_KERNEL] || (__u32)starts > starts >> 32 ||
-		    starts >> 32 > (__u32)stack[i + CONTEXT_STARTS + 1])
+		return 0;
+	for (__u32 i = 0; i < STACK_WORDS; i++) {
+		if (stack[i] != shape_layout.context_class)
 			continue;
 		shape_contexts[function] = i * 8 + 1;
-		return true;
+		return 1;
 	}
-	return false;
+	return 0;
 }
 
 /* Read the context of the operator that ends. */
@@ -120,7 +140,7 @@ static __always_inline bool read_context(struct thread_state *thread, __u64 sp, 
 	    !bpf_probe_read_user(context, sizeof(thread->shapes.context), (void *)(sp + at - 1)) &&
 	    context[0] == shape_layout.context_class)
 		return true;
-	return find_context(thread, sp, function) &&
+	return find_context(thread->tid, sp, function) &&
 	       !bpf_probe_read_user(context, sizeof(thread->shapes.context),
 				    (void *)(sp + shape_contexts[function] - 1));
 }
@@ -140,9 +160,9 @@ static __noinline void find_definitions(struct thread_state *thread, __u64 node,
 	if (!n_inputs || bpf_probe_read_user(words, NODE_WORDS * 8, (void *)(node + NODE_FIRST)))
 		return;
 	for (__u32 i = 0; i < NODE_WORDS - 11; i++) {
-		if (words[i + 1] - words[i] != n_inputs * 8 ||
-		    words[i + 7] - words[i + 6] > SHAPE_VALUES * 8 ||
-		    words[i + 10] - words[i + 9] != n_implicit * 8)
+		if ((words[i + 1] - words[i]) ^ n_inputs * 8 |
+		    (words[i + 10] - words[i + 9]) ^ n_implicit * 8 |
+		    (words[i + 7] - words[i + 6]) / (SHAPE_VALUES * 8 + 1))
 			continue;
 		argument = read_pointer(words[i]);
 		if (read_pointer(argument + 8) == shape_layout.definition_class) {
@@ -152,42 +172,52 @@ static __noinline void find_definitions(struct thread_state *thread, __u64 node,
 	}
 }
 
+/* 1, or 0 for 0: a branch would double the verifier's work. */
+static __always_inline __u64 is_nonzero(__u64 word)
+{
+	return (word | -word) >> 63;
+}
+
 /*
  * Which inputs are constants of the session: keys of its std::unordered_map
  * from numbers of values, {buckets, n, ...}. A bucket points to the entry
- * before its first, an entry is {next, key, ...}.
+ * before its first, an entry is {next, key, ...}. One loop for all inputs, an
+ * entry at a time: nested ones are too much for the verifier.
  */
 static __noinline void find_constants(struct thread_state *thread, __u64 map)
 {
-	__u64 table[2], entry[2], at;
+	__u64 table[2], entry[2], at, more, other;
+	struct shapes_scratch *scratch;
 	struct operator_values *fresh;
+	__u32 number, i;
 
 	if (!thread)
 		return;
-	fresh = &thread->shapes.fresh;
-	if (bpf_probe_read_user(table, sizeof(table), (void *)map) || !table[1]) {
-		fresh->unreadable = 1;
-		return;
+	scratch = &thread->shapes;
+	fresh = &scratch->fresh;
+	scratch->input = 0;
+	scratch->entry = 0;
+	if (bpf_probe_read_user(table, sizeof(table), (void *)map) || !table[1])
+		goto unreadable;
+	for (__u32 step = 0; step < CHAINS_MAX; step++) {
+		i = scratch->input & (SHAPE_VALUES - 1);
+		if (scratch->input >= fresh->n_inputs)
+			return;
+		number = fresh->numbers[i];
+		at = scratch->entry;
+		if (!at)
+			at = read_pointer(read_pointer(table[0] + number % table[1] * 8));
+		/* All zero where there is no entry. */
+		bpf_probe_read_user(entry, sizeof(entry), (void *)at);
+		other = is_nonzero((__u32)entry[1] ^ number) | (is_nonzero(at) ^ 1);
+		fresh->constants |= (other ^ 1) << i;
+		more = other & is_nonzero(entry[0]) &
+		       (is_nonzero((__u32)entry[1] % table[1] ^ number % table[1]) ^ 1);
+		scratch->entry = entry[0] * more;
+		scratch->input = scratch->input + 1 - more;
 	}
-	for (__u32 i = 0; i < SHAPE_VALUES; i++) {
-		__u64 number = (__u32)fresh->numbers[i], bucket;
-
-		if (i >= fresh->n_inputs)
-			break;
-		if ((__s32)number < 0)
-			continue;
-		bucket = number % table[1];
-		at = read_pointer(read_pointer(table[0] + bucket * 8));
-		for (int k = 0; k < CHAIN_MAX && at; k++) {
-			if (bpf_probe_read_user(entry, sizeof(entry), (void *)at))
-				break;
-			if ((__u32)entry[1] == number)
-				fresh->constants |= 1U << i;
-			if ((__u32)entry[1] == number || (__u32)entry[1] % table[1] != bucket)
-				break;
-			at = entry[0];
-		}
-	}
+unreadable:
+	fresh->unreadable = 1;
 }
 
 /* Read the numbers of the values into fresh; 0 if it is not possible. */
@@ -235,15 +265,21 @@ static __always_inline int is_its_kernel(const struct frame *frame, __u64 kernel
 }
 
 /* The operator's first execution: what are its values? Kept, if that can be told. */
-static __noinline int find_values(struct thread_state *thread, struct frame *frame)
+__noinline int find_values(__u32 tid)
 {
 	struct operator_values *fresh;
+	struct thread_state *thread;
 	__u64 kernel, info, starts;
+	struct frame *frame;
 	__u32 id;
 	int its;
 
-	if (!thread || !frame)
+	if (!with_shapes)
 		return 0;
+	thread = same_thread(tid);
+	if (!thread)
+		return 0;
+	frame = popped(thread);
 	fresh = &thread->shapes.fresh;
 	kernel = thread->shapes.context[CONTEXT_KERNEL];
 	starts = thread->shapes.context[CONTEXT_STARTS];
@@ -338,29 +374,38 @@ static __always_inline __u64 mix_value(__u64 hash, const struct shape_value *val
 	return hash;
 }
 
-/* First sight of these shapes: number them and send them. */
-static __noinline __u64 send_shapes(struct thread_state *thread, struct shapes_key *key,
-				    struct frame *frame)
+/* First sight of the shapes in the record: number them and send them. NO_ID if not. */
+__noinline __u32 send_shapes(__u32 tid, __u64 hash)
 {
-	struct shapes_record *record;
 	struct operator_values *values;
-	__u64 size;
+	struct shapes_record *record;
+	struct thread_state *thread;
+	struct shapes_key key = {};
+	struct frame *frame;
 	__u32 number;
+	__u64 size;
 
-	if (!thread || !key || !frame)
-		return NO_SHAPES;
+	if (!with_shapes)
+		return NO_ID;
+	thread = same_thread(tid);
+	if (!thread)
+		return NO_ID;
+	frame = popped(thread);
 	record = &thread->shapes.record;
-	values = bpf_map_lookup_elem(&operator_values, &key->id);
+	key.hash = hash;
+	key.id = frame->id;
+	values = bpf_map_lookup_elem(&operator_values, &key.id);
 	number = take_number(NUMBER_SHAPES);
 	if (!values || number == NO_ID)
-		return NO_SHAPES;
+		return NO_ID;
+	key.epoch = values->epoch;
 	record->type = RECORD_SHAPES;
 	record->n_inputs = values->n_inputs;
 	record->n_values = values->n_values;
 	record->verified = values->verified;
 	record->number = number;
-	record->id = key->id;
-	record->epoch = key->epoch;
+	record->id = key.id;
+	record->epoch = key.epoch;
 	record->constants = values->constants;
 	record->definitions = values->definitions;
 	record->session = frame->session;
@@ -379,13 +424,13 @@ static __noinline __u64 send_shapes(struct thread_state *thread, struct shapes_k
 	size = sizeof(*record) - sizeof(record->values) +
 	       (values->n_values & (2 * SHAPE_VALUES - 1)) * sizeof(struct shape_value);
 	if (size > sizeof(*record))
-		return NO_SHAPES;
+		return NO_ID;
 	if (bpf_ringbuf_output(&ring, record, size,
 			       shape_layout.proven ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP)) {
 		__sync_fetch_and_add(&losses.ring_full, 1);
-		return NO_SHAPES;
+		return NO_ID;
 	}
-	bpf_map_update_elem(&shapes, key, &number, BPF_ANY);
+	bpf_map_update_elem(&shapes, &key, &number, BPF_ANY);
 	return number;
 }
 
@@ -397,7 +442,7 @@ static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *f
 	struct operator_values *values;
 	struct shapes_key key = {};
 	__u64 words[2], base, hash;
-	__u32 *number;
+	__u32 *number, fresh;
 
 	if (!thread || !frame || function > 1)
 		return NO_SHAPES;
@@ -409,7 +454,7 @@ static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *f
 	values = bpf_map_lookup_elem(&operator_values, &key.id);
 	if (!values || values->kernel != scratch->context[CONTEXT_KERNEL] ||
 	    values->epoch != key.epoch || (!values->verified && layout.proven)) {
-		if (!find_values(thread, frame))
+		if (!find_values(thread->tid))
 			return NO_SHAPES;
 		values = bpf_map_lookup_elem(&operator_values, &key.id);
 	}
@@ -435,7 +480,10 @@ static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *f
 	}
 	key.hash = hash;
 	number = bpf_map_lookup_elem(&shapes, &key);
-	return number ? *number : send_shapes(thread, &key, frame);
+	if (number)
+		return *number;
+	fresh = send_shapes(thread->tid, hash);
+	return fresh == NO_ID ? NO_SHAPES : fresh;
 }
 
 #endif

@@ -41,6 +41,8 @@ struct shapes_scratch {
 	__u64 context[8]; /* OpKernelContext */
 	__u64 tensor[16];
 	struct operator_values fresh;
+	__u64 entry; /* of the map of constants */
+	__u32 input; /* that it is searched for */
 	struct shapes_record record;
 };
 

@@ -13,24 +13,33 @@
 
 // What the runtime's macros do with a message and where it came from.
 extern "C" __attribute__((visibility("default"), noinline)) int report(const char *what,
-									const char *where)
+								       const char *where)
 {
 	asm volatile("" ::: "memory");
 	return what && where;
 }
 
-namespace onnxruntime {
+namespace onnxruntime
+{
 
-namespace common {
-class Status {
-public:
+namespace common
+{
+class Status
+{
+      public:
 	Status() = default;
-	Status(const char *text) : state_(std::make_unique<std::string>(text)) {}
-	bool IsOK() const { return !state_; }
-private:
+	Status(const char *text) : state_(std::make_unique<std::string>(text))
+	{
+	}
+	bool IsOK() const
+	{
+		return !state_;
+	}
+
+      private:
 	std::unique_ptr<std::string> state_;
 };
-}
+} // namespace common
 
 using common::Status;
 using NodeIndex = size_t;
@@ -41,42 +50,57 @@ struct Frame {
 
 class OpKernel;
 
-class OpKernelContext {
-public:
+class OpKernelContext
+{
+      public:
 	__attribute__((noinline)) OpKernelContext(Frame *frame, const OpKernel *kernel, void *pool)
-		: frame_(frame), kernel_(kernel), pool_(pool)
+	    : frame_(frame), kernel_(kernel), pool_(pool)
 	{
 		report("context", "constructor");
 	}
 	virtual ~OpKernelContext() = default;
-	virtual int Output() { return 1; }
+	virtual int Output()
+	{
+		return 1;
+	}
 	Frame *frame_;
 	const OpKernel *kernel_;
 	void *pool_;
 };
 
-class OpKernelContextInternal : public OpKernelContext {
-public:
+class OpKernelContextInternal : public OpKernelContext
+{
+      public:
 	OpKernelContextInternal(Frame *frame, const OpKernel *kernel, void *pool,
 				const bool &terminate)
-		: OpKernelContext(frame, kernel, pool), terminate_(terminate)
+	    : OpKernelContext(frame, kernel, pool), terminate_(terminate)
 	{
 	}
-	int Output() override { return 2; }
+	int Output() override
+	{
+		return 2;
+	}
 	const bool &terminate_;
 	std::vector<int> implicit_;
 };
 
-class OpKernel {
-public:
+class OpKernel
+{
+      public:
 	virtual ~OpKernel() = default;
 	virtual Status Compute(OpKernelContext *context) const = 0;
-	virtual bool IsAsync() const { return false; }
+	virtual bool IsAsync() const
+	{
+		return false;
+	}
 };
 
-class Kernel : public OpKernel {
-public:
-	explicit Kernel(int number) : number_(number) {}
+class Kernel : public OpKernel
+{
+      public:
+	explicit Kernel(int number) : number_(number)
+	{
+	}
 	Status Compute(OpKernelContext *context) const override
 	{
 		if (number_ == 13)
@@ -87,13 +111,17 @@ public:
 };
 
 // Another one, or the compiler would know which one is called.
-class Identity : public OpKernel {
-public:
+class Identity : public OpKernel
+{
+      public:
 	Status Compute(OpKernelContext *context) const override
 	{
 		return report("identity", "kernel") && context ? Status() : Status("failed");
 	}
-	bool IsAsync() const override { return report("identity", nullptr); }
+	bool IsAsync() const override
+	{
+		return report("identity", nullptr);
+	}
 };
 
 struct StreamExecutionContext {
@@ -106,21 +134,29 @@ struct SessionScope {
 };
 
 struct KernelScope {
-	explicit KernelScope(SessionScope &scope) : scope_(scope) { report("scope", "begin"); }
-	~KernelScope() { report(scope_.runs ? "scope" : "first", "end"); }
+	explicit KernelScope(SessionScope &scope) : scope_(scope)
+	{
+		report("scope", "begin");
+	}
+	~KernelScope()
+	{
+		report(scope_.runs ? "scope" : "first", "end");
+	}
 	SessionScope &scope_;
 };
 
 #ifdef OLD_EXECUTOR
 
-class IExecutor {
-public:
+class IExecutor
+{
+      public:
 	virtual ~IExecutor() = default;
 	virtual Status Execute(StreamExecutionContext &ctx, const bool &terminate) = 0;
 };
 
-class SequentialExecutor : public IExecutor {
-public:
+class SequentialExecutor : public IExecutor
+{
+      public:
 	Status Execute(StreamExecutionContext &ctx, const bool &terminate) override
 	{
 		report("begin", "SequentialExecutor::Execute");
@@ -146,8 +182,9 @@ public:
 	}
 };
 
-class ParallelExecutor : public IExecutor {
-public:
+class ParallelExecutor : public IExecutor
+{
+      public:
 	Status Execute(StreamExecutionContext &ctx, const bool &terminate) override
 	{
 		for (size_t i = 0; i < ctx.kernels.size(); i++) {
@@ -227,16 +264,20 @@ __attribute__((noinline)) Status RunKernelToo(const OpKernel *kernel, OpKernelCo
 }
 #endif
 
-class ExecutionStep {
-public:
+class ExecutionStep
+{
+      public:
 	virtual ~ExecutionStep() = default;
 	virtual Status Execute(StreamExecutionContext &ctx, size_t stream, SessionScope &scope,
 			       const bool &terminate, bool &go_on) = 0;
 };
 
-class LaunchKernelStep : public ExecutionStep {
-public:
-	explicit LaunchKernelStep(NodeIndex index) : index_(index) {}
+class LaunchKernelStep : public ExecutionStep
+{
+      public:
+	explicit LaunchKernelStep(NodeIndex index) : index_(index)
+	{
+	}
 	Status Execute(StreamExecutionContext &ctx, size_t stream, SessionScope &scope,
 		       const bool &terminate, bool &go_on) override
 	{
@@ -265,12 +306,14 @@ static Status RunAll(StreamExecutionContext &ctx, SessionScope &scope, const boo
 
 #endif
 
-namespace concurrency {
-class ThreadPool {
-public:
-	void ParallelForFixedBlockSizeScheduling(std::ptrdiff_t total, std::ptrdiff_t block_size,
-						 const std::function<void(std::ptrdiff_t,
-									  std::ptrdiff_t)> &fn);
+namespace concurrency
+{
+class ThreadPool
+{
+      public:
+	void ParallelForFixedBlockSizeScheduling(
+		std::ptrdiff_t total, std::ptrdiff_t block_size,
+		const std::function<void(std::ptrdiff_t, std::ptrdiff_t)> &fn);
 	__attribute__((noinline)) void RunInParallel(std::function<void(unsigned idx)> work,
 						     unsigned n)
 	{
@@ -306,14 +349,15 @@ void ThreadPool::ParallelForFixedBlockSizeScheduling(
 	};
 	RunInParallel(run_work, 2);
 }
-}
+} // namespace concurrency
 
 struct RunOptions {
 	std::string run_tag{"tag"};
 };
 
-class InferenceSession {
-public:
+class InferenceSession
+{
+      public:
 	InferenceSession()
 	{
 		for (int i = 0; i < 5; i++)
@@ -325,7 +369,10 @@ public:
 	virtual ~InferenceSession();
 	Status Run(const RunOptions &options, const std::vector<std::string> &names);
 	Status Run(const RunOptions &options, const char *const *names, size_t n);
-	virtual bool IsInitialized() const { return true; }
+	virtual bool IsInitialized() const
+	{
+		return true;
+	}
 	StreamExecutionContext ctx_;
 	SessionScope scope_;
 	concurrency::ThreadPool pool_;
@@ -337,7 +384,7 @@ InferenceSession::~InferenceSession()
 }
 
 __attribute__((noinline)) Status InferenceSession::Run(const RunOptions &options,
-							const std::vector<std::string> &names)
+						       const std::vector<std::string> &names)
 {
 	char buffer[100] = "";
 	if (!options.run_tag.empty())
@@ -351,9 +398,10 @@ __attribute__((noinline)) Status InferenceSession::Run(const RunOptions &options
 	try {
 		scope_.runs++;
 		Status status = RunAll(ctx_, scope_, terminate);
-		pool_.ParallelForFixedBlockSizeScheduling(
-			8, 1 + scope_.runs % 2,
-			[](std::ptrdiff_t a, std::ptrdiff_t b) { report(a < b ? "a" : "b", "loop"); });
+		pool_.ParallelForFixedBlockSizeScheduling(8, 1 + scope_.runs % 2,
+							  [](std::ptrdiff_t a, std::ptrdiff_t b) {
+								  report(a < b ? "a" : "b", "loop");
+							  });
 		return status;
 	} catch (...) {
 		return Status("unknown exception");
@@ -361,7 +409,7 @@ __attribute__((noinline)) Status InferenceSession::Run(const RunOptions &options
 }
 
 __attribute__((noinline)) Status InferenceSession::Run(const RunOptions &options,
-							const char *const *names, size_t n)
+						       const char *const *names, size_t n)
 {
 	std::vector<std::string> copies;
 	for (size_t i = 0; i < n; i++) {
@@ -372,11 +420,12 @@ __attribute__((noinline)) Status InferenceSession::Run(const RunOptions &options
 	return Run(options, copies);
 }
 
-}
+} // namespace onnxruntime
 
 using onnxruntime::InferenceSession;
 
-namespace OrtApis {
+namespace OrtApis
+{
 static void *CreateSession()
 {
 	return new InferenceSession;
@@ -394,7 +443,7 @@ static void Other()
 {
 	report("other", "api");
 }
-}
+} // namespace OrtApis
 
 #define FOUR(function)	  function, function, function, function
 #define SIXTEEN(function) FOUR(function), FOUR(function), FOUR(function), FOUR(function)
@@ -404,12 +453,22 @@ extern const any ort_api[];
 const any ort_api[] = {
 	reinterpret_cast<any>(OrtApis::CreateSession),
 	reinterpret_cast<any>(OrtApis::ReleaseSession),
-	OrtApis::Other, OrtApis::Other, OrtApis::Other, OrtApis::Other, OrtApis::Other,
-	OrtApis::Other, OrtApis::Other,
+	OrtApis::Other,
+	OrtApis::Other,
+	OrtApis::Other,
+	OrtApis::Other,
+	OrtApis::Other,
+	OrtApis::Other,
+	OrtApis::Other,
 	reinterpret_cast<any>(OrtApis::Run),
-	SIXTEEN(OrtApis::Other), SIXTEEN(OrtApis::Other), SIXTEEN(OrtApis::Other),
-	SIXTEEN(OrtApis::Other), SIXTEEN(OrtApis::Other), SIXTEEN(OrtApis::Other),
-	SIXTEEN(OrtApis::Other), nullptr,
+	SIXTEEN(OrtApis::Other),
+	SIXTEEN(OrtApis::Other),
+	SIXTEEN(OrtApis::Other),
+	SIXTEEN(OrtApis::Other),
+	SIXTEEN(OrtApis::Other),
+	SIXTEEN(OrtApis::Other),
+	SIXTEEN(OrtApis::Other),
+	nullptr,
 };
 
 static const any *GetApi(unsigned version)

@@ -645,6 +645,131 @@ static void shapes_make_rows_of_their_own(void **state)
 	test_remove(&c);
 }
 
+/* Two MatMul of 2 * 4 * 8 * 16 = 1024 FLOP and 4 * (32 + 128 + 64) bytes in
+ * 100 ns each and one of 512 in 50; a MaxPool; an If around one of the three. */
+static struct test_capture shaped_capture(void)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	static const struct capture_shapes shapes[] = {
+		{0, "[{\"float\":[4,8]},{\"float\":[8,16]}]", "[{\"float\":[4,16]}]", 128, 512,
+		 256},
+		{1, "[{\"float\":[2,8]},{\"float\":[8,16]}]", "[{\"float\":[2,16]}]", 64,
+		 UINT64_MAX, 128},
+		{2, "[{\"float\":[1,1,8]}]", "[{\"float\":[1,1,4]}]", 32, 0, 16},
+	};
+	static const struct {
+		uint32_t op, shapes;
+		uint64_t start, end;
+		uint32_t parent, flags;
+	} execs[] = {
+		{0, 0, 100, 200, CAPTURE_UNKNOWN, 0},
+		{0, 0, 310, 410, 2, 0},
+		{2, 2, 300, 420, CAPTURE_UNKNOWN, EXEC_NESTED},
+		{0, 1, 500, 550, CAPTURE_UNKNOWN, 0},
+		{1, 2, 600, 700, CAPTURE_UNKNOWN, 0},
+		{0, 1, 800, 800, CAPTURE_UNKNOWN, EXEC_THREW},
+	};
+
+	test_operator(&c, 0, "product", "MatMul");
+	test_operator(&c, 1, "pool", "MaxPool");
+	test_operator(&c, 2, "if", "If");
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(capture_write_shapes(c.writer, &shapes[i]), 0);
+	for (size_t i = 0; i < sizeof(execs) / sizeof(execs[0]); i++) {
+		struct capture_exec exec = test_exec(execs[i].op, execs[i].start, execs[i].end);
+
+		exec.shapes = execs[i].shapes;
+		exec.flags = execs[i].flags;
+		exec.parent = execs[i].parent;
+		exec.depth = exec.parent != CAPTURE_UNKNOWN;
+		test_write(&c, exec);
+	}
+	test_finish(&c);
+	return c;
+}
+
+static void close_to(double value, double expected)
+{
+	if (!(fabs(value - expected) < 1e-9 * expected + 1e-12))
+		fail_msg("%g is not %g", value, expected);
+}
+
+static void what_operators_compute_is_added_up(void **state)
+{
+	struct test_capture c = shaped_capture();
+	struct view v = view(&c, (struct analyze_options){0});
+	struct analyze_row *product = row(&v, "product"), *pool = row(&v, "pool");
+
+	close_to(analyze_flops(product), 2 * 1024 + 512);
+	close_to(analyze_bytes(product), 2 * 896 + 4 * (16 + 128 + 32));
+	close_to(analyze_gflops(product), 2560.0 / 250);
+	close_to(analyze_flop_per_byte(product), 2560.0 / 2496);
+	assert_int_equal(product->amounts.executions, 3);
+	close_to(analyze_size(product, SIZE_ACTIVATION), (128 + 128 + 64) / 3.0);
+	close_to(analyze_size(product, SIZE_PARAMETERS), 512);
+	assert_true(isnan(analyze_flops(pool)) && isnan(analyze_gflops(pool)));
+	assert_true(isnan(analyze_flop_per_byte(pool)));
+	close_to(analyze_bytes(pool), 48);
+	assert_true(isnan(analyze_flops(row(&v, "if"))) && isnan(analyze_bytes(row(&v, "if"))));
+	assert_int_equal(row(&v, "if")->amounts.executions, 0);
+	close_to(analyze_size(row(&v, "if"), SIZE_OUTPUT), 16);
+	/* Of four, three are known to compute something, and all to move something. */
+	assert_int_equal(v.a->sum->amounts.executions, 4);
+	assert_int_equal(v.a->sum->amounts.flops_counted, 3);
+	assert_int_equal(v.a->sum->amounts.bytes_counted, 4);
+	close_to(analyze_flops(v.a->sum), 2560);
+	close_to(analyze_bytes(v.a->sum), 2496 + 48);
+	close_to(analyze_gflops(v.a->sum), 2560.0 / 250);
+	close_to(analyze_flop_per_byte(v.a->sum), 2560.0 / 2496);
+	close_view(&v);
+	v = view(&c, (struct analyze_options){.group = GROUP_THREAD});
+	close_to(analyze_flops(v.a->rows[0]), 2560);
+	close_view(&v);
+	test_remove(&c);
+}
+
+static void without_shapes_nothing_is_known_of_what_is_computed(void **state)
+{
+	struct test_capture c = nested_capture();
+	struct view v = view(&c, (struct analyze_options){0});
+
+	assert_true(isnan(analyze_flops(row(&v, "Plain"))));
+	assert_true(isnan(analyze_bytes(row(&v, "Plain"))));
+	assert_true(isnan(analyze_gflops(v.a->sum)) && isnan(analyze_flop_per_byte(v.a->sum)));
+	assert_true(isnan(analyze_size(row(&v, "Plain"), SIZE_ACTIVATION)));
+	close_view(&v);
+	test_remove(&c);
+}
+
+static void sums_that_do_not_fit_are_not_known(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct capture_shapes shapes = {0,
+					"[{\"float\":[4294967296,536870912]}]",
+					"[{\"float\":[4294967296,536870912]}]",
+					1,
+					1,
+					1};
+	struct capture_exec exec = test_exec(0, 0, 10);
+	struct view v;
+
+	test_operator(&c, 0, "big", "Tanh");
+	assert_int_equal(capture_write_shapes(c.writer, &shapes), 0);
+	exec.shapes = 0;
+	test_write(&c, exec);
+	for (int i = 1; i < 9; i++)
+		test_write(&c, exec);
+	test_finish(&c);
+	v = view(&c, (struct analyze_options){0});
+	/* 2^61 FLOP each fit seven times, 2^64 bytes never. */
+	assert_true(isnan(analyze_flops(v.a->rows[0])) && isnan(analyze_gflops(v.a->sum)));
+	assert_true(isnan(analyze_bytes(v.a->rows[0])));
+	close_view(&v);
+	test_remove(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -668,6 +793,9 @@ int main(void)
 		cmocka_unit_test(percentiles_are_within_one_percent),
 		cmocka_unit_test(what_the_probes_added_can_be_taken_off),
 		cmocka_unit_test(shapes_make_rows_of_their_own),
+		cmocka_unit_test(what_operators_compute_is_added_up),
+		cmocka_unit_test(without_shapes_nothing_is_known_of_what_is_computed),
+		cmocka_unit_test(sums_that_do_not_fit_are_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -305,6 +305,62 @@ static void a_table_never_prints_what_was_not_counted_as_zero(void **state)
 	test_remove(&c);
 }
 
+static void what_operators_compute_is_shown_where_shapes_tell(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct report_options options = {.no_header = true};
+	struct capture_exec exec;
+	cJSON *json;
+	char *text;
+
+	test_operator(&c, 0, "product", "MatMul");
+	test_operator(&c, 1, "pool", "MaxPool");
+	test_operator(&c, 2, "move", "Concat");
+	assert_int_equal(
+		capture_write_shapes(c.writer, &(struct capture_shapes){0, "[{\"float\":[400,8]}]",
+									"[{\"float\":[400,16]}]",
+									12800, UINT64_MAX, 25600}),
+		0);
+	for (uint32_t op = 0; op < 3; op++) {
+		exec = test_exec(op, op * 1000, op * 1000 + 100);
+		exec.shapes = 0;
+		test_write(&c, exec);
+	}
+	test_finish(&c);
+	text = report(&c, &options);
+	assert_non_null(strstr(text, "GFLOP/s  FLOP/B\n"));
+	assert_non_null(strstr(text, " 1024    2.63\n")); /* 102400 FLOP, 38912 bytes */
+	assert_non_null(strstr(text, "      -       -\n"));
+	assert_non_null(strstr(text, "      0       0\n"));
+	free(text);
+	options.columns = "name,flops,bytes,activation,parameters";
+	text = report(&c, &options);
+	assert_non_null(strstr(text, "102,400"));
+	assert_non_null(strstr(text, "\xe2\x89\xa5"
+				     "102,400"));
+	assert_non_null(strstr(text, "12.5 KiB           -\n"));
+	free(text);
+	options.format = REPORT_CSV;
+	options.columns = "name,flops,bytes,gflops,flop/byte,activation,parameters,output";
+	text = report(&c, &options);
+	assert_non_null(strstr(text, "\nproduct,102400,38912,1024,2.63157895,12800,,25600\n"));
+	assert_non_null(strstr(text, "\npool,,38400,,,12800,,25600\n"));
+	assert_non_null(strstr(text, "\nmove,0,38400,0,0,12800,,25600\n"));
+	free(text);
+	options.format = REPORT_JSON;
+	json = parse(report(&c, &options));
+	assert_true(number(operator_named(json, "product"), "flops") == 102400);
+	assert_true(number(operator_named(json, "product"), "gflops") == 1024);
+	assert_true(cJSON_IsNull(cJSON_GetObjectItem(operator_named(json, "pool"), "flops")));
+	assert_true(
+		cJSON_IsNull(cJSON_GetObjectItem(operator_named(json, "pool"), "parameter_bytes")));
+	assert_true(number(cJSON_GetObjectItem(json, "sum"), "flops_counted") == 2);
+	assert_true(number(cJSON_GetObjectItem(json, "sum"), "amounts_of") == 3);
+	cJSON_Delete(json);
+	test_remove(&c);
+}
+
 static void rows_are_sorted_by_any_column_and_limited(void **state)
 {
 	struct test_capture c = odd_capture();
@@ -642,6 +698,7 @@ int main(void)
 		cmocka_unit_test(the_schema_describes_the_json_report),
 		cmocka_unit_test(a_table_shows_no_control_characters_of_the_target),
 		cmocka_unit_test(a_table_never_prints_what_was_not_counted_as_zero),
+		cmocka_unit_test(what_operators_compute_is_shown_where_shapes_tell),
 		cmocka_unit_test(rows_are_sorted_by_any_column_and_limited),
 		cmocka_unit_test(an_empty_capture_says_why_it_may_be),
 		cmocka_unit_test(csv_fields_are_quoted_and_no_formula_is_left),

@@ -87,6 +87,8 @@ static int add_to_row(struct fold *f, struct op_state *state, const struct captu
 		return -ENOMEM;
 	add_self(row, exec, nested);
 	add_self(f->a->sum, exec, nested);
+	if (amounts_add(f, state, row, exec, nested))
+		return -ENOMEM;
 	if (!counts_in_total(f, exec))
 		return 0;
 	f->a->sum->count++;
@@ -469,6 +471,7 @@ static void fold_free(struct fold *f)
 	table_free(&f->ops);
 	table_free(&f->threads);
 	table_free(&f->shapes);
+	free(f->flops);
 	open_runs_free(&f->open_runs);
 	rows_free(&f->rows);
 	strings_free(&f->labels);

@@ -68,6 +68,30 @@ struct analyze_counter {
 	double estimate;
 };
 
+/* Sizes of an execution's tensors, as the runtime's own profiler tells them. */
+enum analyze_size {
+	SIZE_ACTIVATION, /* inputs that are no constants */
+	SIZE_PARAMETERS, /* those that are */
+	SIZE_OUTPUT,
+	ANALYZE_SIZES
+};
+
+/*
+ * What a row's executions computed and moved, as far as the shapes tell: see
+ * flops.h. A sum that does not fit is UINT64_MAX. Executions with others
+ * inside are left out but for their sizes; nested ones are in the rows of
+ * threads, sessions and runs, too.
+ */
+struct analyze_amounts {
+	uint64_t executions;			 /* that ended and had none inside */
+	uint64_t flops, flops_counted, flops_ns; /* sum, of how many, their time */
+	uint64_t bytes, bytes_counted;
+	uint64_t both_flops, both_bytes; /* of those where both are known */
+	struct {
+		uint64_t total, counted;
+	} sizes[ANALYZE_SIZES];
+};
+
 struct analyze_row {
 	/* What all executions of the row have in common, else NULL or
 	 * CAPTURE_UNKNOWN. The label is never NULL and may hold any bytes. */
@@ -87,6 +111,7 @@ struct analyze_row {
 	uint64_t run_ns;  /* GROUP_RUN: the run's own duration, 0 if not known */
 	size_t position;  /* for the views to use */
 	struct histogram *durations;
+	struct analyze_amounts amounts;
 	struct analyze_counter counters[]; /* one per event */
 };
 
@@ -166,6 +191,15 @@ struct analyze_estimate analyze_self_time(const struct analyze_row *row);
  * ns: exact up to 256 executions, else within 1 %. False if none ended, and
  * for rows that are runs. */
 bool analyze_percentile(const struct analyze_row *row, double percent, uint64_t *ns);
+/* Floating-point operations, and bytes moved at least, summed over the
+ * executions where they are known; NaN if over none. */
+double analyze_flops(const struct analyze_row *row);
+double analyze_bytes(const struct analyze_row *row);
+/* 10^9 FLOP per second of these executions' total time; NaN if not known. */
+double analyze_gflops(const struct analyze_row *row);
+double analyze_flop_per_byte(const struct analyze_row *row);
+/* Bytes per execution, the mean of those where it is known; NaN if of none. */
+double analyze_size(const struct analyze_row *row, enum analyze_size size);
 /* The value of metric @i for @row; NaN if not known. */
 double analyze_metric(const struct analysis *analysis, const struct analyze_row *row, size_t i);
 const char *analyze_metric_name(const struct analysis *analysis, size_t i);

@@ -2,24 +2,15 @@
 /*
  * Formulas are those of the ONNX operator specification
  * (https://onnx.ai/onnx/operators/) and, for the runtime's own operators, of
- * its docs/ContribOperators.md. Which inputs its profiler leaves out was seen
- * in what it writes: ONNX Runtime 1.12 to 1.30 keeps no tensor of a constant
- * whose kernel took it over in a packed form (IsInitializer and PrePack in
- * onnxruntime/core/framework), and none of an absent optional input.
+ * its docs/ContribOperators.md.
  */
 #include "flops.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tensors.h"
-
-struct io {
-	struct tensor in[TENSORS_MAX], out[TENSORS_MAX];
-	int n_in, n_out;
-};
+#include "flops_matrix.h"
 
 enum domain {
 	ONNX = 1 << 0,
@@ -31,16 +22,15 @@ enum domain {
 /*
  * FLOP of an operator: in * elements of the first input + out * elements of
  * the first output, and extra per element of it for each input beyond those
- * needed. Or what matrix() says, which may also add the bytes of a constant
- * that is not in the text.
+ * needed. Or what matrix() says.
  */
 struct rule {
 	const char *op_type;
 	unsigned int domains;
 	int inputs; /* that must be there */
 	unsigned int in, out, extra;
-	struct flops (*matrix)(const struct io *io, uint64_t listed);
-	uint64_t (*bytes)(const struct io *io);
+	struct flops (*matrix)(const struct flops_io *io, uint64_t listed);
+	uint64_t (*bytes)(const struct flops_io *io);
 };
 
 /* -- bytes ------------------------------------------------------------------- */
@@ -54,372 +44,232 @@ static uint64_t sum_of_bytes(const struct tensor *tensors, int n)
 	return sum;
 }
 
-static uint64_t all_bytes(const struct io *io)
+static uint64_t all_bytes(const struct flops_io *io)
 {
 	return flops_add(sum_of_bytes(io->in, io->n_in), sum_of_bytes(io->out, io->n_out));
 }
 
 /* Of the first input only what becomes output is read. */
-static uint64_t picked_bytes(const struct io *io)
+static uint64_t picked_bytes(const struct flops_io *io)
 {
 	uint64_t out = sum_of_bytes(io->out, io->n_out);
 
 	return flops_add(flops_multiply(2, out), sum_of_bytes(io->in + 1, io->n_in - 1));
 }
 
-static uint64_t output_bytes(const struct io *io)
+static uint64_t output_bytes(const struct flops_io *io)
 {
 	return sum_of_bytes(io->out, io->n_out);
 }
 
-static uint64_t unknown_bytes(const struct io *io)
+static uint64_t unknown_bytes(const struct flops_io *io)
 {
 	return FLOPS_UNKNOWN;
 }
 
-/* -- shapes ------------------------------------------------------------------ */
-
-static const struct flops unknown = {FLOPS_UNKNOWN, FLOPS_UNKNOWN};
-
-/* Dimension @i from the end, 0 the last; 1 where there is none. */
-static uint64_t from_end(const struct tensor *tensor, uint32_t i)
+/* A window, or something else, that only an attribute tells. */
+static struct flops by_attribute(const struct flops_io *io, uint64_t listed)
 {
-	return i < tensor->rank ? tensor->dims[tensor->rank - 1 - i] : 1;
-}
-
-static bool same_type(const struct tensor *a, const struct tensor *b)
-{
-	return a->type_length == b->type_length && !memcmp(a->type, b->type, a->type_length);
-}
-
-static bool same_shape(const struct tensor *a, const struct tensor *b)
-{
-	return a->rank == b->rank && !memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0]));
-}
-
-static bool is_float(const struct tensor *tensor)
-{
-	return tensor->type_length >= 5 && !memcmp(tensor->type, "float", 5);
-}
-
-static uint64_t multiply_adds(uint64_t a, uint64_t b, uint64_t c)
-{
-	return flops_multiply(2, flops_multiply(a, flops_multiply(b, c)));
-}
-
-/* -- matrix products --------------------------------------------------------- */
-
-/* Whether an input beyond the first can be the @k x @n matrix; floats only
- * with @floats, else anything but floats. */
-static bool has_weight(const struct io *io, uint64_t k, uint64_t n, bool floats)
-{
-	for (int i = 1; i < io->n_in; i++) {
-		const struct tensor *b = &io->in[i];
-
-		if (b->rank < 2 ? b->rank && b->dims[0] == k && n == 1
-				: is_float(b) == floats &&
-					  ((from_end(b, 1) == k && from_end(b, 0) == n) ||
-					   (from_end(b, 0) == k && from_end(b, 1) == n)))
-			return true;
-	}
-	return false;
-}
-
-/* With the @k x @n matrix of @bits that the runtime keeps packed. */
-static uint64_t with_packed(uint64_t listed, uint64_t k, uint64_t n, uint32_t bits)
-{
-	uint64_t elements = flops_multiply(k, n);
-
-	return bits % 8 ? FLOPS_UNKNOWN : flops_add(listed, flops_multiply(elements, bits / 8));
-}
-
-/* Whether the rows of @a, of length @k, agree with those of @out. */
-static bool rows_agree(const struct tensor *a, const struct tensor *out, uint64_t k)
-{
-	return a->rank && k && (!a->elements || !(out->elements % (a->elements / k)));
-}
-
-/* MatMul: A [..., M, K], B [..., K, N]. Only a matrix B is kept packed. */
-static struct flops matmul(const struct io *io, uint64_t listed)
-{
-	const struct tensor *a = &io->in[0], *out = &io->out[0];
-	uint64_t k = from_end(a, 0);
-
-	if (!rows_agree(a, out, k))
-		return unknown;
-	if (io->n_in < 2)
-		listed = with_packed(listed, k, from_end(out, 0), a->bits);
-	else if (io->in[1].rank == 1 ? io->in[1].dims[0] != k : from_end(&io->in[1], 1) != k)
-		return unknown;
-	return (struct flops){multiply_adds(out->elements, k, 1), listed};
-}
-
-/* The same of integers, with scales and zero points among the inputs. */
-static struct flops matmul_integer(const struct io *io, uint64_t listed)
-{
-	const struct tensor *a = &io->in[0], *out = &io->out[0];
-	uint64_t k = from_end(a, 0), n = from_end(out, 0);
-
-	if (!rows_agree(a, out, k))
-		return unknown;
-	if (!has_weight(io, k, n, false))
-		listed = with_packed(listed, k, n, 8);
-	return (struct flops){multiply_adds(out->elements, k, 1), listed};
-}
-
-/* FusedMatMul: either may be transposed; by which way the shapes agree. */
-static struct flops fused_matmul(const struct io *io, uint64_t listed)
-{
-	const struct tensor *a = &io->in[0], *b = io->n_in > 1 ? &io->in[1] : NULL,
-			    *out = &io->out[0];
-	uint64_t m = from_end(out, 1), n = from_end(out, 0), k = 0;
-
-	for (int way = 0; way < 2; way++) {
-		uint64_t inner = from_end(a, way);
-		bool fits = from_end(a, !way) == m &&
-			    (!b || (from_end(b, 0) == n && from_end(b, 1) == inner) ||
-			     (from_end(b, 1) == n && from_end(b, 0) == inner));
-
-		if (fits && k && k != inner)
-			return unknown;
-		k = fits ? inner : k;
-	}
-	if (!k || out->rank < 2 || !rows_agree(a, out, k))
-		return unknown;
-	if (!b)
-		listed = with_packed(listed, k, n, a->bits);
-	return (struct flops){multiply_adds(out->elements, k, 1), listed};
-}
-
-/*
- * Gemm: A [M, K] or transposed, B, and perhaps C, which is broadcast to
- * [M, N]. Of two inputs the second is C if B is packed.
- */
-static struct flops gemm(const struct io *io, uint64_t listed)
-{
-	const struct tensor *a = &io->in[0], *out = &io->out[0], *second = &io->in[1];
-	uint64_t m = from_end(out, 1), n = from_end(out, 0), k = m ? a->elements / m : 0;
-	bool weight = has_weight(io, k, n, is_float(a));
-
-	if (a->rank != 2 || out->rank != 2 || !k || (a->dims[0] != m && a->dims[1] != m))
-		return unknown;
-	if (io->n_in == 2 && weight && second->rank == 2 &&
-	    (second->dims[0] == m || second->dims[0] == 1) &&
-	    (second->dims[1] == n || second->dims[1] == 1))
-		listed = FLOPS_UNKNOWN;
-	else if (io->n_in < 3 && !weight)
-		listed = with_packed(listed, k, n, a->bits);
-	return (struct flops){multiply_adds(out->elements, k, 1), listed};
-}
-
-/* MatMulNBits: A [..., K]; B uint8 [N, blocks, bytes] and scales, if not packed. */
-static struct flops matmul_nbits(const struct io *io, uint64_t listed)
-{
-	const struct tensor *a = &io->in[0], *out = &io->out[0];
-	uint64_t k = from_end(a, 0);
-
-	if (!rows_agree(a, out, k))
-		return unknown;
-	if (io->n_in < 3 || io->in[1].rank != 3 || io->in[1].bits != 8 || !is_float(&io->in[2]))
-		listed = FLOPS_UNKNOWN;
-	return (struct flops){multiply_adds(out->elements, k, 1), listed};
-}
-
-/* -- convolutions ------------------------------------------------------------ */
-
-/* The first input after X of its rank, which is 3 or more. */
-static const struct tensor *filter_of(const struct io *io)
-{
-	for (int i = 1; i < io->n_in && io->in[0].rank >= 3; i++)
-		if (io->in[i].rank == io->in[0].rank)
-			return &io->in[i];
-	return NULL;
-}
-
-/* Elements per first dimension. */
-static uint64_t slice(const struct tensor *filter)
-{
-	uint64_t elements = 1;
-
-	for (uint32_t i = 1; i < filter->rank; i++)
-		elements = flops_multiply(elements, filter->dims[i]);
-	return elements;
-}
-
-/*
- * Conv and its kin: W [M, C/group, kernel...], and as many multiply-adds per
- * element of Y as one of its M filters has. Channels come second or last.
- * Without W, which some kernels keep packed, nothing tells the kernel's size.
- */
-static struct flops conv(const struct io *io, uint64_t listed)
-{
-	const struct tensor *w = filter_of(io), *out = &io->out[0];
-
-	if (!w || out->rank != w->rank || (out->dims[1] != w->dims[0] && from_end(out, 0) != w->dims[0]))
-		return unknown;
-	return (struct flops){multiply_adds(out->elements, slice(w), 1), listed};
-}
-
-/* ConvTranspose: W [C, M/group, kernel...], as many per element of X. */
-static struct flops conv_transpose(const struct io *io, uint64_t listed)
-{
-	const struct tensor *w = filter_of(io), *x = &io->in[0];
-
-	if (!w || x->dims[1] != w->dims[0])
-		return unknown;
-	return (struct flops){multiply_adds(x->elements, slice(w), 1), listed};
-}
-
-/* -- recurrent layers -------------------------------------------------------- */
-
-/*
- * X [length, batch, I]; Y [length, directions, batch, H] or its last step
- * without the length; W [directions, gates * H, I], R [directions, gates * H,
- * H]. Sequences of unequal length (an int32 input) do less than the shapes say.
- */
-static struct flops recurrent(const struct io *io, uint64_t listed, uint64_t gates)
-{
-	const struct tensor *x = &io->in[0], *y = &io->out[0];
-	uint64_t directions, hidden = from_end(y, 0), weights;
-
-	if (x->rank != 3 || y->rank < 3 || y->rank > 4)
-		return unknown;
-	for (int i = 1; i < io->n_in; i++)
-		if (!is_float(&io->in[i]))
-			return unknown;
-	directions = from_end(y, 2);
-	weights = flops_multiply(flops_multiply(directions, flops_multiply(gates, hidden)),
-				 flops_add(from_end(x, 0), hidden));
-	/* Packed, all inputs that are left may be initial states. */
-	if (io->n_in < 3 || io->in[1].rank != 3 || io->in[2].rank != 3 ||
-	    io->in[1].dims[1] != gates * hidden || io->in[2].dims[1] != gates * hidden)
-		listed = FLOPS_UNKNOWN;
-	return (struct flops){multiply_adds(x->dims[0], x->dims[1], weights), listed};
-}
-
-static struct flops lstm(const struct io *io, uint64_t listed)
-{
-	return recurrent(io, listed, 4);
-}
-
-static struct flops gru(const struct io *io, uint64_t listed)
-{
-	return recurrent(io, listed, 3);
-}
-
-static struct flops rnn(const struct io *io, uint64_t listed)
-{
-	return recurrent(io, listed, 1);
-}
-
-/* -- attention --------------------------------------------------------------- */
-
-/*
- * Scores and weighted values: for each query and each of @keys positions, a
- * multiply-add per element of the query and one per element of the result.
- * Masks (causal ones, too) save nothing here.
- */
-static uint64_t attend(uint64_t queries, uint64_t results, uint64_t keys)
-{
-	return multiply_adds(flops_add(queries, results), keys, 1);
-}
-
-/*
- * The keys' number: of the present state, which is the second output, at
- * @axis; @without if there is none. A past of the same shape is one buffer,
- * with more room than is in use: not known then.
- */
-static uint64_t keys_of(const struct io *io, uint32_t rank, uint32_t axis, uint64_t without)
-{
-	const struct tensor *present = &io->out[1];
-
-	if (io->n_out < 2)
-		return without;
-	if (present->rank != rank)
-		return FLOPS_UNKNOWN;
-	for (int i = 3 < rank ? 1 : 0; i < io->n_in; i++)
-		if (io->in[i].rank == rank && same_shape(&io->in[i], present) &&
-		    present->dims[axis] != without)
-			return FLOPS_UNKNOWN;
-	return present->dims[axis];
-}
-
-/* com.microsoft's Attention: input [B, S, D], weights [D, Q+K+V] (or packed),
- * bias [Q+K+V], past and present [2, B, heads, T, size]; output [B, S, V]. */
-static struct flops attention_with_weights(const struct io *io, uint64_t listed)
-{
-	const struct tensor *x = &io->in[0], *out = &io->out[0];
-	uint64_t width = from_end(x, 0), values = from_end(out, 0), all = 0, queries;
-	bool weights = false;
-
-	if (x->rank != 3 || out->rank != 3)
-		return unknown;
-	for (int i = 1; i < io->n_in && i < 3; i++) {
-		const struct tensor *t = &io->in[i];
-
-		if (!same_type(t, x) || !(t->rank == 1 || (t->rank == 2 && t->dims[0] == width)))
-			continue;
-		weights |= t->rank == 2;
-		all = from_end(t, 0);
-	}
-	if (all < values || (all - values) % 2)
-		return unknown;
-	queries = flops_multiply((all - values) / 2, flops_multiply(x->dims[0], x->dims[1]));
-	if (!weights)
-		listed = with_packed(listed, width, all, x->bits);
-	return (struct flops){
-		flops_add(multiply_adds(x->elements, all, 1),
-			  attend(queries, out->elements, keys_of(io, 5, 3, x->dims[1]))),
-		listed};
-}
-
-/*
- * MultiHeadAttention: query [B, S, D], key [B, T, D] or [B, heads, T, size];
- * or packed: query [B, S, heads, 3, size] alone, or key [B, T, heads, 2, size].
- */
-static struct flops multi_head_attention(const struct io *io, uint64_t listed)
-{
-	const struct tensor *query = &io->in[0], *key = &io->in[1], *out = &io->out[0];
-	uint64_t queries = query->elements, keys;
-
-	if (query->rank == 5 && query->dims[3] == 3) {
-		queries /= 3;
-		keys = query->dims[1];
-	} else if (query->rank != 3 || io->n_in < 2) {
-		return unknown;
-	} else if (key->rank == 3 || (key->rank == 5 && key->dims[3] == 2)) {
-		keys = key->dims[1];
-	} else if (key->rank == 4) {
-		keys = key->dims[2];
-	} else {
-		return unknown;
-	}
-	return (struct flops){attend(queries, out->elements, keys_of(io, 4, 2, keys)), listed};
-}
-
-/* GroupQueryAttention: query [B, S, D], with keys and values in it or beside
- * it; outputs [B, S, D] and the present state [B, heads, T, size]. */
-static struct flops group_query_attention(const struct io *io, uint64_t listed)
-{
-	const struct tensor *query = &io->in[0], *out = &io->out[0];
-
-	if (query->rank != 3 || out->rank != 3 || io->n_out < 2)
-		return unknown;
-	return (struct flops){
-		attend(out->elements, out->elements, keys_of(io, 4, 2, query->dims[1])), listed};
-}
-
-/* Attention of ONNX (operator set 23): Q, K and V of rank 3 [B, S, heads *
- * size] or 4 [B, heads, S, size]; the present keys are [B, heads, T, size]. */
-static struct flops attention(const struct io *io, uint64_t listed)
-{
-	const struct tensor *query = &io->in[0], *key = &io->in[1];
-
-	if ((query->rank != 3 && query->rank != 4) || key->rank != query->rank)
-		return unknown;
-	return (struct flops){attend(query->elements, io->out[0].elements,
-				     keys_of(io, 4, 2, from_end(key, 1))),
-			      listed};
+	return (struct flops){FLOPS_UNKNOWN, listed};
 }
 
 /* -- all operators ----------------------------------------------------------- */
+/* In the order of strcmp(). */
+static const struct rule rules[] = {
+	{"Abs", ONNX, .inputs = 1, .out = 1},
+	{"Acos", ONNX, .inputs = 1, .out = 1},
+	{"Acosh", ONNX, .inputs = 1, .out = 1},
+	{"Add", ONNX, .inputs = 2, .out = 1},
+	{"And", ONNX, .inputs = 2},
+	{"ArgMax", ONNX, .inputs = 1, .in = 1},
+	{"ArgMin", ONNX, .inputs = 1, .in = 1},
+	{"Asin", ONNX, .inputs = 1, .out = 1},
+	{"Asinh", ONNX, .inputs = 1, .out = 1},
+	{"Atan", ONNX, .inputs = 1, .out = 1},
+	{"Atanh", ONNX, .inputs = 1, .out = 1},
+	{"Attention", ONNX | MS, .inputs = 1, .matrix = flops_attention},
+	{"AveragePool", ONNX | NCHWC | NHWC, .inputs = 1, .matrix = by_attribute},
+	{"BatchNormalization", ONNX, .inputs = 5, .out = 4},
+	{"BiasAdd", MS, .inputs = 3, .out = 2},
+	{"BiasGelu", MS, .inputs = 2, .out = 6},
+	{"BiasSoftmax", MS, .inputs = 2, .out = 6},
+	{"Cast", ONNX, .inputs = 1},
+	{"Ceil", ONNX, .inputs = 1, .out = 1},
+	{"Clip", ONNX, .inputs = 1, .out = 2},
+	{"Concat", ONNX, .inputs = 1},
+	{"ConstantOfShape", ONNX, .inputs = 1, .bytes = output_bytes},
+	{"Conv", ONNX | NCHWC | NHWC, .inputs = 1, .matrix = flops_conv},
+	{"ConvInteger", ONNX, .inputs = 1, .matrix = flops_conv},
+	{"ConvTranspose", ONNX, .inputs = 1, .matrix = flops_conv_transpose},
+	{"Cos", ONNX, .inputs = 1, .out = 1},
+	{"Cosh", ONNX, .inputs = 1, .out = 1},
+	{"CumSum", ONNX, .inputs = 1, .in = 1},
+	{"DepthToSpace", ONNX, .inputs = 1},
+	{"DequantizeLinear", ONNX | MS, .inputs = 2, .out = 2},
+	{"Div", ONNX, .inputs = 2, .out = 1},
+	{"Dropout", ONNX, .inputs = 1, .bytes = unknown_bytes},
+	{"DynamicQuantizeLinear", ONNX, .inputs = 1, .out = 4},
+	{"DynamicQuantizeMatMul", MS, .inputs = 1, .matrix = flops_matmul_integer},
+	{"Elu", ONNX, .inputs = 1, .out = 3},
+	{"Equal", ONNX, .inputs = 2},
+	{"Erf", ONNX, .inputs = 1, .out = 1},
+	{"Exp", ONNX, .inputs = 1, .out = 1},
+	{"Expand", ONNX, .inputs = 1},
+	{"FastGelu", MS, .inputs = 1, .out = 8, .extra = 1},
+	{"Flatten", ONNX, .inputs = 1, .bytes = unknown_bytes},
+	{"Floor", ONNX, .inputs = 1, .out = 1},
+	{"FusedConv", MS, .inputs = 1, .matrix = flops_conv},
+	{"FusedGemm", MS, .inputs = 1, .matrix = flops_gemm},
+	{"FusedMatMul", MS, .inputs = 1, .matrix = flops_fused_matmul},
+	{"GRU", ONNX, .inputs = 1, .matrix = flops_gru},
+	{"Gather", ONNX, .inputs = 2, .bytes = picked_bytes},
+	{"GatherElements", ONNX, .inputs = 2, .bytes = picked_bytes},
+	{"GatherND", ONNX, .inputs = 2, .bytes = picked_bytes},
+	{"Gelu", MS, .inputs = 1, .out = 5},
+	{"Gemm", ONNX, .inputs = 1, .matrix = flops_gemm},
+	{"GlobalAveragePool", ONNX | NCHWC | NHWC, .inputs = 1, .in = 1, .out = 1},
+	{"GlobalMaxPool", ONNX | NCHWC | NHWC, .inputs = 1, .in = 1},
+	{"Greater", ONNX, .inputs = 2},
+	{"GreaterOrEqual", ONNX, .inputs = 2},
+	{"GroupNormalization", ONNX, .inputs = 3, .out = 7},
+	{"GroupQueryAttention", MS, .inputs = 1, .matrix = flops_group_query_attention},
+	{"HardSigmoid", ONNX, .inputs = 1, .out = 4},
+	{"HardSwish", ONNX, .inputs = 1, .out = 5},
+	{"Identity", ONNX, .inputs = 1, .bytes = unknown_bytes},
+	{"InstanceNormalization", ONNX, .inputs = 3, .out = 7},
+	{"LSTM", ONNX, .inputs = 1, .matrix = flops_lstm},
+	{"LayerNormalization", ONNX, .inputs = 2, .out = 6, .extra = 1},
+	{"LeakyRelu", ONNX, .inputs = 1, .out = 2},
+	{"Less", ONNX, .inputs = 2},
+	{"LessOrEqual", ONNX, .inputs = 2},
+	{"Log", ONNX, .inputs = 1, .out = 1},
+	{"LogSoftmax", ONNX, .inputs = 1, .out = 5},
+	{"LpNormalization", ONNX, .inputs = 1, .out = 3},
+	{"LpPool", ONNX, .inputs = 1, .matrix = by_attribute},
+	{"MatMul", ONNX, .inputs = 1, .matrix = flops_matmul},
+	{"MatMulInteger", ONNX, .inputs = 1, .matrix = flops_matmul_integer},
+	{"MatMulIntegerToFloat", MS, .inputs = 1, .matrix = flops_matmul_integer},
+	{"MatMulNBits", MS, .inputs = 1, .matrix = flops_matmul_nbits},
+	{"Max", ONNX, .inputs = 1, .extra = 1},
+	{"MaxPool", ONNX | NCHWC | NHWC, .inputs = 1, .matrix = by_attribute},
+	{"Mean", ONNX, .inputs = 1, .out = 1, .extra = 1},
+	{"MeanVarianceNormalization", ONNX, .inputs = 1, .out = 5},
+	{"Min", ONNX, .inputs = 1, .extra = 1},
+	{"Mish", ONNX, .inputs = 1, .out = 5},
+	{"Mod", ONNX, .inputs = 2, .out = 1},
+	{"Mul", ONNX, .inputs = 2, .out = 1},
+	{"MultiHeadAttention", MS, .inputs = 1, .matrix = flops_multi_head_attention},
+	{"Neg", ONNX, .inputs = 1, .out = 1},
+	{"NhwcConv", MS, .inputs = 1, .matrix = flops_conv},
+	{"NhwcFusedConv", MS, .inputs = 1, .matrix = flops_conv},
+	{"Not", ONNX, .inputs = 1},
+	{"Or", ONNX, .inputs = 2},
+	{"PRelu", ONNX, .inputs = 2, .out = 2},
+	{"Pad", ONNX, .inputs = 1},
+	{"Pow", ONNX, .inputs = 2, .out = 1},
+	{"QLinearConv", ONNX | MS | NHWC, .inputs = 1, .matrix = flops_conv},
+	{"QLinearMatMul", ONNX, .inputs = 1, .matrix = flops_matmul_integer},
+	{"QuantizeLinear", ONNX | MS, .inputs = 2, .out = 2},
+	{"QuickGelu", MS, .inputs = 1, .out = 3},
+	{"RMSNormalization", ONNX, .inputs = 2, .out = 4},
+	{"RNN", ONNX, .inputs = 1, .matrix = flops_rnn},
+	{"Range", ONNX, .inputs = 1, .bytes = output_bytes},
+	{"Reciprocal", ONNX, .inputs = 1, .out = 1},
+	{"ReduceL1", ONNX, .inputs = 1, .in = 2},
+	{"ReduceL2", ONNX, .inputs = 1, .in = 2, .out = 1},
+	{"ReduceLogSum", ONNX, .inputs = 1, .in = 1, .out = 1},
+	{"ReduceLogSumExp", ONNX, .inputs = 1, .in = 2, .out = 1},
+	{"ReduceMax", ONNX, .inputs = 1, .in = 1},
+	{"ReduceMean", ONNX, .inputs = 1, .in = 1, .out = 1},
+	{"ReduceMin", ONNX, .inputs = 1, .in = 1},
+	{"ReduceProd", ONNX, .inputs = 1, .in = 1},
+	{"ReduceSum", ONNX, .inputs = 1, .in = 1},
+	{"ReduceSumSquare", ONNX, .inputs = 1, .in = 2},
+	{"Relu", ONNX, .inputs = 1, .out = 1},
+	{"ReorderInput", NCHWC, .inputs = 1},
+	{"ReorderOutput", NCHWC, .inputs = 1},
+	{"Reshape", ONNX, .inputs = 1, .bytes = unknown_bytes},
+	{"Round", ONNX, .inputs = 1, .out = 1},
+	{"Shape", ONNX, .inputs = 1, .bytes = output_bytes},
+	{"Sigmoid", ONNX, .inputs = 1, .out = 1},
+	{"Sign", ONNX, .inputs = 1},
+	{"SimplifiedLayerNormalization", ONNX, .inputs = 2, .out = 4},
+	{"Sin", ONNX, .inputs = 1, .out = 1},
+	{"Sinh", ONNX, .inputs = 1, .out = 1},
+	{"Size", ONNX, .inputs = 1, .bytes = output_bytes},
+	{"SkipLayerNormalization", MS, .inputs = 3, .out = 7, .extra = 1},
+	{"SkipSimplifiedLayerNormalization", MS, .inputs = 3, .out = 5, .extra = 1},
+	{"Slice", ONNX, .inputs = 2, .bytes = picked_bytes},
+	{"Softmax", ONNX, .inputs = 1, .out = 5},
+	{"Softplus", ONNX, .inputs = 1, .out = 3},
+	{"Softsign", ONNX, .inputs = 1, .out = 3},
+	{"SpaceToDepth", ONNX, .inputs = 1},
+	{"Split", ONNX, .inputs = 1},
+	{"Sqrt", ONNX, .inputs = 1, .out = 1},
+	{"Squeeze", ONNX, .inputs = 1, .bytes = unknown_bytes},
+	{"Sub", ONNX, .inputs = 2, .out = 1},
+	{"Sum", ONNX, .inputs = 1, .extra = 1},
+	{"Tan", ONNX, .inputs = 1, .out = 1},
+	{"Tanh", ONNX, .inputs = 1, .out = 1},
+	{"ThresholdedRelu", ONNX, .inputs = 1, .out = 1},
+	{"Tile", ONNX, .inputs = 1},
+	{"Transpose", ONNX, .inputs = 1},
+	{"TransposeMatMul", MS, .inputs = 1, .matrix = flops_fused_matmul},
+	{"Unsqueeze", ONNX, .inputs = 1, .bytes = unknown_bytes},
+	{"Where", ONNX, .inputs = 3},
+	{"Xor", ONNX, .inputs = 2},
+};
+
+static unsigned int domain_bit(const char *domain)
+{
+	static const struct {
+		const char *name;
+		unsigned int bit;
+	} domains[] = {{"", ONNX},
+		       {"ai.onnx", ONNX},
+		       {"com.microsoft", MS},
+		       {"com.microsoft.nchwc", NCHWC},
+		       {"com.ms.internal.nhwc", NHWC}};
+
+	for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); i++)
+		if (!strcmp(domain, domains[i].name))
+			return domains[i].bit;
+	return 0;
+}
+
+static int compare(const void *key, const void *rule)
+{
+	return strcmp(key, ((const struct rule *)rule)->op_type);
+}
+
+/* @io as far as @rule needs no more than elements. */
+static uint64_t per_element(const struct rule *rule, const struct flops_io *io)
+{
+	uint64_t out = flops_add(rule->out, flops_multiply(rule->extra, io->n_in - rule->inputs));
+
+	return flops_add(flops_multiply(out, io->out[0].elements),
+			 flops_multiply(rule->in, io->in[0].elements));
+}
+
+struct flops flops_of(const char *op_type, const char *domain, const char *inputs,
+		      const char *outputs)
+{
+	const struct rule *rule = bsearch(op_type, rules, sizeof(rules) / sizeof(rules[0]),
+					  sizeof(rules[0]), compare);
+	struct flops_io io;
+	struct flops flops;
+	uint64_t bytes;
+
+	if (!rule || !(rule->domains & domain_bit(domain)))
+		return (struct flops){FLOPS_UNKNOWN, FLOPS_UNKNOWN};
+	io.n_in = tensors_parse(inputs, io.in);
+	io.n_out = tensors_parse(outputs, io.out);
+	if (io.n_in < rule->inputs || io.n_out < 1)
+		return (struct flops){FLOPS_UNKNOWN, FLOPS_UNKNOWN};
+	bytes = rule->bytes ? rule->bytes(&io) : all_bytes(&io);
+	flops = (struct flops){per_element(rule, &io), bytes};
+	if (rule->matrix)
+		flops = rule->matrix(&io, bytes);
+	/* cppcheck-suppress returnDanglingLifetime ; it holds values only */
+	return flops;
+}

@@ -5,6 +5,7 @@
 
 #include "../capture/strings.h"
 #include "analyze.h"
+#include "flops.h"
 #include "nesting.h"
 #include "open_runs.h"
 #include "rows.h"
@@ -38,6 +39,7 @@ struct fold {
 	struct rows rows;
 	struct table ops, threads, shapes;
 	struct strings labels;
+	struct flops_slot *flops; /* what was worked out, see amounts.c */
 	struct open_runs open_runs;
 	struct cover sum;
 	struct {
@@ -61,5 +63,11 @@ void table_free(struct table *table);
 struct analyze_row *row_of(struct fold *f, struct op_state *state, const struct capture_exec *exec);
 /* The row of a run, where rows are runs. */
 struct analyze_row *row_of_run(struct fold *f, const struct capture_run *run);
+
+/* -- amounts.c --------------------------------------------------------------- */
+
+/* Add what @exec computed and moved to @row and to the sum. Returns 0 or -ENOMEM. */
+int amounts_add(struct fold *f, const struct op_state *state, struct analyze_row *row,
+		const struct capture_exec *exec, const struct nested_exec *nested);
 
 #endif

@@ -11,26 +11,11 @@ static const struct {
 	const char *name;
 	uint32_t bits;
 } types[] = {
-	{"float", 32},
-	{"int64", 64},
-	{"int32", 32},
-	{"float16", 16},
-	{"uint8", 8},
-	{"int8", 8},
-	{"bool", 8},
-	{"bfloat16", 16},
-	{"double", 64},
-	{"uint64", 64},
-	{"uint32", 32},
-	{"int16", 16},
-	{"uint16", 16},
-	{"int4", 4},
-	{"uint4", 4},
-	{"float8e4m3fn", 8},
-	{"float8e4m3fnuz", 8},
-	{"float8e5m2", 8},
-	{"float8e5m2fnuz", 8},
-	{"complex64", 64},
+	{"float", 32},	       {"int64", 64},	  {"int32", 32},	 {"float16", 16},
+	{"uint8", 8},	       {"int8", 8},	  {"bool", 8},		 {"bfloat16", 16},
+	{"double", 64},	       {"uint64", 64},	  {"uint32", 32},	 {"int16", 16},
+	{"uint16", 16},	       {"int4", 4},	  {"uint4", 4},		 {"float8e4m3fn", 8},
+	{"float8e4m3fnuz", 8}, {"float8e5m2", 8}, {"float8e5m2fnuz", 8}, {"complex64", 64},
 	{"complex128", 128},
 };
 
@@ -45,8 +30,7 @@ static bool skip(const char **p, char c)
 static bool parse_type(const char **p, struct tensor *tensor)
 {
 	tensor->type = *p;
-	while ((**p >= 'a' && **p <= 'z') || (**p >= 'A' && **p <= 'Z') ||
-	       (**p >= '0' && **p <= '9') || strchr("_(),:<> ", **p ? **p : '"'))
+	while (**p > ' ' && **p < 0x7f && **p != '"' && **p != '\\')
 		++*p;
 	tensor->type_length = *p - tensor->type;
 	tensor->bits = 0;

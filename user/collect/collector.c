@@ -17,14 +17,16 @@
 #include "opprobe.skel.h"
 #include "pool.h"
 #include "probes.h"
+#include "shapes.h"
 #include "threads.h"
 
-#define POLL_MS		  20 /* how long records lie in the ring at most */
-#define RING_SIZE	  (8 << 20)
-#define PENDING_MAX	  (64 << 20)	/* bytes kept while names are not readable */
-#define SIGHTINGS_MAX	  5000		/* that prove nothing before opprobe gives up */
-#define UPDATE_INTERVAL	  1000000000ULL /* ns between looks for dead threads */
-#define PROGRESS_INTERVAL 200000000ULL
+#define POLL_MS		   20 /* how long records lie in the ring at most */
+#define RING_SIZE	   (8 << 20)
+#define PENDING_MAX	   (64 << 20)	 /* bytes kept while names are not readable */
+#define PENDING_SHAPES_MAX (32 << 20)	 /* likewise while shapes are not proven */
+#define SIGHTINGS_MAX	   5000		 /* that prove nothing before opprobe gives up */
+#define UPDATE_INTERVAL	   1000000000ULL /* ns between looks for dead threads */
+#define PROGRESS_INTERVAL  200000000ULL
 /* The inode of the first pid namespace (include/linux/proc_ns.h). */
 #define PID_NAMESPACE_INITIAL 0xeffffffcU
 
@@ -43,6 +45,7 @@ struct collector {
 	struct thread_slots *threads;
 	struct pool *pool;
 	struct identity_table *identities;
+	struct shape_table *shapes; /* NULL: not wanted */
 
 	/* tid → the capture's number, in the order of first sight. */
 	struct thread_number *numbers;
@@ -134,6 +137,7 @@ static void set_up(struct collector *collector, bool task_storage)
 	bpf->rodata->selective = options->selective;
 	bpf->rodata->with_runs = location_has(options->location, SITE_RUN_ENTER);
 	bpf->rodata->with_work = location_has(options->location, SITE_TASK_ENTER);
+	bpf->rodata->with_shapes = options->shapes;
 	bpf->rodata->n_counters = options->counters->n;
 	for (size_t i = 0; i < options->counters->n; i++)
 		bpf->rodata->counter_source[i] = options->counters->counters[i].source;
@@ -142,6 +146,8 @@ static void set_up(struct collector *collector, bool task_storage)
 	bpf_map__set_autocreate(bpf->maps.thread_storage, task_storage);
 	bpf_map__set_autocreate(bpf->maps.thread_table, !task_storage);
 	bpf_map__set_autocreate(bpf->maps.thread_template, !task_storage);
+	bpf_map__set_autocreate(bpf->maps.operator_values, options->shapes);
+	bpf_map__set_autocreate(bpf->maps.shapes, options->shapes);
 	bpf_map__set_max_entries(bpf->maps.ring,
 				 options->buffer_size ? options->buffer_size : RING_SIZE);
 	if (options->few_operators) {
@@ -265,7 +271,20 @@ static uint32_t need_thread(struct collector *collector, uint32_t tid)
 	return thread_number(collector, tid);
 }
 
-static void add_operator(struct collector *collector, const struct operator_record *record)
+/* The last word of a record of @size bytes. */
+static uint32_t shapes_of(struct collector *collector, const struct operator_record *record,
+			  size_t size)
+{
+	uint64_t number;
+
+	if (!collector->shapes || size < sizeof(*record) + sizeof(number))
+		return CAPTURE_UNKNOWN;
+	memcpy(&number, (const char *)record + size - sizeof(number), sizeof(number));
+	return shape_table_number(collector->shapes, number, collector->options.writer);
+}
+
+static void add_operator(struct collector *collector, const struct operator_record *record,
+			 size_t size)
 {
 	uint32_t n = collector->options.counters->n;
 	struct capture_exec exec = {
@@ -273,7 +292,7 @@ static void add_operator(struct collector *collector, const struct operator_reco
 		.thread = need_thread(collector, record->tid),
 		.run = record->run,
 		.parent = CAPTURE_UNKNOWN,
-		.shapes = CAPTURE_UNKNOWN,
+		.shapes = shapes_of(collector, record, size),
 		.depth = record->depth,
 		.cpu = record->cpu,
 		.start = record->start,
@@ -361,7 +380,7 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		if (((const struct operator_record *)data)->flags & FLAG_WORK)
 			values = 2 * values + sizeof(uint64_t);
 		if (size >= sizeof(struct operator_record) + values)
-			add_operator(collector, data);
+			add_operator(collector, data, size);
 		break;
 	case RECORD_RUN:
 		if (size >= sizeof(struct run_record) + values && keep_run(collector, data))
@@ -375,6 +394,11 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		break;
 	case RECORD_SESSION_END:
 		identity_session_end(collector->identities, end->owner);
+		break;
+	case RECORD_SHAPES:
+		if (collector->shapes)
+			shape_table_add(collector->shapes, &collector->bpf->bss->layout, data,
+					size);
 		break;
 	default:
 		break;
@@ -449,6 +473,21 @@ static void take_pending(struct collector *collector)
 	collector->pending_size = collector->pending_capacity = 0;
 }
 
+/* The first records with shapes came before names could be read. */
+static void prove_pending(struct collector *collector)
+{
+	uint32_t size;
+
+	for (size_t at = 0; at < collector->pending_size; at += sizeof(size) + size) {
+		const unsigned char *data = collector->pending + at + sizeof(size);
+
+		memcpy(&size, collector->pending + at, sizeof(size));
+		if (*data == RECORD_SHAPES)
+			shape_table_prove(collector->shapes, &collector->bpf->bss->layout,
+					  (const void *)data, size);
+	}
+}
+
 static void try_calibration(struct collector *collector, const struct sighting_record *sighting)
 {
 	const struct collector_options *options = &collector->options;
@@ -469,12 +508,20 @@ static void try_calibration(struct collector *collector, const struct sighting_r
 	found.proven = 0;
 	*layout = found;
 	__atomic_store_n(&layout->proven, 1, __ATOMIC_RELEASE);
-	take_pending(collector);
+	if (collector->shapes)
+		prove_pending(collector);
 }
 
 static bool calibrated(const struct collector *collector)
 {
 	return collector->bpf->bss->layout.proven;
+}
+
+/* Is all known that records are waiting for? */
+static bool settled(const struct collector *collector)
+{
+	return calibrated(collector) &&
+	       (!collector->shapes || shape_table_settled(collector->shapes));
 }
 
 static int on_record(void *context, void *data, size_t size)
@@ -488,7 +535,7 @@ static int on_record(void *context, void *data, size_t size)
 		collector->threads_changed = true;
 		return 0;
 	}
-	if (calibrated(collector)) {
+	if (settled(collector)) {
 		if (type == RECORD_SIGHTING)
 			describe_sighting(collector, data);
 		else
@@ -496,8 +543,15 @@ static int on_record(void *context, void *data, size_t size)
 		return 0;
 	}
 	keep_failure(collector, keep_pending(collector, data, size));
-	if (type == RECORD_SIGHTING)
+	if (type == RECORD_SIGHTING && !calibrated(collector))
 		try_calibration(collector, data);
+	else if (type == RECORD_SHAPES && collector->shapes && calibrated(collector))
+		shape_table_prove(collector->shapes, &collector->bpf->bss->layout, data, size);
+	if (collector->shapes && calibrated(collector) &&
+	    collector->pending_size > PENDING_SHAPES_MAX)
+		shape_table_refuse(collector->shapes);
+	if (settled(collector))
+		take_pending(collector);
 	return 0;
 }
 
@@ -516,6 +570,12 @@ struct collector *collector_new(const struct collector_options *options, struct 
 	if (load(collector, err))
 		goto fail;
 	bpf = collector->bpf;
+	if (options->shapes) {
+		collector->shapes = shape_table_new(options->process, options->location,
+						    options->file, &bpf->bss->shape_layout, err);
+		if (!collector->shapes)
+			goto fail;
+	}
 	collector->identities = identity_new(options->writer);
 	collector->ring = ring_buffer__new(bpf_map__fd(bpf->maps.ring), on_record, collector, NULL);
 	collector->held = held_new();
@@ -737,6 +797,8 @@ int collector_finish(struct collector *collector, enum collector_end end,
 		identity_free(collector->identities);
 		collector->identities = identity_new(next);
 		collector->n_numbers = 0;
+		if (collector->shapes)
+			shape_table_restart(collector->shapes);
 		collector->options.writer = next;
 		__atomic_add_fetch(&collector->bpf->bss->generation, 1, __ATOMIC_ACQ_REL);
 		if (!collector->identities)
@@ -751,7 +813,17 @@ int collector_stop(struct collector *collector, enum collector_end end, struct e
 	probes_detach(collector->operator_probes, collector->run_probes);
 	collector->operator_probes = collector->run_probes = NULL;
 	ring_buffer__consume(collector->ring);
+	if (collector->shapes && !shape_table_settled(collector->shapes)) {
+		shape_table_refuse(collector->shapes);
+		if (calibrated(collector))
+			take_pending(collector);
+	}
 	return collector_finish(collector, end, NULL, err);
+}
+
+bool collector_no_shapes(const struct collector *collector)
+{
+	return collector->shapes && collector->operators && !shape_table_proven(collector->shapes);
 }
 
 uint64_t collector_operators(const struct collector *collector)
@@ -767,6 +839,7 @@ void collector_free(struct collector *collector)
 	thread_slots_free(collector->threads);
 	ring_buffer__free(collector->ring);
 	identity_free(collector->identities);
+	shape_table_free(collector->shapes);
 	held_free(collector->held);
 	pool_free(collector->pool);
 	opprobe_bpf__destroy(collector->bpf);

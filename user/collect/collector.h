@@ -29,7 +29,8 @@ struct collector_options {
 	uint64_t buffer_size;	       /* of the ring, bytes; 0 for the default */
 	uint64_t min_duration;	       /* ns: keep operators of longer runs only */
 	bool selective;		       /* record nothing but collector_select()ed runs */
-	bool few_operators;    /* small tables will do */
+	bool shapes;		       /* read the shapes of operators' values */
+	bool few_operators;	       /* small tables will do */
 	/* Set by a signal handler: stop, but orderly. */
 	const volatile sig_atomic_t *stop;
 	/* Called about every 0.2 s while running, for progress; may be NULL. */
@@ -86,6 +87,8 @@ int collector_finish(struct collector *collector, enum collector_end end,
 		     struct capture_writer *next, struct error *err);
 /* Detach, take what is left, and finish. */
 int collector_stop(struct collector *collector, enum collector_end end, struct error *err);
+/* Is it certain that no shapes are recorded, because they could not be proven? */
+bool collector_no_shapes(const struct collector *collector);
 /* Operators written to the capture so far. */
 uint64_t collector_operators(const struct collector *collector);
 void collector_free(struct collector *collector);

@@ -39,6 +39,13 @@ static const struct {
 	[COLUMN_BUSY] = {"busy", "Busy"},
 	[COLUMN_OTHERS] = {"others", "Others"},
 	[COLUMN_DURATION] = {"duration", "Duration"},
+	[COLUMN_FLOPS] = {"flops", "FLOP"},
+	[COLUMN_BYTES] = {"bytes", "Bytes"},
+	[COLUMN_GFLOPS] = {"gflops", "GFLOP/s"},
+	[COLUMN_INTENSITY] = {"flop/byte", "FLOP/B"},
+	[COLUMN_ACTIVATION] = {"activation", "Activation"},
+	[COLUMN_PARAMETERS] = {"parameters", "Parameters"},
+	[COLUMN_OUTPUT] = {"output", "Output"},
 };
 
 static const struct {
@@ -113,6 +120,11 @@ static int no_such_column(const struct analysis *a, const char *key, struct erro
 	return error_set(err, -EINVAL, "There is no column '%s' here; there are: %s", key, names);
 }
 
+int column_find(const struct analysis *a, const char *key, struct column *column, struct error *err)
+{
+	return find_column(a, key, column) ? 0 : no_such_column(a, key, err);
+}
+
 static void add(struct columns *columns, enum column_kind kind)
 {
 	struct column *column = &columns->columns[columns->n++];
@@ -175,6 +187,10 @@ static void choose_usual(const struct analysis *a, const struct report_options *
 		add(columns, COLUMN_BUSY);
 		add(columns, COLUMN_OTHERS);
 	}
+	if (a->sum->amounts.flops) {
+		add(columns, COLUMN_GFLOPS);
+		add(columns, COLUMN_INTENSITY);
+	}
 	for (uint32_t i = 0; i < a->info.n_events; i++) {
 		add_event(a, columns, 0, i);
 		if (options->self_counters)
@@ -204,8 +220,8 @@ int columns_choose(const struct analysis *a, const struct report_options *option
 		if (columns->n == COLUMNS_MAX)
 			return error_set(err, -EINVAL, "More than %d columns were asked for.",
 					 COLUMNS_MAX);
-		if (!find_column(a, key, &columns->columns[columns->n++]))
-			return no_such_column(a, key, err);
+		if (column_find(a, key, &columns->columns[columns->n++], err))
+			return -EINVAL;
 		p = *comma ? comma + 1 : NULL;
 	}
 	return 0;
@@ -331,6 +347,20 @@ double column_value(const struct analysis *a, const struct column *column,
 		return ended && a->has_work ? share(row->work_ns, row->total + row->work_ns) : NAN;
 	case COLUMN_DURATION:
 		return row->run_ns ? (double)row->run_ns : NAN;
+	case COLUMN_FLOPS:
+		return analyze_flops(row);
+	case COLUMN_BYTES:
+		return analyze_bytes(row);
+	case COLUMN_GFLOPS:
+		return analyze_gflops(row);
+	case COLUMN_INTENSITY:
+		return analyze_flop_per_byte(row);
+	case COLUMN_ACTIVATION:
+		return analyze_size(row, SIZE_ACTIVATION);
+	case COLUMN_PARAMETERS:
+		return analyze_size(row, SIZE_PARAMETERS);
+	case COLUMN_OUTPUT:
+		return analyze_size(row, SIZE_OUTPUT);
 	case COLUMN_METRIC:
 		return analyze_metric(a, row, column->index);
 	default:
@@ -362,6 +392,10 @@ static bool applies(const struct column *column, enum line line)
 	case COLUMN_COUNT:
 	case COLUMN_SELF:
 	case COLUMN_THREW:
+	case COLUMN_FLOPS:
+	case COLUMN_BYTES:
+	case COLUMN_GFLOPS:
+	case COLUMN_INTENSITY:
 	case COLUMN_EVENT_SELF:
 		return line == LINE_ROW || line == LINE_SUM;
 	default:
@@ -449,6 +483,20 @@ static void plain_cell(const struct analysis *a, const struct column *column, do
 	case COLUMN_EVENT_INTERVAL:
 		snprintf(cell, size, "\xc2\xb1%.1f%%", value);
 		break;
+	case COLUMN_BYTES:
+	case COLUMN_ACTIVATION:
+	case COLUMN_PARAMETERS:
+	case COLUMN_OUTPUT:
+		text_bytes(cell, size, value < 1e19 ? (uint64_t)(value + 0.5) : UINT64_MAX);
+		break;
+	case COLUMN_GFLOPS:
+	case COLUMN_INTENSITY:
+		/* What moves data computes nothing: that is not a little. */
+		if (value < 0.005) {
+			snprintf(cell, size, "%s", value > 0 ? "<0.01" : "0");
+			break;
+		}
+		/* fallthrough */
 	case COLUMN_METRIC:
 		metric_cell(value, cell, size);
 		break;
@@ -458,6 +506,15 @@ static void plain_cell(const struct analysis *a, const struct column *column, do
 		else
 			text_count(cell, size, value < 1e19 ? (uint64_t)(value + 0.5) : UINT64_MAX);
 	}
+}
+
+/* Whether a sum lacks executions: more than it says there is for sure. */
+static bool is_part(const struct column *column, const struct analyze_row *row)
+{
+	const struct analyze_amounts *amounts = &row->amounts;
+
+	return (column->kind == COLUMN_FLOPS && amounts->flops_counted < amounts->executions) ||
+	       (column->kind == COLUMN_BYTES && amounts->bytes_counted < amounts->executions);
 }
 
 void column_cell(const struct analysis *a, const struct column *column, enum line line,
@@ -479,6 +536,10 @@ void column_cell(const struct analysis *a, const struct column *column, enum lin
 		return;
 	}
 	plain_cell(a, column, value, number_text, sizeof(number_text));
+	if (is_part(column, row)) {
+		snprintf(cell, size, "\xe2\x89\xa5%s", number_text);
+		return;
+	}
 	e = estimate_of(column, row);
 	/* "s" is one column narrower than the other units. */
 	if (e.exact)
@@ -489,81 +550,4 @@ void column_cell(const struct analysis *a, const struct column *column, enum lin
 			 e.coverage < 0.01   ? 1
 			 : e.coverage > 0.99 ? 99
 					     : 100 * e.coverage);
-}
-
-/* -- order ------------------------------------------------------------------- */
-
-struct sorted {
-	double value;
-	const char *text;
-	struct analyze_row *row;
-};
-
-struct order {
-	bool text, ascending;
-};
-
-static int compare_rows(const struct analyze_row *x, const struct analyze_row *y)
-{
-	int by_label;
-
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	by_label = strcmp(x->label, y->label);
-	if (by_label)
-		return by_label;
-	return x->session != y->session ? (x->session > y->session ? 1 : -1)
-					: (x->run > y->run) - (x->run < y->run);
-}
-
-static int compare(const void *a, const void *b, void *context)
-{
-	const struct sorted *x = a, *y = b;
-	const struct order *order = context;
-	int by;
-
-	/* What is not known comes last. */
-	if (order->text)
-		by = !x->text || !y->text ? !x->text - !y->text : strcmp(x->text, y->text);
-	else if (isnan(x->value) || isnan(y->value))
-		by = !!isnan(x->value) - !!isnan(y->value);
-	else
-		by = ((x->value > y->value) - (x->value < y->value)) * (order->ascending ? 1 : -1);
-	return by ? by : compare_rows(x->row, y->row);
-}
-
-struct analyze_row **rows_in_order(const struct analysis *a, const struct report_options *options,
-				   struct error *err)
-{
-	const char *key = options->sort			  ? options->sort
-			  : a->options.group == GROUP_RUN ? "run"
-							  : "total";
-	struct analyze_row **rows = malloc((a->n_rows + 1) * sizeof(struct analyze_row *));
-	struct sorted *sorted = malloc((a->n_rows + 1) * sizeof(*sorted));
-	struct column column;
-	struct order order;
-
-	if (!rows || !sorted) {
-		error_set(err, -ENOMEM, "Cannot sort the report: out of memory.");
-	} else if (!find_column(a, key, &column)) {
-		no_such_column(a, key, err);
-	} else {
-		order.text = column_is_text(&column);
-		order.ascending = column.kind >= COLUMN_SESSION && column.kind <= COLUMN_STEP;
-		for (size_t i = 0; i < a->n_rows; i++) {
-			struct analyze_row *row = a->rows[i];
-
-			sorted[i].row = row;
-			sorted[i].text = order.text ? column_text(&column, row) : NULL;
-			sorted[i].value = order.text ? 0 : column_value(a, &column, row);
-		}
-		qsort_r(sorted, a->n_rows, sizeof(*sorted), compare, &order);
-		for (size_t i = 0; i < a->n_rows; i++)
-			rows[i] = sorted[i].row;
-		free(sorted);
-		return rows;
-	}
-	free(sorted);
-	free(rows);
-	return NULL;
 }

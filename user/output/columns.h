@@ -4,7 +4,8 @@
  * as --columns and --sort take them: name, op, provider, domain, session,
  * index, tid, run, step, inputs, outputs, count, total, avg, min, max,
  * percent, self, p50, p95, p99, threw, migrated, work, busy, others,
- * duration; an event's name for its count, with self:, avg:, others:, ci: or
+ * duration, flops, bytes, gflops, flop/byte, activation, parameters, output;
+ * an event's name for its count, with self:, avg:, others:, ci: or
  * counted: in front for its self count, count per execution, share of other
  * threads, 95 % interval and counted executions; a metric's name.
  */
@@ -41,6 +42,13 @@ enum column_kind {
 	COLUMN_BUSY,
 	COLUMN_OTHERS,
 	COLUMN_DURATION,
+	COLUMN_FLOPS,
+	COLUMN_BYTES,
+	COLUMN_GFLOPS,
+	COLUMN_INTENSITY,
+	COLUMN_ACTIVATION,
+	COLUMN_PARAMETERS,
+	COLUMN_OUTPUT,
 	COLUMN_EVENT, /* those of an event, of which index is the number */
 	COLUMN_EVENT_SELF,
 	COLUMN_EVENT_AVG,
@@ -74,6 +82,9 @@ enum line {
 /* The columns that @options ask for. Returns 0 or -EINVAL with @err set. */
 int columns_choose(const struct analysis *analysis, const struct report_options *options,
 		   struct columns *columns, struct error *err);
+/* The column that @key names. Returns 0 or -EINVAL with @err set. */
+int column_find(const struct analysis *analysis, const char *key, struct column *column,
+		struct error *err);
 /* Fill @key with what a program calls the column: its key, with "_ns" behind
  * if it is a time. */
 void column_key(const struct analysis *analysis, const struct column *column, char *key,

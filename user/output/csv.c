@@ -27,7 +27,8 @@ static int put_text(FILE *out, const char *bytes)
 static bool has_fraction(const struct column *column)
 {
 	return column->kind == COLUMN_METRIC || column->kind == COLUMN_PERCENT ||
-	       column->kind == COLUMN_OTHERS || column->kind == COLUMN_AVG ||
+	       column->kind == COLUMN_OTHERS || column->kind == COLUMN_GFLOPS ||
+	       column->kind == COLUMN_INTENSITY || column->kind == COLUMN_AVG ||
 	       column->kind == COLUMN_EVENT_AVG || column->kind == COLUMN_EVENT_OTHERS ||
 	       column->kind == COLUMN_EVENT_INTERVAL;
 }

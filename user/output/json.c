@@ -127,6 +127,30 @@ static void put_work(struct json *j, const struct analyze_row *row)
 	member_u64(j, "busy_ns", row->total + row->work_ns, row->ended);
 }
 
+static void put_amounts(struct json *j, const struct analyze_row *row)
+{
+	const struct analyze_amounts *amounts = &row->amounts;
+
+	if (!j->a->has_shapes)
+		return;
+	member_u64(j, "flops", amounts->flops, isfinite(analyze_flops(row)));
+	member_u64(j, "flops_counted", amounts->flops_counted, true);
+	member_u64(j, "bytes", amounts->bytes, isfinite(analyze_bytes(row)));
+	member_u64(j, "bytes_counted", amounts->bytes_counted, true);
+	member_u64(j, "amounts_of", amounts->executions, true);
+	member_double(j, "gflops", analyze_gflops(row));
+	member_double(j, "flop_per_byte", analyze_flop_per_byte(row));
+}
+
+static void put_sizes(struct json *j, const struct analyze_row *row)
+{
+	if (!j->a->has_shapes)
+		return;
+	member_double(j, "activation_bytes", analyze_size(row, SIZE_ACTIVATION));
+	member_double(j, "parameter_bytes", analyze_size(row, SIZE_PARAMETERS));
+	member_double(j, "output_bytes", analyze_size(row, SIZE_OUTPUT));
+}
+
 static void put_percentiles(struct json *j, const struct analyze_row *row)
 {
 	static const struct {
@@ -189,6 +213,8 @@ static void put_row(struct json *j, const struct analyze_row *row, unsigned int 
 	member_double(j, "percent",
 		      row->ended && j->a->base_ns ? 100.0 * row->total / j->a->base_ns : NAN);
 	put_work(j, row);
+	put_amounts(j, row);
+	put_sizes(j, row);
 	member_u64(j, "migrated", row->migrated, true);
 	put_counters(j, row);
 	fputc('}', j->out);
@@ -287,6 +313,7 @@ static void put_totals(struct json *j)
 	member_u64(j, "total_ns", a->sum->total, true);
 	member_u64(j, "self_ns", a->sum->self, a->sum->self_counted || !a->sum->self_count);
 	put_work(j, a->sum);
+	put_amounts(j, a->sum);
 	put_counters(j, a->sum);
 	fputs("}", j->out);
 	if (a->gap) {

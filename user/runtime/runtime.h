@@ -17,7 +17,11 @@
 struct elf_image;
 struct identity;
 struct layout;
+struct mapped_file;
 struct process;
+struct shape_layout;
+struct shapes;
+struct shapes_record;
 struct sighting_record;
 struct strings_record;
 
@@ -93,6 +97,12 @@ struct location {
 	size_t n_notes;
 };
 
+/* What a tensor's elements are. */
+struct element_type {
+	const char *name;  /* as the runtime's own profiler prints it */
+	unsigned int bits; /* of one, in memory */
+};
+
 struct runtime {
 	const char *name;  /* "onnxruntime": in captures and --json */
 	const char *title; /* "ONNX Runtime": for people */
@@ -116,6 +126,28 @@ struct runtime {
 	/* Read an operator's names from outside; a negative errno if they are gone. */
 	int (*describe)(const struct process *process, const struct layout *layout,
 			const struct identity *identity, struct strings_record *strings);
+	/*
+	 * Shapes of operators' values; all NULL where they are not read.
+	 * Begin with a @guess where they lie in @process, which has the
+	 * runtime in @file; all must outlive the result. NULL and a sentence
+	 * if it cannot be.
+	 */
+	struct shapes *(*shapes_new)(const struct process *process, const struct location *location,
+				     const struct mapped_file *file, struct shape_layout *guess,
+				     struct error *err);
+	/*
+	 * Compare what was read with @guess with what the graph says. Returns
+	 * 1 if it is proven, 0 if more is needed; -EAGAIN if it was wrong and
+	 * @guess is now another, -ENOEXEC if there is no other.
+	 */
+	int (*shapes_prove)(struct shapes *shapes, const struct layout *layout,
+			    const struct shapes_record *record, struct shape_layout *guess);
+	/* Is @record of the operator that it names? For one that is not verified yet. */
+	bool (*shapes_verify)(const struct shapes *shapes, const struct layout *layout,
+			      const struct shapes_record *record);
+	/* The element type that @class is; NULL if it is not known. */
+	const struct element_type *(*shapes_element)(const struct shapes *shapes, uint64_t class);
+	void (*shapes_free)(struct shapes *shapes);
 };
 
 /* All runtimes, NULL-terminated. */

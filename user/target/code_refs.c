@@ -408,8 +408,8 @@ static bool plt_slot_aarch64(const struct elf_image *image, uint64_t address, ui
 
 static bool stub_slot(const struct elf_image *image, uint64_t address, uint64_t *slot)
 {
-	return image->arch == ELF_ARCH_X86_64 ? plt_slot_x86_64(image, address, slot) :
-						plt_slot_aarch64(image, address, slot);
+	return image->arch == ELF_ARCH_X86_64 ? plt_slot_x86_64(image, address, slot)
+					      : plt_slot_aarch64(image, address, slot);
 }
 
 const char *code_callee_name(const struct elf_image *image, uint64_t address)
@@ -423,7 +423,6 @@ uint64_t code_callee(const struct elf_image *image, uint64_t address)
 {
 	uint64_t slot, function;
 
-	return stub_slot(image, address, &slot) && elf_pointer_at(image, slot, &function) ?
-		       function :
-		       address;
+	return stub_slot(image, address, &slot) && elf_pointer_at(image, slot, &function) ? function
+											  : address;
 }

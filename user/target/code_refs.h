@@ -31,8 +31,8 @@ struct code_ref {
  * one of the @n targets (at most CODE_TARGETS_MAX), or loads from it.
  * x86-64: lea, mov and moves into vector registers with %rip, and in programs
  * linked for fixed addresses any 32-bit immediate; arm64: adr, and adrp with
- * an add or a load soon behind it. Stores up to @max references in order of
- * address; returns how many were stored. What was scanned is dropped from
+ * an add or a load soon behind it. Stores up to @max references; returns how
+ * many were stored. What was scanned is dropped from
  * memory.
  */
 size_t code_refs_find(const struct elf_image *image, const struct code_range *where,

@@ -22,7 +22,7 @@ static struct elf_image *open_candidate(const struct elf_image *image, const cha
 	struct elf_image *debug = NULL;
 	bool same = false;
 
-	if (access(path, R_OK) || elf_image_open(path, &debug, NULL))
+	if (access(path, R_OK) || elf_image_open_debug(path, &debug))
 		return NULL;
 	if (*debug->build_id && *image->build_id)
 		same = !strcmp(debug->build_id, image->build_id);
@@ -56,7 +56,7 @@ static const char *debug_link(const struct elf_image *image, uint32_t *checksum)
 
 	for (size_t i = 1; (section = elf_section(image, i)); i++) {
 		if (section->sh_type != SHT_PROGBITS ||
-		    strcmp(elf_section_name(image, section), ".gnu_debuglink"))
+		    strcmp(elf_section_name(image, section), ".gnu_debuglink") != 0)
 			continue;
 		name = elf_file_view(image, section->sh_offset, section->sh_size);
 		if (!name || section->sh_size < 8 || !memchr(name, '\0', section->sh_size - 4))

@@ -233,7 +233,7 @@ static void find_eh_frame(struct elf_image *image)
 
 	for (size_t i = 1; (section = elf_section(image, i)); i++) {
 		if (section->sh_type == SHT_NOBITS || !(section->sh_flags & SHF_ALLOC) ||
-		    strcmp(elf_section_name(image, section), ".eh_frame"))
+		    strcmp(elf_section_name(image, section), ".eh_frame") != 0)
 			continue;
 		if (elf_view(image, section->sh_addr, section->sh_size)) {
 			image->eh_frame.address = section->sh_addr;
@@ -248,7 +248,8 @@ static int check_header(struct elf_image *image, struct error *err)
 {
 	const Elf64_Ehdr *header = file_header(image);
 
-	if (image->size < sizeof(*header) || memcmp(header->e_ident, ELFMAG, SELFMAG))
+	if (!header || image->size < sizeof(*header) ||
+	    memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
 		return error_set(err, -ENOEXEC, "%s: not an ELF file", image->path);
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
 		return error_set(err, -ENOEXEC,
@@ -273,7 +274,8 @@ static int check_header(struct elf_image *image, struct error *err)
 static int map_file(struct elf_image *image, struct error *err)
 {
 	struct stat status;
-	int fd, code = 0;
+	void *data;
+	int fd;
 
 	fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
@@ -283,16 +285,17 @@ static int map_file(struct elf_image *image, struct error *err)
 		return error_set(err, -ENOEXEC, "%s: not a regular file with content", image->path);
 	}
 	image->size = (uint64_t)status.st_size;
-	image->data = mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (image->data == MAP_FAILED) {
-		code = error_set(err, -errno, "cannot map %s: %s", image->path, strerror(errno));
-		image->data = NULL;
-	}
+	data = mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
-	return code;
+	if (data == MAP_FAILED)
+		return error_set(err, -ENOMEM, "%s: its %lu bytes cannot be mapped", image->path,
+				 (unsigned long)image->size);
+	image->data = data;
+	return 0;
 }
 
-int elf_image_open(const char *path, struct elf_image **result, struct error *err)
+static int open_image(const char *path, int (*segments)(struct elf_image *, struct error *),
+		      struct elf_image **result, struct error *err)
 {
 	struct elf_image *image = calloc(1, sizeof(*image));
 	int code;
@@ -305,7 +308,7 @@ int elf_image_open(const char *path, struct elf_image **result, struct error *er
 	if (!code)
 		code = check_header(image, err);
 	if (!code)
-		code = read_segments(image, err);
+		code = segments(image, err);
 	if (code) {
 		elf_image_close(image);
 		return code;
@@ -314,6 +317,23 @@ int elf_image_open(const char *path, struct elf_image **result, struct error *er
 	find_eh_frame(image);
 	*result = image;
 	return 0;
+}
+
+int elf_image_open(const char *path, struct elf_image **image, struct error *err)
+{
+	return open_image(path, read_segments, image, err);
+}
+
+static int skip_segments(struct elf_image *image, struct error *err)
+{
+	(void)image;
+	(void)err;
+	return 0;
+}
+
+int elf_image_open_debug(const char *path, struct elf_image **image)
+{
+	return open_image(path, skip_segments, image, NULL);
 }
 
 void elf_image_close(struct elf_image *image)
@@ -345,7 +365,8 @@ static bool holds_constants(const struct elf_image *image, const Elf64_Shdr *sec
 	if (section->sh_flags & (SHF_EXECINSTR | SHF_WRITE))
 		return false;
 	name = elf_section_name(image, section);
-	return strncmp(name, ".eh_frame", strlen(".eh_frame")) && strcmp(name, ".gcc_except_table");
+	return strncmp(name, ".eh_frame", strlen(".eh_frame")) != 0 &&
+	       strcmp(name, ".gcc_except_table") != 0;
 }
 
 static size_t section_ranges(const struct elf_image *image, struct elf_range *ranges, size_t max,

@@ -300,6 +300,8 @@ int elf_image_load(struct elf_image *image, struct error *err)
 	image->symbols = elf_symtab(image);
 	if (!image->symbols)
 		image->debug_file = elf_debug_file(image);
+	if (image->debug_file)
+		image->symbols = image->debug_file->symbols;
 	return 0;
 }
 
@@ -307,7 +309,8 @@ void elf_tables_free(struct elf_image *image)
 {
 	free(image->pointers);
 	free(image->dynamic_symbols);
-	free(image->symbols);
+	if (!image->debug_file)
+		free(image->symbols);
 }
 
 /* -- pointers ------------------------------------------------------------------ */

@@ -26,6 +26,11 @@ const char *elf_section_name(const struct elf_image *image, const Elf64_Shdr *se
 /* Frees what elf_image_load() made, but not the debug file. */
 void elf_tables_free(struct elf_image *image);
 
+/*
+ * Open a debug file for its sections alone: its program headers are those of
+ * the file that it belongs to, whose content it does not have.
+ */
+int elf_image_open_debug(const char *path, struct elf_image **image);
 /* The debug file of @image, opened and with its symbols loaded, or NULL. */
 struct elf_image *elf_debug_file(const struct elf_image *image);
 /* The .symtab of @image, or NULL. */

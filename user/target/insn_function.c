@@ -16,6 +16,7 @@ static int decode_part(struct elf_image *image, struct disassembler *dis,
 	uint64_t size = part->range.end - part->range.start;
 	const uint8_t *code = elf_view(image, part->range.start, size);
 	uint64_t position = 0;
+	size_t room;
 
 	if (!code || size > FUNCTION_BYTES_MAX)
 		return error_set(err, -ENOEXEC,
@@ -23,17 +24,18 @@ static int decode_part(struct elf_image *image, struct disassembler *dis,
 				 image->path, (unsigned long)part->range.start,
 				 (unsigned long)size);
 	/* An instruction has four bytes on arm64, about four on x86-64. */
-	part->insns = NULL;
-	for (size_t room = 0; position < size; part->n++) {
+	room = size / 4 + 8;
+	part->insns = malloc(room * sizeof(*part->insns));
+	for (; position < size && part->insns; part->n++) {
 		unsigned int length;
 
 		if (part->n == room) {
-			room = room ? 2 * room : size / 4 + 8;
-			void *insns = realloc(part->insns, room * sizeof(*part->insns));
+			void *insns = realloc(part->insns, 2 * room * sizeof(*part->insns));
 
 			if (!insns)
-				return error_set(err, -ENOMEM, "%s: out of memory", image->path);
+				break;
 			part->insns = insns;
+			room *= 2;
 		}
 		length = disassemble(dis, code + position, size - position,
 				     part->range.start + position, &part->insns[part->n]);
@@ -43,7 +45,7 @@ static int decode_part(struct elf_image *image, struct disassembler *dis,
 					 (unsigned long)(part->range.start + position));
 		position += length;
 	}
-	return 0;
+	return position < size ? error_set(err, -ENOMEM, "%s: out of memory", image->path) : 0;
 }
 
 static bool in_range(const struct code_range *range, uint64_t address)

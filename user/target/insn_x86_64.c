@@ -373,11 +373,10 @@ unsigned int insn_decode_x86_64(struct disassembler *dis, const uint8_t *code, s
 	if (insn->kind == INSN_PLAIN)
 		set_effect(cs, insn);
 	if (!cs_regs_access(dis->handle, cs, read, &n_read, written, &n_written)) {
-		for (unsigned int i = 0; i < n_written; i++) {
+		for (unsigned int i = 0; i < n_written; i++)
 			insn->written |= register_bits(written[i]);
-		}
 	}
-	if (insn->effect != EFFECT_STORE && insn->effect != EFFECT_OTHER)
+	if (insn->effect != EFFECT_STORE && insn->reg != REG_NONE)
 		insn->written |= 1ULL << insn->reg;
 	/* movhps leaves the other word as it is. */
 	if (insn->effect == EFFECT_LOAD && insn->reg >= REG_XMM_HIGH)

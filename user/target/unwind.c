@@ -279,7 +279,8 @@ static bool read_header_table(struct elf_image *image, struct unwind_table *tabl
 	return table->n == count;
 }
 
-static int make_table(struct elf_image *image, struct error *err)
+/* Leaves the image without a table, and a sentence, if there is no memory. */
+static void make_table(struct elf_image *image, struct error *err)
 {
 	struct unwind_table *table = calloc(1, sizeof(*table));
 	uint64_t start = 0, end;
@@ -301,7 +302,6 @@ static int make_table(struct elf_image *image, struct error *err)
 			qsort(table->entries, table->n, sizeof(*table->entries), compare_entries);
 	}
 	image->unwind = table;
-	return 0;
 }
 
 void unwind_table_free(struct unwind_table *table)
@@ -316,11 +316,12 @@ int unwind_find(struct elf_image *image, uint64_t pc, struct code_range *range, 
 	const struct unwind_table *table;
 	struct frame_info info;
 	size_t low = 0, high;
-	int code = image->unwind ? 0 : make_table(image, err);
 
-	if (code)
-		return code;
+	if (!image->unwind)
+		make_table(image, err);
 	table = image->unwind;
+	if (!table)
+		return -ENOMEM;
 	if (!table->n)
 		return error_set(err, -ENOEXEC,
 				 "%s: it has no .eh_frame, so the bounds of its functions cannot "

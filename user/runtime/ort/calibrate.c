@@ -336,3 +336,15 @@ int ort_describe(const struct process *process, const struct layout *layout,
 					     strings->provider, WORD_BYTES);
 	return 0;
 }
+
+int ort_read_string(const struct process *process, unsigned int abi, uint64_t address, char *to,
+		    size_t size)
+{
+	struct text text;
+
+	if (read_text(process, abi, address, &text) || text.length >= size)
+		return -EINVAL;
+	memcpy(to, text.data, text.length);
+	to[text.length] = '\0';
+	return 0;
+}

@@ -32,4 +32,11 @@ int ort_calibrate(const struct process *process, const struct sighting_record *s
 int ort_describe(const struct process *process, const struct layout *layout,
 		 const struct identity *identity, struct strings_record *strings);
 
+/*
+ * Read the std::string at @address, of enum string_abi @abi, into @to, ended
+ * by NUL. -EINVAL if there is none, or one that does not fit.
+ */
+int ort_read_string(const struct process *process, unsigned int abi, uint64_t address, char *to,
+		    size_t size);
+
 #endif

@@ -2,7 +2,6 @@
 #include "locate.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -140,7 +139,7 @@ static bool next_symbol(struct finder *finder, const char *prefix, uint32_t *ind
 	while (elf_symbol_next(finder->image->symbols, index, &symbol)) {
 		/* A '.' marks parts that the compiler split off: ".cold", ".part.0". */
 		if (!symbol.function || !symbol.defined ||
-		    strncmp(symbol.name, prefix, strlen(prefix)) || strchr(symbol.name, '.') ||
+		    strncmp(symbol.name, prefix, strlen(prefix)) != 0 || strchr(symbol.name, '.') ||
 		    !elf_is_code(finder->image, symbol.address))
 			continue;
 		*address = symbol.address;
@@ -195,14 +194,11 @@ int ort_add_site(struct finder *finder, struct site site, const struct function 
 	return 0;
 }
 
-void ort_note(struct finder *finder, const char *format, ...)
+void ort_note(struct finder *finder, const char *text)
 {
 	struct location *location = finder->location;
-	va_list args;
 
-	if (location->n_notes == sizeof(location->notes) / sizeof(*location->notes))
-		return;
-	va_start(args, format);
-	vsnprintf(location->notes[location->n_notes++], sizeof(*location->notes), format, args);
-	va_end(args);
+	if (location->n_notes < sizeof(location->notes) / sizeof(*location->notes))
+		snprintf(location->notes[location->n_notes++], sizeof(*location->notes), "%s",
+			 text);
 }

@@ -98,6 +98,6 @@ bool ort_has_symbol(struct finder *finder, const char *prefix, uint64_t address)
 int ort_add_site(struct finder *finder, struct site site, const struct function *function,
 		 const struct insn *insn, struct error *err);
 /* A sentence for the user about what could not be proven. */
-void ort_note(struct finder *finder, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ort_note(struct finder *finder, const char *text);
 
 #endif

@@ -266,7 +266,7 @@ static int add_by_index(struct finder *finder, const struct candidate *found, st
 			    .convention = OP_BY_INDEX,
 			    .routes = found->routes,
 			    .function = finder->n_functions++};
-	struct computes computes;
+	struct computes computes = {.n = 0};
 	struct function function;
 	const struct insn *entry;
 	uint64_t keep = 1ULL << abi->args[0] | 1ULL << abi->args[1] | 1ULL << abi->args[2];
@@ -297,7 +297,7 @@ static int add_by_kernel(struct finder *finder, const struct candidate *found, s
 			    .convention = OP_BY_KERNEL,
 			    .routes = found->routes,
 			    .function = finder->n_functions++};
-	struct computes computes;
+	struct computes computes = {.n = 0};
 	struct function function;
 	int code = function_decode(finder->image, finder->dis, &found->range, &function, err);
 
@@ -350,7 +350,7 @@ static int locate_execute_kernel(struct finder *finder, struct error *err)
 	const struct anchor_refs *string = ort_functions(finder, ANCHOR_EXECUTE_KERNEL);
 	struct candidates candidates = {.n = 0};
 	struct code_range execute = {.start = 0};
-	struct candidate found;
+	struct candidate found = {.routes = 0};
 	int code;
 
 	add_symbol(finder, &candidates, "_ZN11onnxruntime13ExecuteKernelE");
@@ -390,7 +390,7 @@ static int locate_sequential(struct finder *finder, struct candidate *found, str
 static int locate_executors(struct finder *finder, struct error *err)
 {
 	const struct anchor_refs *failed = ort_functions(finder, ANCHOR_NODE_FAILED);
-	struct candidate sequential, other;
+	struct candidate sequential = {.routes = 0}, other;
 	int code = locate_sequential(finder, &sequential, err);
 
 	if (!code)

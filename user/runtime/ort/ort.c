@@ -5,6 +5,7 @@
 
 #include "calibrate.h"
 #include "locate.h"
+#include "shapes.h"
 
 static int ort_detect(const struct elf_image *image, struct error *err)
 {
@@ -50,4 +51,9 @@ const struct runtime ort_runtime = {
 	.locate = ort_locate,
 	.calibrate = ort_calibrate,
 	.describe = ort_describe,
+	.shapes_new = ort_shapes_new,
+	.shapes_prove = ort_shapes_prove,
+	.shapes_verify = ort_shapes_verify,
+	.shapes_element = ort_shapes_element,
+	.shapes_free = ort_shapes_free,
 };

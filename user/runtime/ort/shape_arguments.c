@@ -10,11 +10,11 @@
 #include "calibrate.h"
 #include "shapes.h"
 
-#define INFO_AT	       8 /* in NodeArg: the message; before it the type's text */
-#define MESSAGE_WORDS  12
+#define INFO_AT		8 /* in NodeArg: the message; before it the type's text */
+#define INFO_WORDS	9 /* of a ValueInfoProto, at most */
+#define MESSAGE_WORDS	6 /* of the others */
 #define DIMENSION_VALUE 4 /* as words: value, and behind it which of its kinds it is */
 #define KIND_VALUE	1
-#define KIND_SYMBOL	2
 
 static bool is_class(const struct shapes *shapes, uint64_t object, enum shape_class class)
 {
@@ -25,18 +25,17 @@ static bool is_class(const struct shapes *shapes, uint64_t object, enum shape_cl
 	       vtable == shapes->classes[class];
 }
 
-/* The first field of the message at @message that points to an object of @class, or 0. */
-static uint64_t field(const struct shapes *shapes, uint64_t message, enum shape_class class)
+/* The first of @n words of the message at @message that points to an object of @class, or 0. */
+static uint64_t field(const struct shapes *shapes, uint64_t message, size_t n,
+		      enum shape_class class)
 {
-	uint64_t words[MESSAGE_WORDS];
+	uint64_t words[INFO_WORDS];
 
-	if (!message || process_read(shapes->process, message, words, sizeof(words)))
+	if (!message || process_read(shapes->process, message, words, n * sizeof(*words)))
 		return 0;
-	for (size_t i = 1; i < MESSAGE_WORDS; i++) {
-		/* Beyond the end of this message another may begin. */
+	for (size_t i = 1; i < n; i++)
 		if (is_class(shapes, words[i], class))
 			return words[i];
-	}
 	return 0;
 }
 
@@ -63,11 +62,11 @@ static int read_dimensions(const struct shapes *shapes, uint64_t shape, struct a
 
 	if (process_read(shapes->process, shape, words, sizeof(words)))
 		return -EFAULT;
-	for (size_t i = 2; i < 6; i++) {
+	for (size_t i = 2; i < MESSAGE_WORDS - 1; i++) {
 		uint64_t at = words[i] & ~1ULL;
 
 		if (is_class(shapes, at, CLASS_DIMENSION)) {
-			argument->rank = 1;
+			argument->rank = (uint32_t)words[i + 1] == 1;
 			read_dimension(shapes, at, argument, 0);
 			return 0;
 		}
@@ -94,7 +93,7 @@ static int read_dimensions(const struct shapes *shapes, uint64_t shape, struct a
 int argument_read(const struct shapes *shapes, unsigned int string_abi, uint64_t address,
 		  struct argument *argument)
 {
-	uint64_t text, tensor, shape;
+	uint64_t text, type, tensor, shape;
 
 	memset(argument, 0, sizeof(*argument));
 	argument->rank = -1;
@@ -104,8 +103,9 @@ int argument_read(const struct shapes *shapes, unsigned int string_abi, uint64_t
 	if (ort_read_string(shapes->process, string_abi, text, argument->type,
 			    sizeof(argument->type)))
 		return -EINVAL;
-	tensor = field(shapes, field(shapes, address + INFO_AT, CLASS_TYPE), CLASS_TENSOR);
-	shape = field(shapes, tensor, CLASS_SHAPE);
+	type = field(shapes, address + INFO_AT, INFO_WORDS, CLASS_TYPE);
+	tensor = field(shapes, type, MESSAGE_WORDS, CLASS_TENSOR);
+	shape = field(shapes, tensor, MESSAGE_WORDS, CLASS_SHAPE);
 	if (shape && read_dimensions(shapes, shape, argument))
 		argument->rank = -1;
 	return 0;

@@ -65,6 +65,8 @@ static const struct {
 	{"NS_12Float4E2M1x2E", {"Float4E2M1", 4}, "float4e2m1"},
 	{"NS_10Int4x2BaseILb1EEE", {"Int4x2", 4}, "int4"},
 	{"NS_10Int4x2BaseILb0EEE", {"UInt4x2", 4}, "uint4"},
+	{"NS_10Int2x4BaseILb1EEE", {"Int2x4", 2}, "int2"},
+	{"NS_10Int2x4BaseILb0EEE", {"UInt2x4", 2}, "uint2"},
 };
 
 /* The vtable of the class whose name is at @name; 0 if there is not exactly one. */
@@ -103,7 +105,7 @@ static void add_element(struct shapes *shapes, const struct elf_image *image, co
 	}
 }
 
-/* Is the string at @text, in @left bytes, one of the classes? */
+/* Is the string at @address the name of one of the classes? */
 static void match(struct shapes *shapes, const struct elf_image *image, uint64_t address)
 {
 	const char *name = elf_string(image, address, 256);
@@ -156,7 +158,6 @@ static int find(const struct elf_image *image, const struct mapped_file *file,
 {
 	uint64_t bias = bias_of(image, file);
 
-	/* Both stand in few words of few other names. */
 	search(shapes, image, "N11onnxruntime");
 	search(shapes, image, "N4onnx");
 	for (size_t i = 0; i < CLASSES; i++) {

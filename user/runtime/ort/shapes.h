@@ -42,7 +42,8 @@ struct shapes {
 	struct element_class elements[ELEMENTS_MAX];
 	size_t n_elements;
 	/* The proof so far, of one guess. */
-	unsigned int points, values, records;
+	unsigned int points, agree, disagree, records;
+	bool found_inline;
 	unsigned int strides_tried; /* bits: index in the list of strides */
 };
 

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * FLOP and bytes of operators. Shapes are as the runtime's own profiler wrote
+ * them; what is expected was worked out from the models' definitions.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/flops.h"
+#include "analyze/tensors.h"
+
+#define NONE UINT64_MAX
+#define MS   "com.microsoft"
+
+static void expect_in(const char *domain, const char *op, const char *inputs, const char *outputs,
+		      uint64_t flops, uint64_t bytes)
+{
+	struct flops f = flops_of(op, domain, inputs, outputs);
+
+	if (f.flops != flops || f.bytes != bytes)
+		fail_msg("%s %s %s: %lld FLOP, %lld bytes", op, inputs, outputs, (long long)f.flops,
+			 (long long)f.bytes);
+}
+
+static void expect(const char *op, const char *inputs, const char *outputs, uint64_t flops,
+		   uint64_t bytes)
+{
+	expect_in("", op, inputs, outputs, flops, bytes);
+}
+
+static void the_text_becomes_tensors(void **state)
+{
+	struct tensor t[TENSORS_MAX];
+
+	assert_int_equal(tensors_parse("[{\"float\":[2,3,4]},{\"int64\":[]},{\"bool\":[7]},"
+				       "{\"uint4\":[5]},{\"string\":[2]},{\"float16\":[0,9]}]",
+				       t),
+			 6);
+	assert_int_equal(t[0].rank, 3);
+	assert_int_equal(t[0].dims[2], 4);
+	assert_int_equal(t[0].bytes, 96);
+	assert_int_equal(t[1].elements, 1);
+	assert_int_equal(t[1].bytes, 8);
+	assert_int_equal(t[2].bytes, 7);
+	assert_int_equal(t[3].bytes, 3);
+	assert_true(t[4].bytes == NONE && t[4].elements == 2);
+	assert_int_equal(t[5].bytes, 0);
+	assert_int_equal(tensors_parse("[]", t), 0);
+}
+
+static void other_texts_are_refused(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"[",
+		"]",
+		"[{}]",
+		"[{\"float\":[1]}",
+		"[{\"float\":[1]}] ",
+		"[{\"float\":[1]},]",
+		"[{\"float\":[1,]}]",
+		"[{\"float\":[,1]}]",
+		"[{\"float\":[-1]}]",
+		"[{\"\":[1]}]",
+		"[{\"fl\noat\":[1]}]",
+		"[{\"float\":[1]}{\"float\":[1]}]",
+		"[{\"float\":[18446744073709551616]}]",
+		"[{\"float\":[4294967296,4294967296]}]",
+		"[{\"float\":[4294967296,1073741824]}]",
+		"[{\"float\":[1,1,1,1,1,1,1,1,1,1,1,1,1]}]",
+	};
+	struct tensor t[TENSORS_MAX];
+	char many[(TENSORS_MAX + 1) * 14 + 2] = "[{\"float\":[]}";
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (tensors_parse(texts[i], t) != -1)
+			fail_msg("%s", texts[i]);
+	for (int i = 1; i < TENSORS_MAX; i++)
+		strcat(many, ",{\"float\":[]}");
+	assert_int_equal(tensors_parse(strcat(many, "]"), t), TENSORS_MAX);
+	many[strlen(many) - 1] = '\0';
+	assert_int_equal(tensors_parse(strcat(many, ",{\"float\":[]}]"), t), -1);
+}
+
+/* The convolutions of the test model "resnet", fused as the runtime fuses
+ * them: multiply-adds = filters * places * channels * 9. */
+static void convolutions_count_multiply_adds_twice(void **state)
+{
+	expect_in("com.microsoft.nchwc", "Conv",
+		  "[{\"float\":[1,3,96,96]},{\"float\":[32,3,3,3]},{\"float\":[32]}]",
+		  "[{\"float\":[1,32,96,96]}]", 2 * 32 * 96 * 96 * 3 * 9,
+		  4 * (3 * 96 * 96 + 32 * 27 + 32 + 32 * 96 * 96));
+	expect_in("com.microsoft.nchwc", "Conv",
+		  "[{\"float\":[1,32,48,48]},{\"float\":[64,32,1,1]},{\"float\":[64]}]",
+		  "[{\"float\":[1,64,24,24]}]", 2 * 64 * 24 * 24 * 32,
+		  4 * (32 * 48 * 48 + 64 * 32 + 64 + 64 * 24 * 24));
+	/* The shortcut's sum is read, too. */
+	expect_in(MS, "FusedConv",
+		  "[{\"float\":[1,64,24,24]},{\"float\":[64,64,3,3]},{\"float\":[64]},"
+		  "{\"float\":[1,64,24,24]}]",
+		  "[{\"float\":[1,64,24,24]}]", 2 * 64 * 24 * 24 * 64 * 9,
+		  4 * (3 * 64 * 24 * 24 + 64 * 64 * 9 + 64));
+	/* Depthwise, in blocks of eight channels: 20 of them padded to 24. */
+	expect_in("com.microsoft.nchwc", "Conv", "[{\"float\":[1,24,8,8]},{\"float\":[24,1,3,3]}]",
+		  "[{\"float\":[1,24,8,8]}]", 2 * 24 * 64 * 9, 4 * (2 * 24 * 64 + 24 * 9));
+	/* One dimension, two groups, half precision; channels last. */
+	expect("Conv", "[{\"float16\":[5,4,10]},{\"float16\":[6,2,3]}]", "[{\"float16\":[5,6,8]}]",
+	       2 * 5 * 6 * 8 * 2 * 3, 2 * (200 + 36 + 240));
+	expect_in(MS, "NhwcFusedConv", "[{\"float16\":[1,8,8,16]},{\"float16\":[32,16,3,3]}]",
+		  "[{\"float16\":[1,6,6,32]}]", 2 * 36 * 32 * 16 * 9,
+		  2 * (64 * 16 + 32 * 144 + 36 * 32));
+	expect("ConvTranspose", "[{\"float\":[1,20,4,4]},{\"float\":[20,6,2,2]}]",
+	       "[{\"float\":[1,6,8,8]}]", 2 * 20 * 16 * 6 * 4, 4 * (320 + 480 + 384));
+	expect("ConvInteger", "[{\"uint8\":[1,3,16,16]},{\"uint8\":[8,3,3,3]},{\"uint8\":[]}]",
+	       "[{\"int32\":[1,8,14,14]}]", 2 * 8 * 196 * 27, 768 + 216 + 1 + 4 * 8 * 196);
+	expect("QLinearConv",
+	       "[{\"uint8\":[1,3,16,16]},{\"float\":[]},{\"uint8\":[]},{\"int8\":[8,3,3,3]},"
+	       "{\"float\":[]},{\"int8\":[]},{\"float\":[]},{\"uint8\":[]}]",
+	       "[{\"uint8\":[1,8,14,14]}]", 2 * 8 * 196 * 27, 768 + 216 + 15 + 8 * 196);
+}
+
+static void without_its_filter_a_convolution_is_not_known(void **state)
+{
+	expect("ConvTranspose", "[{\"float\":[1,20,4,4]}]", "[{\"float\":[1,6,8,8]}]", NONE, NONE);
+	expect("QLinearConv",
+	       "[{\"uint8\":[1,3,16,16]},{\"float\":[]},{\"uint8\":[]},{\"float\":[]},"
+	       "{\"int8\":[]},{\"float\":[]},{\"uint8\":[]}]",
+	       "[{\"uint8\":[1,8,14,14]}]", NONE, NONE);
+	/* What is there instead is the sum to add to. */
+	expect_in(MS, "FusedConv", "[{\"float\":[8,4,6,6]},{\"float\":[8,8,6,6]}]",
+		  "[{\"float\":[8,8,6,6]}]", NONE, NONE);
+}
+
+/* Of the test model "transformer" with batch 2 and length 16. */
+static void matrix_products_need_no_packed_weights(void **state)
+{
+	expect("MatMul", "[{\"float\":[2,16,64]}]", "[{\"float\":[2,16,256]}]", 2 * 32 * 64 * 256,
+	       4 * (32 * 64 + 64 * 256 + 32 * 256));
+	expect("MatMul", "[{\"float\":[2,16,64]},{\"float\":[64,256]}]", "[{\"float\":[2,16,256]}]",
+	       2 * 32 * 64 * 256, 4 * (32 * 64 + 64 * 256 + 32 * 256));
+	expect("MatMul", "[{\"float\":[2,4,16,16]},{\"float\":[2,4,16,16]}]",
+	       "[{\"float\":[2,4,16,16]}]", 2 * 8 * 16 * 16 * 16, 4 * 3 * 2048);
+	expect("MatMul", "[{\"float\":[5]},{\"float\":[5]}]", "[{\"float\":[]}]", 10, 44);
+	expect("MatMul", "[{\"float\":[0,5]}]", "[{\"float\":[0,3]}]", 0, 60);
+	expect("MatMul", "[{\"float\":[3,5]},{\"float\":[4,6]}]", "[{\"float\":[3,6]}]", NONE,
+	       NONE);
+	expect("MatMulInteger", "[{\"uint8\":[1,6]},{\"uint8\":[]}]", "[{\"int32\":[1,5]}]", 60,
+	       6 + 1 + 30 + 20);
+	expect("MatMulInteger", "[{\"uint8\":[1,6]},{\"int8\":[6,5]},{\"uint8\":[]}]",
+	       "[{\"int32\":[1,5]}]", 60, 6 + 1 + 30 + 20);
+	expect_in(MS, "MatMulNBits", "[{\"float\":[2,9,16]},{\"float\":[24]}]",
+		  "[{\"float\":[2,9,24]}]", 2 * 18 * 16 * 24, NONE);
+	expect_in(MS, "MatMulNBits", "[{\"float\":[2,9,16]},{\"uint8\":[24,1,8]},{\"float\":[24]}]",
+		  "[{\"float\":[2,9,24]}]", 2 * 18 * 16 * 24, 4 * 288 + 192 + 96 + 4 * 432);
+	/* K is 3 whichever side is transposed; a square hides nothing. */
+	expect_in(MS, "FusedMatMul", "[{\"float\":[2,5,3]},{\"float\":[2,7,3]}]",
+		  "[{\"float\":[2,5,7]}]", 2 * 2 * 5 * 7 * 3, 4 * (30 + 42 + 70));
+	expect_in(MS, "FusedMatMul", "[{\"float\":[2,3,5]},{\"float\":[2,3,7]}]",
+		  "[{\"float\":[2,5,7]}]", 2 * 2 * 5 * 7 * 3, 4 * (30 + 42 + 70));
+	expect_in(MS, "FusedMatMul", "[{\"float\":[2,4,16,16]},{\"float\":[2,4,16,16]}]",
+		  "[{\"float\":[2,4,16,16]}]", 2 * 8 * 16 * 16 * 16, 4 * 3 * 2048);
+	expect_in(MS, "FusedMatMul", "[{\"float\":[2,3,5]},{\"float\":[2,4,7]}]",
+		  "[{\"float\":[2,5,7]}]", NONE, NONE);
+}
+
+static void gemm_tells_a_bias_from_a_weight(void **state)
+{
+	expect("Gemm", "[{\"float\":[1,64]},{\"float\":[10]}]", "[{\"float\":[1,10]}]", 1280,
+	       4 * (64 + 10 + 640 + 10));
+	expect("Gemm", "[{\"float\":[1,5]},{\"float\":[1,7]}]", "[{\"float\":[1,7]}]", 70,
+	       4 * (5 + 7 + 35 + 7));
+	expect("Gemm", "[{\"float\":[1,5]},{\"float\":[7,5]}]", "[{\"float\":[1,7]}]", 70,
+	       4 * (5 + 35 + 7));
+	expect("Gemm", "[{\"float\":[5,4]},{\"float\":[5,7]},{\"float\":[7]}]",
+	       "[{\"float\":[4,7]}]", 2 * 4 * 5 * 7, 4 * (20 + 35 + 7 + 28));
+	/* Either: its FLOP are known all the same. */
+	expect("Gemm", "[{\"float\":[7,7]},{\"float\":[7,7]}]", "[{\"float\":[7,7]}]", 686, NONE);
+	expect("Gemm", "[{\"float\":[3,5]},{\"float\":[5,7]}]", "[{\"float\":[4,7]}]", NONE, NONE);
+}
+
+static void attention_counts_its_matrix_products(void **state)
+{
+	/* Batch 2, 9 queries and keys, width 16: projections, scores, values. */
+	expect_in(MS, "Attention", "[{\"float\":[2,9,16]},{\"float\":[48]}]",
+		  "[{\"float\":[2,9,16]}]", 2 * 18 * 16 * 48 + 2 * (2 * 18 * 9 * 16),
+		  4 * (288 + 16 * 48 + 48 + 288));
+	expect_in(MS, "Attention", "[{\"float\":[2,9,16]},{\"float\":[16,48]},{\"float\":[48]}]",
+		  "[{\"float\":[2,9,16]}]", 2 * 18 * 16 * 48 + 2 * (2 * 18 * 9 * 16),
+		  4 * (288 + 16 * 48 + 48 + 288));
+	expect_in(MS, "MultiHeadAttention",
+		  "[{\"float\":[2,9,16]},{\"float\":[2,11,16]},{\"float\":[2,11,16]}]",
+		  "[{\"float\":[2,9,16]}]", 2 * (2 * 18 * 11 * 16), 4 * (2 * 288 + 2 * 352));
+	/* Four tokens more are in the past. */
+	expect_in(MS, "MultiHeadAttention",
+		  "[{\"float\":[1,1,16]},{\"float\":[1,1,16]},{\"float\":[1,1,16]},"
+		  "{\"float\":[1,4,4,4]},{\"float\":[1,4,4,4]}]",
+		  "[{\"float\":[1,1,16]},{\"float\":[1,4,5,4]},{\"float\":[1,4,5,4]}]",
+		  2 * (2 * 5 * 16), 4 * (64 + 2 * 64 + 2 * 80));
+	expect_in(MS, "GroupQueryAttention",
+		  "[{\"float\":[1,3,32]},{\"float\":[1,3,8]},{\"float\":[1,3,8]},{\"int32\":[1]},"
+		  "{\"int32\":[]}]",
+		  "[{\"float\":[1,3,32]},{\"float\":[1,1,3,8]},{\"float\":[1,1,3,8]}]",
+		  2 * (2 * 3 * 3 * 32), 4 * (96 + 48 + 2 + 96 + 48));
+	/* One buffer of 64 places: how many are in use is not in the shapes. */
+	expect_in(MS, "GroupQueryAttention",
+		  "[{\"float\":[1,1,32]},{\"float\":[1,1,8]},{\"float\":[1,1,8]},"
+		  "{\"float\":[1,1,64,8]},{\"float\":[1,1,64,8]},{\"int32\":[1]},{\"int32\":[]}]",
+		  "[{\"float\":[1,1,32]},{\"float\":[1,1,64,8]},{\"float\":[1,1,64,8]}]", NONE,
+		  4 * (32 + 16 + 1024 + 2 + 32 + 1024));
+	expect("Attention", "[{\"float\":[2,4,9,4]},{\"float\":[2,4,11,4]},{\"float\":[2,4,11,8]}]",
+	       "[{\"float\":[2,4,9,8]}]", 2 * 2 * 4 * 9 * 11 * (4 + 8),
+	       4 * (288 + 352 + 704 + 576));
+}
+
+static void other_operators_count_per_element(void **state)
+{
+	expect("Add", "[{\"float\":[64]},{\"float\":[2,16,64]}]", "[{\"float\":[2,16,64]}]", 2048,
+	       4 * (64 + 2 * 2048));
+	expect("Sum", "[{\"float\":[8]},{\"float\":[8]},{\"float\":[8]}]", "[{\"float\":[8]}]", 16,
+	       128);
+	expect("Relu", "[{\"float\":[3,4]}]", "[{\"float\":[3,4]}]", 12, 96);
+	expect("Softmax", "[{\"float\":[1,10]}]", "[{\"float\":[1,10]}]", 50, 80);
+	expect("BatchNormalization",
+	       "[{\"float\":[1,2,3]},{\"float\":[2]},{\"float\":[2]},{\"float\":[2]},"
+	       "{\"float\":[2]}]",
+	       "[{\"float\":[1,2,3]}]", 24, 80);
+	/* The same as the seven operators that it was made of. */
+	expect("LayerNormalization", "[{\"float\":[2,16,64]},{\"float\":[64]},{\"float\":[64]}]",
+	       "[{\"float\":[2,16,64]}]", 7 * 2048, 4 * (2 * 2048 + 128));
+	expect("LayerNormalization", "[{\"float\":[2,16,64]},{\"float\":[64]}]",
+	       "[{\"float\":[2,16,64]}]", 6 * 2048, 4 * (2 * 2048 + 64));
+	expect_in(MS, "SkipLayerNormalization",
+		  "[{\"float\":[2,9,16]},{\"float\":[2,9,16]},{\"float\":[16]},{\"float\":[16]}]",
+		  "[{\"float\":[2,9,16]}]", 8 * 288, 4 * (3 * 288 + 32));
+	expect_in(MS, "BiasGelu", "[{\"float\":[2,16,256]},{\"float\":[256]}]",
+		  "[{\"float\":[2,16,256]}]", 6 * 8192, 4 * (2 * 8192 + 256));
+	expect("ReduceMean", "[{\"float\":[1,6,8,8]}]", "[{\"float\":[1,6]}]", 384 + 6, 1560);
+	expect("GlobalAveragePool", "[{\"float\":[1,64,4,4]}]", "[{\"float\":[1,64,1,1]}]",
+	       1024 + 64, 4 * (1024 + 64));
+	expect("MaxPool", "[{\"float\":[1,20,8,8]}]", "[{\"float\":[1,20,4,4]}]", NONE, 6400);
+	expect("LSTM", "[{\"float\":[7,2,16]}]", "[{\"float\":[7,1,2,8]}]",
+	       2 * 7 * 2 * 4 * 8 * (16 + 8), NONE);
+}
+
+static void moving_data_is_no_arithmetic(void **state)
+{
+	expect("Transpose", "[{\"uint8\":[1,3,16,16]}]", "[{\"uint8\":[1,16,16,3]}]", 0, 1536);
+	expect("Concat", "[{\"float\":[2]},{\"float\":[3]}]", "[{\"float\":[5]}]", 0, 40);
+	/* Ten rows of the hundred, and where they are. */
+	expect("Gather", "[{\"float\":[100,16]},{\"int64\":[2,5]}]", "[{\"float\":[2,5,16]}]", 0,
+	       2 * 640 + 80);
+	expect_in("com.microsoft.nchwc", "ReorderOutput", "[{\"float\":[1,24,8,8]}]",
+		  "[{\"float\":[1,20,8,8]}]", 0, 4 * 64 * 44);
+	/* Perhaps not a byte is copied. */
+	expect("Reshape", "[{\"float\":[2,16,64]},{\"int64\":[4]}]", "[{\"float\":[2,16,4,16]}]", 0,
+	       NONE);
+}
+
+static void what_is_not_known_is_not_guessed(void **state)
+{
+	expect("TopK", "[{\"float\":[8]}]", "[{\"float\":[8]}]", NONE, NONE);
+	expect_in("my.domain", "Add", "[{\"float\":[8]},{\"float\":[8]}]", "[{\"float\":[8]}]",
+		  NONE, NONE);
+	expect("BiasGelu", "[{\"float\":[8]},{\"float\":[8]}]", "[{\"float\":[8]}]", NONE, NONE);
+	expect("Add", "[{\"float\":[8]}]", "[{\"float\":[8]}]", NONE, NONE);
+	expect("Add", "[{\"float\":[8]},{\"float\":[8]}]", "[]", NONE, NONE);
+	expect("Add", "", "", NONE, NONE);
+	expect("Add", "[{\"odd\":[8]},{\"odd\":[8]}]", "[{\"odd\":[8]}]", 8, NONE);
+	expect("MatMul", "[{\"float\":[1,1152921504606846976]}]", "[{\"float\":[1,99]}]", NONE,
+	       NONE);
+	expect("Conv", "[{\"float\":[1,8,8]},{\"float\":[8,281474976710656,4096]}]",
+	       "[{\"float\":[1,8,1099511627776]}]", NONE, NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_text_becomes_tensors),
+		cmocka_unit_test(other_texts_are_refused),
+		cmocka_unit_test(convolutions_count_multiply_adds_twice),
+		cmocka_unit_test(without_its_filter_a_convolution_is_not_known),
+		cmocka_unit_test(matrix_products_need_no_packed_weights),
+		cmocka_unit_test(gemm_tells_a_bias_from_a_weight),
+		cmocka_unit_test(attention_counts_its_matrix_products),
+		cmocka_unit_test(other_operators_count_per_element),
+		cmocka_unit_test(moving_data_is_no_arithmetic),
+		cmocka_unit_test(what_is_not_known_is_not_guessed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What executions computed and moved, and the sizes of their tensors. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "fold.h"
+
+/*
+ * What an operator computes for certain shapes is worked out once and kept,
+ * until another pair needs its place: the memory does not grow with how many
+ * pairs a capture has.
+ */
+#define SLOTS 8192
+
+struct flops_slot {
+	bool used;
+	uint32_t op, shapes;
+	struct flops flops;
+};
+
+static struct flops flops_of_exec(struct fold *f, const struct op_state *state,
+				  const struct capture_exec *exec,
+				  const struct capture_shapes *shapes)
+{
+	uint64_t key = (uint64_t)exec->op << 32 | exec->shapes;
+	struct flops_slot *slot = &f->flops[key * UINT64_C(0x9e3779b97f4a7c15) >> 51];
+
+	if (!slot->used || slot->op != exec->op || slot->shapes != exec->shapes)
+		*slot = (struct flops_slot){.used = true,
+					    .op = exec->op,
+					    .shapes = exec->shapes,
+					    .flops = flops_of(state->op.op_type, state->op.domain,
+							      shapes->inputs, shapes->outputs)};
+	return slot->flops;
+}
+
+static void add(struct analyze_amounts *amounts, struct flops flops, uint64_t ns)
+{
+	if (flops.flops != FLOPS_UNKNOWN) {
+		amounts->flops = flops_add(amounts->flops, flops.flops);
+		amounts->flops_counted++;
+		amounts->flops_ns += ns;
+	}
+	if (flops.bytes != FLOPS_UNKNOWN) {
+		amounts->bytes = flops_add(amounts->bytes, flops.bytes);
+		amounts->bytes_counted++;
+	}
+	if (flops.flops != FLOPS_UNKNOWN && flops.bytes != FLOPS_UNKNOWN) {
+		amounts->both_flops = flops_add(amounts->both_flops, flops.flops);
+		amounts->both_bytes = flops_add(amounts->both_bytes, flops.bytes);
+	}
+}
+
+static void add_sizes(struct analyze_amounts *amounts, const struct capture_shapes *shapes)
+{
+	const uint64_t sizes[] = {
+		[SIZE_ACTIVATION] = shapes->activation_bytes,
+		[SIZE_PARAMETERS] = shapes->parameter_bytes,
+		[SIZE_OUTPUT] = shapes->output_bytes,
+	};
+
+	for (int i = 0; i < ANALYZE_SIZES; i++)
+		if (sizes[i] != UINT64_MAX) {
+			amounts->sizes[i].total = flops_add(amounts->sizes[i].total, sizes[i]);
+			amounts->sizes[i].counted++;
+		}
+}
+
+int amounts_add(struct fold *f, const struct op_state *state, struct analyze_row *row,
+		const struct capture_exec *exec, const struct nested_exec *nested)
+{
+	const struct capture_shapes *shapes = table_get(&f->shapes, exec->shapes);
+	struct flops flops;
+
+	if (exec->flags & EXEC_THREW)
+		return 0;
+	if (shapes) {
+		add_sizes(&row->amounts, shapes);
+		add_sizes(&f->a->sum->amounts, shapes);
+	}
+	/* What ran inside speaks for itself, and the time is its time. */
+	if (exec->flags & EXEC_NESTED || nested->inside)
+		return 0;
+	row->amounts.executions++;
+	f->a->sum->amounts.executions++;
+	if (!shapes)
+		return 0;
+	if (!f->flops)
+		f->flops = calloc(SLOTS, sizeof(*f->flops));
+	if (!f->flops)
+		return -ENOMEM;
+	flops = flops_of_exec(f, state, exec, shapes);
+	add(&row->amounts, flops, nested->ns);
+	add(&f->a->sum->amounts, flops, nested->ns);
+	return 0;
+}
+
+static double known(uint64_t sum, uint64_t counted)
+{
+	return counted && sum != FLOPS_UNKNOWN ? (double)sum : NAN;
+}
+
+double analyze_flops(const struct analyze_row *row)
+{
+	return known(row->amounts.flops, row->amounts.flops_counted);
+}
+
+double analyze_bytes(const struct analyze_row *row)
+{
+	return known(row->amounts.bytes, row->amounts.bytes_counted);
+}
+
+double analyze_gflops(const struct analyze_row *row)
+{
+	return row->amounts.flops_ns ? analyze_flops(row) / row->amounts.flops_ns : NAN;
+}
+
+double analyze_flop_per_byte(const struct analyze_row *row)
+{
+	const struct analyze_amounts *amounts = &row->amounts;
+
+	/* Without a byte there is no ratio. */
+	return known(amounts->both_flops, amounts->both_bytes) /
+	       known(amounts->both_bytes, amounts->both_bytes);
+}
+
+double analyze_size(const struct analyze_row *row, enum analyze_size size)
+{
+	return known(row->amounts.sizes[size].total, row->amounts.sizes[size].counted) /
+	       row->amounts.sizes[size].counted;
+}

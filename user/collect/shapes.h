@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shapes of operators' values: from what the kernel sends at first sight to
+ * the shapes of the capture. Nothing is believed before the runtime has
+ * proven where they lie; until then the records that refer to them wait.
+ */
+#ifndef OPPROBE_SHAPES_H
+#define OPPROBE_SHAPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../../bpf/events.h"
+#include "../capture/capture.h"
+#include "../runtime/runtime.h"
+
+struct shape_table;
+
+/*
+ * Begin with a guess, which is stored in @shared for the BPF side. All
+ * arguments must outlive the table. NULL with @err set if the runtime in
+ * @file does not tell what is needed to begin.
+ */
+struct shape_table *shape_table_new(const struct process *process, const struct location *location,
+				    const struct mapped_file *file, struct shape_layout *shared,
+				    struct error *err);
+void shape_table_free(struct shape_table *table);
+
+/* Is it known whether shapes can be read? And can they be? */
+bool shape_table_settled(const struct shape_table *table);
+bool shape_table_proven(const struct shape_table *table);
+/* Learn from @record, of @size bytes, whether they can be. */
+void shape_table_prove(struct shape_table *table, const struct layout *layout,
+		       const struct shapes_record *record, size_t size);
+/* It will not be known any more. */
+void shape_table_refuse(struct shape_table *table);
+
+/* Learn shapes from @record, of @size bytes. 0, or a negative errno: they stay unknown. */
+int shape_table_add(struct shape_table *table, const struct layout *layout,
+		    const struct shapes_record *record, size_t size);
+/*
+ * The capture's number of the kernel's @number, defined in @writer if it is
+ * not yet; CAPTURE_UNKNOWN for NO_SHAPES and what was never learnt.
+ */
+uint32_t shape_table_number(struct shape_table *table, uint64_t number,
+			    struct capture_writer *writer);
+/* In the next capture, nothing is defined yet. */
+void shape_table_restart(struct shape_table *table);
+
+#endif

@@ -40,7 +40,7 @@
 #define INLINE_DIMS	5
 #define OPERATORS_MAX	8192
 #define SHAPES_MAX	65536
-#define CHAINS_MAX	192  /* entries of the map of constants, over all inputs */
+#define CHAINS_MAX	64   /* entries of the map of constants, over all inputs */
 #define INLINE_SIZE_MAX 4096 /* no pointer is below, no size of a vector in place above */
 
 _Static_assert(STACK_WORDS * 8 <= sizeof(((struct shapes_record *)0)->values), "STACK_WORDS");
@@ -92,6 +92,21 @@ static __always_inline __u64 elements_of(__u64 address, __u64 first, __u64 secon
  * so that the verifier looks at each of their loops once and not from all
  * sides; such functions cannot be given pointers before 5.13.
  */
+
+/* The word at @address, 0 if it cannot be read. Branches double the verifier's work. */
+static __always_inline __u64 peek(__u64 address)
+{
+	__u64 word;
+
+	bpf_probe_read_user(&word, sizeof(word), (void *)address);
+	return word;
+}
+
+/* 1, or 0 for 0. */
+static __always_inline __u64 is_nonzero(__u64 word)
+{
+	return (word | -word) >> 63;
+}
 
 /* The current thread's state once more. */
 static __always_inline struct thread_state *same_thread(__u32 tid)
@@ -164,18 +179,12 @@ static __noinline void find_definitions(struct thread_state *thread, __u64 node,
 		    (words[i + 10] - words[i + 9]) ^ n_implicit * 8 |
 		    (words[i + 7] - words[i + 6]) / (SHAPE_VALUES * 8 + 1))
 			continue;
-		argument = read_pointer(words[i]);
-		if (read_pointer(argument + 8) == shape_layout.definition_class) {
+		argument = peek(words[i]);
+		if (peek(argument + 8) == shape_layout.definition_class) {
 			shape_definitions = NODE_FIRST + i * 8;
 			return;
 		}
 	}
-}
-
-/* 1, or 0 for 0: a branch would double the verifier's work. */
-static __always_inline __u64 is_nonzero(__u64 word)
-{
-	return (word | -word) >> 63;
 }
 
 /*
@@ -206,7 +215,7 @@ static __noinline void find_constants(struct thread_state *thread, __u64 map)
 		number = fresh->numbers[i];
 		at = scratch->entry;
 		if (!at)
-			at = read_pointer(read_pointer(table[0] + number % table[1] * 8));
+			at = peek(peek(table[0] + number % table[1] * 8));
 		/* All zero where there is no entry. */
 		bpf_probe_read_user(entry, sizeof(entry), (void *)at);
 		other = is_nonzero((__u32)entry[1] ^ number) | (is_nonzero(at) ^ 1);

@@ -175,9 +175,9 @@ static __noinline void find_definitions(struct thread_state *thread, __u64 node,
 	if (!n_inputs || bpf_probe_read_user(words, NODE_WORDS * 8, (void *)(node + NODE_FIRST)))
 		return;
 	for (__u32 i = 0; i < NODE_WORDS - 11; i++) {
-		if ((words[i + 1] - words[i]) ^ n_inputs * 8 |
-		    (words[i + 10] - words[i + 9]) ^ n_implicit * 8 |
-		    (words[i + 7] - words[i + 6]) / (SHAPE_VALUES * 8 + 1))
+		if (words[i + 1] - words[i] != n_inputs * 8 ||
+		    words[i + 7] - words[i + 6] > SHAPE_VALUES * 8 ||
+		    words[i + 10] - words[i + 9] != n_implicit * 8)
 			continue;
 		argument = peek(words[i]);
 		if (peek(argument + 8) == shape_layout.definition_class) {

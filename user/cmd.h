@@ -8,11 +8,11 @@ enum {
 	EXIT_OK = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
-	EXIT_INTERRUPTED = 130,	/* before anything was recorded */
+	EXIT_INTERRUPTED = 130, /* before anything was recorded */
 };
 
 /* @argv[0] is what argp shows as the program's name: "opprobe record". */
-int cmd_profile(int argc, char **argv);	/* opprobe -p PID */
+int cmd_profile(int argc, char **argv); /* opprobe -p PID */
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_export(int argc, char **argv);

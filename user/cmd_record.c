@@ -245,7 +245,7 @@ static int check_report(const struct recording_options *options, const struct co
 	struct record_arguments *arguments = options->context;
 	struct capture_info info = {.n_events = counters->n};
 	struct capture_writer *writer;
-	int fd = memfd_create("opprobe-report", MFD_CLOEXEC), error = -ENOMEM;
+	int fd = memfd_create("opprobe-report", MFD_CLOEXEC), error = -ENOMEM, closed;
 	FILE *nowhere = fopen("/dev/null", "we");
 	char path[32];
 
@@ -256,7 +256,9 @@ static int check_report(const struct recording_options *options, const struct co
 	writer = nowhere && fd >= 0 ? capture_writer_open(path, err) : NULL;
 	if (writer) {
 		error = capture_write_info(writer, &info);
-		error = capture_writer_close(writer, err) ?: error;
+		closed = capture_writer_close(writer, err);
+		if (!error)
+			error = closed;
 	}
 	if (!error) {
 		error = report_print(path, &arguments->report, nowhere, err);

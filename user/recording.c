@@ -180,7 +180,7 @@ static int change_capture(struct recording *recording, unsigned int cycle, struc
 {
 	struct capture_writer *complete = recording->writer;
 	char path[sizeof(recording->path)];
-	int error;
+	int error, closed;
 
 	memcpy(path, recording->path, sizeof(path));
 	name_capture(recording, cycle);
@@ -193,7 +193,9 @@ static int change_capture(struct recording *recording, unsigned int cycle, struc
 	if (!error)
 		error = collector_finish(recording->collector, COLLECTOR_RUNS, recording->writer,
 					 err);
-	error = capture_writer_close(complete, error ? NULL : err) ?: error;
+	closed = capture_writer_close(complete, error ? NULL : err);
+	if (!error)
+		error = closed;
 	if (!error) {
 		char next[sizeof(path)];
 

@@ -150,6 +150,7 @@ static int record(struct overhead_job *job, struct capture_writer *writer,
 		  const struct process *self, struct collector **made)
 {
 	static const volatile sig_atomic_t stop = 1;
+	const struct collector_limits no_limits = {};
 	struct mapped_file file = {.open_path = "/proc/self/exe"};
 	struct collector_options options = {
 		.process = self,
@@ -167,7 +168,7 @@ static int record(struct overhead_job *job, struct capture_writer *writer,
 	if (error)
 		return error;
 	execute_all();
-	error = collector_run(collector, &(struct collector_limits){}, &job->err);
+	error = collector_run(collector, &no_limits, &job->err);
 	return error < 0 ? error : collector_finish(collector, COLLECTOR_STOPPED, NULL, &job->err);
 }
 

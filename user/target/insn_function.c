@@ -25,7 +25,7 @@ static int decode_part(struct elf_image *image, struct disassembler *dis,
 				 (unsigned long)size);
 	/* An instruction has four bytes on arm64, about four on x86-64. */
 	room = size / 4 + 8;
-	part->insns = malloc(room * sizeof(*part->insns));
+	part->insns = calloc(room, sizeof(*part->insns));
 	for (; position < size && part->insns; part->n++) {
 		unsigned int length;
 

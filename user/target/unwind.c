@@ -285,9 +285,10 @@ static void make_table(struct elf_image *image, struct error *err)
 	struct unwind_table *table = calloc(1, sizeof(*table));
 	uint64_t start = 0, end;
 
-	if (!table)
-		return error_set(err, -ENOMEM, "%s: out of memory for its unwind table",
-				 image->path);
+	if (!table) {
+		error_set(err, -ENOMEM, "%s: out of memory for its unwind table", image->path);
+		return;
+	}
 	if (!read_header_table(image, table, &start)) {
 		table->n = 0;
 		if (image->eh_frame.size) {

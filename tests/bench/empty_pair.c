@@ -24,7 +24,10 @@ static int load_empty(void)
 {
 	/* r0 = 0; exit */
 	const struct bpf_insn program[] = {{.code = 0xb7}, {.code = 0x95}};
-	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = UPROBE_MULTI);
+	const struct bpf_prog_load_opts options = {
+		.sz = sizeof(options),
+		.expected_attach_type = UPROBE_MULTI,
+	};
 
 	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, "empty", "GPL", program, 2, &options);
 }

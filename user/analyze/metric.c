@@ -252,7 +252,7 @@ static void operate(char what, double *stack, size_t *n)
 
 double metric_value(const struct metric *metric, const double *values)
 {
-	double stack[STEPS_MAX];
+	double stack[STEPS_MAX] = {0};
 	size_t n = 0;
 
 	for (const struct step *s = metric->steps; s < metric->steps + metric->n_steps; s++) {

@@ -73,7 +73,7 @@ int held_add(struct held *held, uint32_t number, const void *data, uint32_t size
 
 	if (!run || held->total + step > HELD_MAX)
 		return -ENOMEM;
-	if (run->used + step > run->capacity) {
+	if (!run->records || run->used + step > run->capacity) {
 		size_t capacity = 2 * (run->used + step);
 		void *larger = realloc(run->records, capacity);
 

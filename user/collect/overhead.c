@@ -218,8 +218,10 @@ static int compare_samples(const void *a, const void *b)
 
 static double median(uint64_t *samples, unsigned int n)
 {
+	unsigned int middle = n / 2;
+
 	qsort(samples, n, sizeof(*samples), compare_samples);
-	return samples[n / 2];
+	return samples[middle];
 }
 
 /* Both constants from the samples of one quantity. */

@@ -229,7 +229,7 @@ struct pmu_query {
 static bool match_type(int dir, const char *name, void *arg)
 {
 	struct pmu_query *query = arg;
-	char line[64];
+	char line[64] = "";
 	uint64_t type;
 
 	if (read_line(dir, "type", line, sizeof(line)) || parse_number(line, &type) ||

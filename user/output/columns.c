@@ -531,7 +531,7 @@ void column_cell(const struct analysis *a, const struct column *column, enum lin
 	/* Side by side in parallel mode, operators are no share of the runs' time. */
 	if (column->kind == COLUMN_PERCENT && line == LINE_TOTAL && !a->gap)
 		value = NAN;
-	if (isnan(value)) {
+	if (!row || isnan(value)) {
 		snprintf(cell, size, "-");
 		return;
 	}

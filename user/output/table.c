@@ -203,7 +203,7 @@ static int fit(struct table_state *t)
 	       t->columns.columns[t->columns.n - 1].kind == COLUMN_METRIC) {
 		t->columns.n--;
 		t->left_out = true;
-		add_widths(t, &texts, &fixed);
+		fixed -= t->widths[t->columns.n] + 2;
 	}
 	t->text_limit = terminal > fixed + texts * NAME_MIN ? (terminal - fixed) / texts : NAME_MIN;
 	for (size_t c = 0; c < t->columns.n; c++)

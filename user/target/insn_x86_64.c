@@ -376,7 +376,7 @@ unsigned int insn_decode_x86_64(struct disassembler *dis, const uint8_t *code, s
 		for (unsigned int i = 0; i < n_written; i++)
 			insn->written |= register_bits(written[i]);
 	}
-	if (insn->effect != EFFECT_STORE && insn->reg != REG_NONE)
+	if (insn->effect != EFFECT_STORE && insn->reg >= 0)
 		insn->written |= 1ULL << insn->reg;
 	/* movhps leaves the other word as it is. */
 	if (insn->effect == EFFECT_LOAD && insn->reg >= REG_XMM_HIGH)

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The collector's state, for its own three files: load.c brings the BPF
+ * programs into the kernel, records.c takes what they send, collector.c is
+ * its life as collector.h tells it.
+ */
+#ifndef OPPROBE_COLLECT_STATE_H
+#define OPPROBE_COLLECT_STATE_H
+
+#include "../../bpf/events.h"
+#include "collector.h"
+#include "held.h"
+#include "identity.h"
+#include "opprobe.skel.h"
+#include "pool.h"
+#include "probes.h"
+#include "shapes.h"
+#include "threads.h"
+
+struct thread_number {
+	uint32_t tid;
+	uint32_t number;
+};
+
+struct collector {
+	struct collector_options options;
+	struct opprobe_bpf *bpf;
+	bool multi;
+	struct probes *run_probes, *operator_probes;
+	struct ring_buffer *ring;
+	struct held *held; /* with min_duration */
+	struct thread_slots *threads;
+	struct pool *pool;
+	struct identity_table *identities;
+	struct shape_table *shapes; /* NULL: not wanted */
+
+	/* tid → the capture's number, in the order of first sight. */
+	struct thread_number *numbers;
+	uint32_t n_numbers, numbers_capacity;
+
+	/* Records that wait for names, in order: {u32 size, bytes}. */
+	unsigned char *pending;
+	size_t pending_size, pending_capacity;
+	uint32_t sightings;
+
+	bool releasing;
+	uint64_t operators, runs, unnamed, unheld;
+	uint64_t updated, reported;
+	uint64_t overfull; /* operators that found their table full, when it was cleared last */
+	bool threads_changed;
+	struct error failure;
+	int failed;
+};
+
+/* Load the BPF programs for the collector's options; 0 or a negative errno with @err set. */
+int collector_load(struct collector *collector, struct error *err);
+/* Is any of @counters a perf event, so that threads need some? */
+bool counters_need_events(const struct counter_set *counters);
+
+/* The ring buffer's callback: @context is the collector. Failures are kept in it. */
+int collector_take(void *context, void *data, size_t size);
+/* Keep @error, if it is one, as the collector's failure unless it has one; returns it. */
+int collector_keep_failure(struct collector *collector, int error);
+/* The capture's number of thread @tid, which it writes at first need. */
+uint32_t collector_thread(struct collector *collector, uint32_t tid);
+/* Take all records that waited for names or shapes, in order. */
+void collector_take_pending(struct collector *collector);
+/* Have the names' places been proven? */
+bool collector_calibrated(const struct collector *collector);
+
+#endif

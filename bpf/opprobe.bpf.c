@@ -44,15 +44,17 @@ static __always_inline void fill_operator(struct thread_state *thread, struct fr
 		record->counted = counters_delta(&frame->reading, &thread->now, record->values);
 }
 
+/* With @shapes, the record ends with @number. */
 static __always_inline void put_operator(struct thread_state *thread, struct frame *frame,
-					 __u32 parent, __u64 end, __u8 flags, __u64 shapes_number)
+					 __u32 parent, __u64 end, __u8 flags, bool shapes,
+					 __u64 number)
 {
 	struct operator_record *record;
 	__u32 counted;
 
 	if (with_work && frame->n_keys && !(flags & FLAG_THREW)) {
 		record = record_reserve(sizeof(*record) +
-					(2 * n_counters + 1 + with_shapes) * sizeof(__u64));
+					(2 * n_counters + 1 + shapes) * sizeof(__u64));
 		if (!record)
 			return;
 		fill_operator(thread, frame, record, parent, end, flags);
@@ -60,16 +62,15 @@ static __always_inline void put_operator(struct thread_state *thread, struct fra
 		if (take_work(frame, record->values + n_counters, &counted))
 			record->flags |= FLAG_WORK;
 		record->counted = counted;
-		if (with_shapes)
-			record->values[2 * n_counters + 1] = shapes_number;
+		if (shapes)
+			record->values[2 * n_counters + 1] = number;
 	} else {
-		record = record_reserve(sizeof(*record) +
-					(n_counters + with_shapes) * sizeof(__u64));
+		record = record_reserve(sizeof(*record) + (n_counters + shapes) * sizeof(__u64));
 		if (!record)
 			return;
 		fill_operator(thread, frame, record, parent, end, flags);
-		if (with_shapes)
-			record->values[n_counters] = shapes_number;
+		if (shapes)
+			record->values[n_counters] = number;
 	}
 	record_submit(record);
 }
@@ -104,7 +105,7 @@ static __noinline int put_thrown(struct thread_state *thread)
 	parent = innermost(thread);
 	if (frame->id != NO_ID)
 		put_operator(thread, frame, parent ? parent->id : NO_ID, frame->start, FLAG_THREW,
-			     NO_SHAPES);
+			     with_shapes, NO_SHAPES);
 	return 0;
 }
 
@@ -143,7 +144,7 @@ static __always_inline void drop_thrown(struct thread_state *thread, __u64 sp)
 		drop_frames(thread, sp);
 }
 
-static __always_inline int op_enter(struct pt_regs *ctx, int function, bool by_index)
+static __always_inline int op_enter(struct pt_regs *ctx, int function, bool by_index, bool shapes)
 {
 	__u64 sp = PT_REGS_SP(ctx) + op_stack[function].enter;
 	__u64 session = 0, index, context, owner;
@@ -209,7 +210,7 @@ static __always_inline int op_enter(struct pt_regs *ctx, int function, bool by_i
 	frame->cpu = bpf_get_smp_processor_id();
 	frame->nested = 0;
 	frame->n_keys = 0;
-	if (with_shapes)
+	if (shapes)
 		frame->index = index;
 	thread->depth = depth + 1;
 	if (n_counters)
@@ -218,7 +219,7 @@ static __always_inline int op_enter(struct pt_regs *ctx, int function, bool by_i
 	return 0;
 }
 
-static __always_inline int op_exit(struct pt_regs *ctx, int function)
+static __always_inline int op_exit(struct pt_regs *ctx, int function, bool shapes)
 {
 	__u64 end = bpf_ktime_get_ns();
 	__u64 sp = PT_REGS_SP(ctx) + op_stack[function].exit, number = NO_SHAPES;
@@ -239,40 +240,71 @@ static __always_inline int op_exit(struct pt_regs *ctx, int function)
 	parent = innermost(thread);
 	if (frame->id == NO_ID)
 		return 0;
-	if (with_shapes)
+	if (shapes)
 		number = take_shapes(thread, frame, PT_REGS_SP(ctx), function);
-	put_operator(thread, frame, parent ? parent->id : NO_ID, end, 0, number);
+	put_operator(thread, frame, parent ? parent->id : NO_ID, end, 0, shapes, number);
 	return 0;
 }
 
 SEC("uprobe")
 int op_enter_index(struct pt_regs *ctx)
 {
-	return op_enter(ctx, 0, true);
+	return op_enter(ctx, 0, true, false);
 }
 
 SEC("uprobe")
 int op_enter_kernel(struct pt_regs *ctx)
 {
-	return op_enter(ctx, 0, false);
+	return op_enter(ctx, 0, false, false);
 }
 
 SEC("uprobe")
 int op_enter_kernel2(struct pt_regs *ctx)
 {
-	return op_enter(ctx, 1, false);
+	return op_enter(ctx, 1, false, false);
 }
 
 SEC("uprobe")
 int op_exit1(struct pt_regs *ctx)
 {
-	return op_exit(ctx, 0);
+	return op_exit(ctx, 0, false);
 }
 
 SEC("uprobe")
 int op_exit2(struct pt_regs *ctx)
 {
-	return op_exit(ctx, 1);
+	return op_exit(ctx, 1, false);
+}
+
+/* The same with shapes: programs of their own, so that those without stay as short. */
+SEC("uprobe")
+int op_enter_index_shapes(struct pt_regs *ctx)
+{
+	return op_enter(ctx, 0, true, true);
+}
+
+SEC("uprobe")
+int op_enter_kernel_shapes(struct pt_regs *ctx)
+{
+	return op_enter(ctx, 0, false, true);
+}
+
+SEC("uprobe")
+int op_enter_kernel2_shapes(struct pt_regs *ctx)
+{
+	return op_enter(ctx, 1, false, true);
+}
+
+SEC("uprobe")
+int op_exit1_shapes(struct pt_regs *ctx)
+{
+	return op_exit(ctx, 0, true);
+}
+
+SEC("uprobe")
+int op_exit2_shapes(struct pt_regs *ctx)
+{
+	return op_exit(ctx, 1, true);
 }
 
 static __always_inline void put_run(struct thread_state *thread, __u64 end, __u8 flags)

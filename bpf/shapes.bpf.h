@@ -10,8 +10,9 @@
  *	       └─ values[number] = {Tensor, -, type of value} ─ shape, element type
  *
  * The numbers, and which inputs are constants of the session, are the same in
- * every execution: they are kept. What is read is hashed; user space gets it
- * at first sight, executions then carry a number. Two different shapes of one
+ * every execution: they are kept, and constants are not read again. What is
+ * read is hashed; user space gets it at first sight, executions then carry a
+ * number. Two different shapes of one
  * operator are taken for one if 64 bits of hash agree: with a million shapes
  * once in 30 million recordings.
  *
@@ -366,21 +367,33 @@ static __always_inline bool read_value(struct shapes_scratch *scratch, struct sh
 	return read_dims(scratch, value, words[0]);
 }
 
-static __always_inline __u64 mix(__u64 hash, __u64 word)
+/* A polynomial of all words: those behind the rank are 0. */
+static __always_inline __u64 mix_value(__u64 hash, const struct shape_value *value)
 {
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	const __u64 factor = 0x9e3779b97f4a7c15ULL;
+
+	hash = (hash + value->type) * factor;
+	hash = (hash + value->element) * factor;
+	hash = (hash + value->rank) * factor;
+#pragma unroll
+	for (int i = 0; i < SHAPE_RANK; i++)
+		hash = (hash + value->dims[i]) * factor;
 	return hash ^ hash >> 32;
 }
 
-static __always_inline __u64 mix_value(__u64 hash, const struct shape_value *value)
+/* Where the values of the frame in the context begin; 0 if it cannot be read. */
+static __always_inline __u64 frame_values(const struct shapes_scratch *scratch)
 {
-	hash = mix(hash, value->type);
-	hash = mix(hash, value->element);
-	hash = mix(hash, value->rank);
-#pragma unroll
-	for (int i = 0; i < SHAPE_RANK; i++)
-		hash = mix(hash, value->dims[i]);
-	return hash;
+	__u64 at = scratch->context[CONTEXT_FRAME] + FRAME_VALUES, words[2];
+
+	if (bpf_probe_read_user(words, sizeof(words), (void *)at))
+		return 0;
+	return elements_of(at, words[0], words[1]);
+}
+
+static __always_inline __u64 value_address(__u64 base, __s32 number)
+{
+	return base + (__u64)(__u32)number * shape_layout.stride;
 }
 
 /* First sight of the shapes in the record: number them and send them. NO_ID if not. */
@@ -391,8 +404,8 @@ __noinline __u32 send_shapes(__u32 tid, __u64 hash)
 	struct thread_state *thread;
 	struct shapes_key key = {};
 	struct frame *frame;
+	__u64 size, base;
 	__u32 number;
-	__u64 size;
 
 	if (!with_shapes)
 		return NO_ID;
@@ -421,9 +434,14 @@ __noinline __u32 send_shapes(__u32 tid, __u64 hash)
 	record->index = frame->index;
 	record->kernel = values->kernel;
 	record->node = values->node;
+	base = frame_values(&thread->shapes);
 	for (__u32 i = 0; i < SHAPE_VALUES; i++) {
 		if (i >= values->n_values)
 			break;
+		if (values->constants >> i & 1 &&
+		    !read_value(&thread->shapes, &record->values[i],
+				value_address(base, values->numbers[i])))
+			return NO_ID;
 		if (record->values[i].element)
 			record->values[i].class = read_pointer(record->values[i].element);
 	}
@@ -450,8 +468,8 @@ static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *f
 	struct shapes_scratch *scratch;
 	struct operator_values *values;
 	struct shapes_key key = {};
-	__u64 words[2], base, hash;
 	__u32 *number, fresh;
+	__u64 base, hash;
 
 	if (!thread || !frame || function > 1)
 		return NO_SHAPES;
@@ -469,10 +487,9 @@ static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *f
 	}
 	if (!values || values->unreadable)
 		return NO_SHAPES;
-	base = scratch->context[CONTEXT_FRAME] + FRAME_VALUES;
-	if (bpf_probe_read_user(words, sizeof(words), (void *)base))
+	base = frame_values(scratch);
+	if (!base)
 		return NO_SHAPES;
-	base = elements_of(base, words[0], words[1]);
 	scratch->record.tensor_at = 0;
 	hash = values->kernel;
 	for (__u32 i = 0; i < SHAPE_VALUES; i++) {
@@ -480,10 +497,11 @@ static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *f
 
 		if (i >= values->n_values)
 			break;
+		if (values->constants >> i & 1)
+			continue;
 		if (values->numbers[i] < 0)
 			__builtin_memset(value, 0, sizeof(*value));
-		else if (!read_value(scratch, value,
-				     base + (__u64)(__u32)values->numbers[i] * shape_layout.stride))
+		else if (!read_value(scratch, value, value_address(base, values->numbers[i])))
 			return NO_SHAPES;
 		hash = mix_value(hash, value);
 	}

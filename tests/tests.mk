@@ -4,7 +4,7 @@
 #   make fuzz       each of tests/fuzz/fuzz_*.c for FUZZ_SECONDS
 #   make e2e        opprobe on real processes (root); E2E='TEXT...' chooses tests
 #   make vm         opprobe on emulated machines (root), see tests/vm/vm.mk
-#   make format     what clang-format would change; cppcheck: what it finds
+#   make format     what clang-format would change; cppcheck, tidy: what they find
 #
 # Each ends with a line "N passed, N failed". make check runs them all.
 
@@ -13,14 +13,15 @@ PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell nproc)
 
 # A node.js from elsewhere than Debian is as good, and brings its own npm.
-DEBIAN_TESTS = libcmocka-dev g++ binutils clang-format cppcheck libclang-rt-14-dev python3 python3-onnx \
-	ca-certificates file $(shell command -v node >/dev/null || echo nodejs) \
+DEBIAN_TESTS = libcmocka-dev g++ binutils clang-format clang-tidy cppcheck \
+	libclang-rt-14-dev python3 python3-onnx ca-certificates file \
+	$(shell command -v node >/dev/null || echo nodejs) \
 	$(shell command -v npm >/dev/null || echo npm)
 DEBIAN_DEMO = python3 python3-onnx ca-certificates file \
 	$(shell command -v node >/dev/null || echo nodejs) \
 	$(shell command -v npm >/dev/null || echo npm)
 
-.PHONY: unit fuzz e2e format cppcheck check check-programs demo deps-tests deps-demo
+.PHONY: unit fuzz e2e format cppcheck tidy check check-programs demo deps-tests deps-demo
 deps-tests:
 	$(Q)tests/install-packages $(DEBIAN_BUILD) $(DEBIAN_TESTS)
 
@@ -102,6 +103,13 @@ cppcheck:
 	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 		--suppress=missingIncludeSystem --error-exitcode=1 -j $(JOBS) -D_GNU_SOURCE \
 		user tests && echo '1 passed, 0 failed' || { echo '0 passed, 1 failed'; exit 1; }
+
+# What is generated or installed counts as the system's: only our own files are judged.
+tidy: $(SKELETON)
+	$(Q)printf '%s\n' $(SOURCES) | xargs -P $(JOBS) -I FILE clang-tidy --quiet FILE -- \
+		-D_GNU_SOURCE -DOPPROBE_VERSION='"$(VERSION)"' -isystem $(O) -std=gnu11 \
+		$(LIB_CFLAGS) && echo '1 passed, 0 failed' || \
+		{ echo '0 passed, 1 failed'; exit 1; }
 
 check-programs: $(PROGRAM) $(UNIT_PROGRAMS) $(MODELS) $(ORT_RUN)
 	@echo '1 passed, 0 failed'

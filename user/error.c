@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#undef error_set
 int error_set(struct error *err, int code, const char *format, ...)
 {
 	va_list args;

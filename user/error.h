@@ -20,4 +20,14 @@ struct error {
 int error_set(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+#ifdef __clang_analyzer__
+/* The analyser sees one file at a time, and must be told that this is a failure. */
+#define error_set(err, code, ...)                                                                  \
+	({                                                                                         \
+		int code_ = (code);                                                                \
+		error_set(err, code_, __VA_ARGS__);                                                \
+		code_ < 0 ? code_ : -1;                                                            \
+	})
+#endif
+
 #endif

@@ -212,3 +212,20 @@ def _(t):
               process.stderr)
         check("xample" in process.stdout, "no examples in the help of %r" % arguments,
               process.stdout)
+
+
+@test("an ordinary user with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE needs no more")
+def _(t):
+    target = t.ort_run("1.24.3", "mlp", "-O", "0")
+    program = shutil.copy(t.program, t.path("opprobe"))
+    os.chmod(program, 0o755)
+    os.chmod(t.directory, 0o777)
+    caps = "+bpf,+perfmon,+sys_ptrace"
+    process = t.start(Opprobe, ["setpriv", "--reuid", "65534", "--regid", "65534",
+                                "--clear-groups", "--inh-caps", caps, "--ambient-caps", caps,
+                                program, "-p", str(target.pid), "--json", "-o",
+                                t.path("capture.opp"), "--trace", t.path("trace.json")])
+    process.attached()
+    target.run(5)
+    report = process.stop().nothing_lost()
+    check_counts(report.counts(), described_counts(t.model("mlp"), 5))

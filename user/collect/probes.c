@@ -33,9 +33,22 @@ struct probes {
 	struct bpf_link *links[PROBES_MAX]; /* of perf events */
 };
 
+/* The program for an operator's site where shapes are read. */
+static struct bpf_program *shapes_program_of(struct opprobe_bpf *bpf, const struct site *site)
+{
+	if (site->role == SITE_OP_EXIT)
+		return site->function ? bpf->progs.op_exit2_shapes : bpf->progs.op_exit1_shapes;
+	if (site->convention == OP_BY_INDEX)
+		return bpf->progs.op_enter_index_shapes;
+	return site->function ? bpf->progs.op_enter_kernel2_shapes
+			      : bpf->progs.op_enter_kernel_shapes;
+}
+
 /* The program for a site. */
 static struct bpf_program *program_of(struct opprobe_bpf *bpf, const struct site *site)
 {
+	if (bpf->rodata->with_shapes && (site->role == SITE_OP_ENTER || site->role == SITE_OP_EXIT))
+		return shapes_program_of(bpf, site);
 	switch (site->role) {
 	case SITE_OP_ENTER:
 		if (site->convention == OP_BY_INDEX)

@@ -21,12 +21,13 @@
 
 #define DEVICES "/sys/bus/event_source/devices"
 
-/* Read the first line of @path under @dir. Returns 0 or a negative errno. */
+/* Read the first line of @path under @dir. Returns 0 or a negative errno, and an empty line. */
 static int read_line(int dir, const char *path, char *line, size_t size)
 {
 	_cleanup_fd_ int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
+	*line = '\0';
 	if (fd < 0)
 		return -errno;
 	n = read(fd, line, size - 1);
@@ -229,7 +230,7 @@ struct pmu_query {
 static bool match_type(int dir, const char *name, void *arg)
 {
 	struct pmu_query *query = arg;
-	char line[64] = "";
+	char line[64];
 	uint64_t type;
 
 	if (read_line(dir, "type", line, sizeof(line)) || parse_number(line, &type) ||

@@ -154,6 +154,10 @@ static bool parse_mapping(char *line, pid_t pid, struct mapped_file *file)
 	snprintf(file->path, sizeof(file->path), "%s", line + at);
 	snprintf(file->open_path, sizeof(file->open_path),
 		 "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, file->start, file->end);
+	/* These belong to root; a process with capabilities alone takes the name's way. */
+	if (access(file->open_path, R_OK) && errno != ENOENT && !file->deleted)
+		snprintf(file->open_path, sizeof(file->open_path), "/proc/%d/root%s", pid,
+			 file->path);
 	return true;
 }
 

@@ -26,7 +26,8 @@ struct mapped_file {
 	uint64_t device, inode;
 	char path[1024]; /* as the process knows it; " (deleted)" cut off */
 	bool deleted;
-	char open_path[64]; /* where opprobe can open it: /proc/PID/map_files/... */
+	char open_path[1024 + 32]; /* where opprobe can open it: /proc/PID/map_files/... or,
+				    * without the right to, /proc/PID/root/PATH */
 };
 
 /*

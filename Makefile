@@ -77,9 +77,8 @@ $(O)/user/%.o: user/%.S | needs
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -c -o $@ $<
 
-# The skeleton is made from the BPF object; whoever includes it waits for it.
-SKELETON_USERS := $(shell grep -ls 'opprobe.skel.h' $(SOURCES))
-$(SKELETON_USERS:%.c=$(O)/%.o): $(SKELETON)
+# The skeleton is made from the BPF object; the room that loads it waits for it.
+$(patsubst %.c,$(O)/%.o,$(filter user/collect/%,$(SOURCES))): $(SKELETON)
 
 $(O)/opprobe.bpf.o: $(wildcard bpf/*.c bpf/*.h vmlinux/$(BPF_ARCH)/*.h) | needs
 	$(say) BPF $@

@@ -47,6 +47,7 @@ class Graph:
         self.executed = [] if parent is None else parent.executed
         self.serial = [0] if parent is None else parent.serial
         self.random = numpy.random.default_rng(len(name)) if parent is None else parent.random
+        self.opset, self.ir_version = OPSET, IR_VERSION
 
     def value_name(self, prefix):
         self.serial[0] += 1
@@ -413,6 +414,53 @@ def branches():
     return g
 
 
+# Whose shape a profiler can get wrong: element types by name.
+TYPES = ["DOUBLE", "FLOAT16", "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64",
+         "UINT64", "BOOL", "STRING"]
+TOO_MANY = 33  # inputs
+
+
+def values():
+    """All element types, ranks from 0 to 9, values that are absent, empty or no tensors."""
+    g = Graph("values")
+    x = g.input("x", "float", [2, "n", 4], [2, 3, 4])
+    ends = []
+    for kind in TYPES:
+        y = g.node("Cast", [x], "to/" + kind, to=TensorProto.DataType.Value(kind))
+        ends.append(g.node("Cast", [y], "from/" + kind, to=TensorProto.FLOAT))
+    g.output(g.node("Sum", ends, "Sum"))
+    g.output(g.node("Clip", [x, "", g.scalar(0.5)], "absent/Clip"))
+    _, last = g.node("GRU", [x, g.weight(1, 12, 4), g.weight(1, 12, 4)], "absent/GRU", outputs=2,
+                     hidden_size=4)
+    g.nodes[-1].output[0] = ""
+    g.output(last)
+    sequence = g.node("SplitToSequence", [x], "sequence/Split", axis=0)
+    g.output(g.node("SequenceAt", [sequence, g.scalar(1, numpy.int64)], "sequence/At"))
+    g.output(g.node("ConcatFromSequence", [sequence], "sequence/Concat", axis=1))
+    g.output(g.node("SequenceLength", [sequence], "sequence/Length"), "int64")
+    g.output(g.node("Slice", [x, g.ints(0), g.ints(0)], "empty/Slice"))
+    ends = [g.node("ReduceSum", [x], "scalar/ReduceSum", keepdims=0),
+            g.node("Concat", [x] * TOO_MANY, "many/Concat", axis=1)]
+    for rank in range(4, 10):
+        y = g.node("Reshape", [x, g.ints(*[1] * (rank - 3), 2, -1, 4)], "rank%d/Reshape" % rank)
+        ends.append(g.node("Neg", [y], "rank%d/Neg" % rank))
+    ends = [g.node("Flatten", [y], "Flatten_%d" % i, axis=0) for i, y in enumerate(ends)]
+    g.output(g.node("Concat", ends, "Concat", axis=1))
+    return g
+
+
+def optionals():
+    """Values that may hold a tensor."""
+    g = Graph("optionals")
+    g.opset, g.ir_version = 15, 8
+    x = g.input("x", "float", ["n"], [5])
+    some = g.node("Optional", [x], "Optional")
+    g.output(g.node("OptionalHasElement", [some], "HasElement"), "bool")
+    x = g.node("OptionalGetElement", [some], "GetElement")
+    g.output(g.node("Relu", [x], "Relu"))
+    return g
+
+
 def heavy():
     """Few nodes, each some milliseconds long."""
     g = Graph("heavy")
@@ -425,7 +473,8 @@ def heavy():
 
 
 MODELS = [cnn, resnet, transformer, nested, nested_unnamed, scan, tiny, unnamed, names,
-          not_utf8, long_names, reshape, gru, pages, mlp, cycle, branches, heavy]
+          not_utf8, long_names, reshape, gru, pages, mlp, cycle, branches, values,
+          optionals, heavy]
 
 
 def write_atomically(path, data):
@@ -442,8 +491,8 @@ def describe_input(entry):
 
 def write_model(directory, graph):
     model = helper.make_model(graph.proto(), producer_name="opprobe",
-                              opset_imports=[helper.make_opsetid("", OPSET)])
-    model.ir_version = IR_VERSION
+                              opset_imports=[helper.make_opsetid("", graph.opset)])
+    model.ir_version = graph.ir_version
     path = os.path.join(directory, graph.name)
     data = model.SerializeToString().replace(PLACEHOLDER.encode(), NOT_UTF8)
     write_atomically(path + ".onnx", data)

@@ -405,6 +405,14 @@ static void add_pool(struct fold *f, const struct capture_pool *pool)
 	f->a->pool_cpu_ns = f->pool_cpu_unknown ? 0 : f->a->pool_cpu_ns + pool->cpu_ns;
 }
 
+static void add_note(struct fold *f, const struct capture_note *note)
+{
+	struct capture_info *info = &f->a->info;
+
+	if (info->n_notes < CAPTURE_NOTES)
+		memcpy(info->notes[info->n_notes++], note->text, sizeof(note->text));
+}
+
 static int add_record(struct fold *f, const struct capture_record *record)
 {
 	switch (record->type) {
@@ -430,6 +438,9 @@ static int add_record(struct fold *f, const struct capture_record *record)
 		return 0;
 	case CAPTURE_POOL:
 		add_pool(f, &record->pool);
+		return 0;
+	case CAPTURE_NOTE:
+		add_note(f, &record->note);
 		return 0;
 	case CAPTURE_OVERHEAD:
 		f->a->overhead = record->overhead;

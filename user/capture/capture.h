@@ -150,6 +150,11 @@ struct capture_pool {
 	uint64_t cpu_ns;  /* on a CPU, whatever it did; 0 if not known */
 };
 
+/* What turned out while recording: views repeat it beside the notes of the info. */
+struct capture_note {
+	char text[256];
+};
+
 /* What the probes add, measured on the machine of the recording: constants
  * that a view may subtract. Absent if they could not be measured. */
 struct capture_overhead {
@@ -186,6 +191,7 @@ int capture_write_loss(struct capture_writer *writer, const struct capture_loss 
 /* Before the first execution, as views subtract it from each as they read it. */
 int capture_write_overhead(struct capture_writer *writer, const struct capture_overhead *overhead);
 int capture_write_pool(struct capture_writer *writer, const struct capture_pool *pool);
+int capture_write_note(struct capture_writer *writer, const struct capture_note *note);
 int capture_write_end(struct capture_writer *writer, const struct capture_end *end);
 /*
  * Hand what is buffered to the kernel, as one whole chunk. The functions
@@ -214,6 +220,7 @@ enum capture_type {
 	CAPTURE_INFO, /* never returned: see capture_reader_info */
 	CAPTURE_OVERHEAD,
 	CAPTURE_POOL,
+	CAPTURE_NOTE,
 };
 
 struct capture_record {
@@ -229,6 +236,7 @@ struct capture_record {
 		struct capture_end end;
 		struct capture_overhead overhead;
 		struct capture_pool pool;
+		struct capture_note note;
 	};
 };
 

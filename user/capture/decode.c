@@ -395,6 +395,9 @@ int decode_record(struct decoder *decoder, uint8_t type, struct format_cursor c,
 	case CAPTURE_POOL:
 		problem = decode_pool(decoder, &c, &record->pool);
 		break;
+	case CAPTURE_NOTE:
+		copy_string(&c, record->note.text, sizeof(record->note.text));
+		break;
 	case CAPTURE_INFO:
 		problem = "facts about the recording in its middle";
 		break;

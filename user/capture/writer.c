@@ -463,6 +463,16 @@ int capture_write_pool(struct capture_writer *writer, const struct capture_pool 
 	return finish(writer, CAPTURE_POOL, p);
 }
 
+int capture_write_note(struct capture_writer *writer, const struct capture_note *note)
+{
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info)
+		return -EINVAL;
+	p = put_bytes(p, note->text, strnlen(note->text, sizeof(note->text)));
+	return finish(writer, CAPTURE_NOTE, p);
+}
+
 int capture_write_end(struct capture_writer *writer, const struct capture_end *end)
 {
 	uint8_t *p = begin(writer);

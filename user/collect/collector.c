@@ -35,12 +35,9 @@ struct collector *collector_new(const struct collector_options *options, struct 
 	if (collector_load(collector, err))
 		goto fail;
 	bpf = collector->bpf;
-	if (options->shapes) {
-		collector->shapes = shape_table_new(options->process, options->location,
-						    options->file, &bpf->bss->shape_layout, err);
-		if (!collector->shapes)
-			goto fail;
-	}
+	collector->shapes = options->shapes;
+	if (collector->shapes)
+		shape_table_share(collector->shapes, &bpf->bss->shape_layout);
 	collector->identities = identity_new(options->writer);
 	collector->ring =
 		ring_buffer__new(bpf_map__fd(bpf->maps.ring), collector_take, collector, NULL);
@@ -318,11 +315,6 @@ int collector_stop(struct collector *collector, enum collector_end end, struct e
 	return collector_finish(collector, end, NULL, err);
 }
 
-bool collector_no_shapes(const struct collector *collector)
-{
-	return collector->shapes && collector->operators && !shape_table_proven(collector->shapes);
-}
-
 uint64_t collector_operators(const struct collector *collector)
 {
 	return collector->operators;
@@ -336,7 +328,6 @@ void collector_free(struct collector *collector)
 	thread_slots_free(collector->threads);
 	ring_buffer__free(collector->ring);
 	identity_free(collector->identities);
-	shape_table_free(collector->shapes);
 	held_free(collector->held);
 	pool_free(collector->pool);
 	opprobe_bpf__destroy(collector->bpf);

@@ -20,6 +20,8 @@
 #include "../runtime/runtime.h"
 #include "../target/process.h"
 
+struct shape_table;
+
 struct collector_options {
 	const struct process *process;
 	const struct location *location;
@@ -29,7 +31,7 @@ struct collector_options {
 	uint64_t buffer_size;	       /* of the ring, bytes; 0 for the default */
 	uint64_t min_duration;	       /* ns: keep operators of longer runs only */
 	bool selective;		       /* record nothing but collector_select()ed runs */
-	bool shapes;		       /* read the shapes of operators' values */
+	struct shape_table *shapes;    /* of operators' values, the caller's; NULL: not wanted */
 	bool few_operators;	       /* small tables will do */
 	/* Set by a signal handler: stop, but orderly. */
 	const volatile sig_atomic_t *stop;
@@ -87,8 +89,6 @@ int collector_finish(struct collector *collector, enum collector_end end,
 		     struct capture_writer *next, struct error *err);
 /* Detach, take what is left, and finish. */
 int collector_stop(struct collector *collector, enum collector_end end, struct error *err);
-/* Is it certain that no shapes are recorded, because they could not be proven? */
-bool collector_no_shapes(const struct collector *collector);
 /* Operators written to the capture so far. */
 uint64_t collector_operators(const struct collector *collector);
 void collector_free(struct collector *collector);

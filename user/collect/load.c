@@ -75,7 +75,7 @@ static void set_up(struct collector *collector, bool task_storage)
 	bpf->rodata->selective = options->selective;
 	bpf->rodata->with_runs = location_has(options->location, SITE_RUN_ENTER);
 	bpf->rodata->with_work = location_has(options->location, SITE_TASK_ENTER);
-	bpf->rodata->with_shapes = options->shapes;
+	bpf->rodata->with_shapes = options->shapes != NULL;
 	bpf->rodata->n_counters = options->counters->n;
 	for (size_t i = 0; i < options->counters->n; i++)
 		bpf->rodata->counter_source[i] = options->counters->counters[i].source;
@@ -84,8 +84,8 @@ static void set_up(struct collector *collector, bool task_storage)
 	bpf_map__set_autocreate(bpf->maps.thread_storage, task_storage);
 	bpf_map__set_autocreate(bpf->maps.thread_table, !task_storage);
 	bpf_map__set_autocreate(bpf->maps.thread_template, !task_storage);
-	bpf_map__set_autocreate(bpf->maps.operator_values, options->shapes);
-	bpf_map__set_autocreate(bpf->maps.shapes, options->shapes);
+	bpf_map__set_autocreate(bpf->maps.operator_values, options->shapes != NULL);
+	bpf_map__set_autocreate(bpf->maps.shapes, options->shapes != NULL);
 	bpf_map__set_max_entries(bpf->maps.ring,
 				 options->buffer_size ? options->buffer_size : RING_SIZE);
 	if (options->few_operators) {

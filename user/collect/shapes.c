@@ -44,8 +44,7 @@ static void share(struct shape_table *table, uint32_t epoch)
 }
 
 struct shape_table *shape_table_new(const struct process *process, const struct location *location,
-				    const struct mapped_file *file, struct shape_layout *shared,
-				    struct error *err)
+				    const struct mapped_file *file, struct error *err)
 {
 	struct shape_table *table = calloc(1, sizeof(*table));
 
@@ -54,14 +53,18 @@ struct shape_table *shape_table_new(const struct process *process, const struct 
 		return NULL;
 	}
 	table->runtime = location->runtime;
-	table->shared = shared;
 	table->shapes = table->runtime->shapes_new(process, location, file, &table->guess, err);
 	if (!table->shapes) {
 		free(table);
 		return NULL;
 	}
-	share(table, 1);
 	return table;
+}
+
+void shape_table_share(struct shape_table *table, struct shape_layout *shared)
+{
+	table->shared = shared;
+	share(table, 1);
 }
 
 static void free_entry(void *data)

@@ -17,14 +17,15 @@
 struct shape_table;
 
 /*
- * Begin with a guess, which is stored in @shared for the BPF side. All
- * arguments must outlive the table. NULL with @err set if the runtime in
- * @file does not tell what is needed to begin.
+ * Begin with a guess where shapes lie in @process, which has the runtime of
+ * @location in @file. NULL with @err set if the runtime does not tell what is
+ * needed to begin. @process must outlive the table.
  */
 struct shape_table *shape_table_new(const struct process *process, const struct location *location,
-				    const struct mapped_file *file, struct shape_layout *shared,
-				    struct error *err);
+				    const struct mapped_file *file, struct error *err);
 void shape_table_free(struct shape_table *table);
+/* Tell the BPF side, once it is loaded, here and when there is another guess. */
+void shape_table_share(struct shape_table *table, struct shape_layout *shared);
 
 /* Is it known whether shapes can be read? And can they be? */
 bool shape_table_settled(const struct shape_table *table);

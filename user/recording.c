@@ -17,6 +17,7 @@
 #include "collect/collector.h"
 #include "collect/info.h"
 #include "collect/overhead.h"
+#include "collect/shapes.h"
 #include "counters/counters.h"
 #include "runtime/find.h"
 #include "target/process.h"
@@ -30,6 +31,7 @@ struct recording {
 	struct counter_set counters;
 	char path[4096]; /* of the capture being written */
 	struct capture_writer *writer;
+	struct shape_table *shapes;
 	struct collector *collector;
 	struct overhead_job *overhead;
 	uint64_t operators; /* in captures that are complete */
@@ -307,6 +309,19 @@ static int write_overhead(struct recording *recording, struct error *err)
 	return error ? error_set(err, error, "cannot write the capture: %s", strerror(-error)) : 0;
 }
 
+/* Without shapes if the runtime does not let them be found, and with a note. */
+static void begin_shapes(struct recording *recording)
+{
+	struct location *location = &recording->location;
+	size_t max = sizeof(location->notes) / sizeof(location->notes[0]);
+	struct error why;
+
+	recording->shapes = shape_table_new(&recording->process, location, &recording->file, &why);
+	if (!recording->shapes && location->n_notes < max)
+		snprintf(location->notes[location->n_notes++], sizeof(location->notes[0]), "%.255s",
+			 why.text);
+}
+
 static int attach(struct recording *recording, struct error *err)
 {
 	const struct recording_options *options = recording->options;
@@ -318,7 +333,6 @@ static int attach(struct recording *recording, struct error *err)
 		.writer = recording->writer,
 		.buffer_size = options->buffer_size,
 		.min_duration = options->min_duration,
-		.shapes = options->shapes,
 		.selective = options->schedule.active || options->runs.n_runs,
 		.stop = options->stop,
 		.progress = options->quiet ? NULL : on_progress,
@@ -330,6 +344,9 @@ static int attach(struct recording *recording, struct error *err)
 	error = find_runtime(recording, err);
 	if (error)
 		return error;
+	if (options->shapes)
+		begin_shapes(recording);
+	collect.shapes = recording->shapes;
 	for (size_t i = 0; i < recording->location.n_notes; i++)
 		recording_say(options, "%s", recording->location.notes[i]);
 	if ((collect.selective || options->min_duration) && !has_runs(&recording->location))
@@ -378,10 +395,9 @@ static int record(struct recording *recording, struct error *err)
 			      recording->process.pid);
 	clock_gettime(CLOCK_MONOTONIC, &ended);
 	error = collector_stop(recording->collector, end, err);
-	if (collector_no_shapes(recording->collector))
-		recording_say(options,
-			      "shapes cannot be proven for this build of %s: none are recorded",
-			      recording->location.runtime->title);
+	if (recording->shapes && collector_operators(recording->collector) &&
+	    *shape_table_note(recording->shapes))
+		recording_say(options, "%s", shape_table_note(recording->shapes));
 	recording_say(options, "detached in %.0f ms", elapsed_ms(&ended));
 	return error;
 }
@@ -424,6 +440,7 @@ int recording_run(const struct recording_options *options, uint64_t *operators, 
 	if (recording->collector)
 		*operators = collector_operators(recording->collector);
 	collector_free(recording->collector);
+	shape_table_free(recording->shapes);
 	overhead_free(recording->overhead);
 	if (recording->writer)
 		closed = capture_writer_close(recording->writer, error ? NULL : err);

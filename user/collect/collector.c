@@ -239,6 +239,17 @@ static uint64_t missed(struct opprobe_bpf *bpf)
 	return total;
 }
 
+/* Why there are no shapes, if they were wanted and there was something to record. */
+static void write_note(struct collector *collector)
+{
+	struct capture_note note;
+
+	if (!collector->shapes || !collector->operators || !*shape_table_note(collector->shapes))
+		return;
+	snprintf(note.text, sizeof(note.text), "%s", shape_table_note(collector->shapes));
+	collector_keep_failure(collector, capture_write_note(collector->options.writer, &note));
+}
+
 /* The pool's threads, and their CPU time as far as they are still there to tell. */
 static void write_pool(struct collector *collector)
 {
@@ -280,6 +291,7 @@ int collector_finish(struct collector *collector, enum collector_end end,
 
 	snprintf(last.reason, sizeof(last.reason), "%s", reasons[end]);
 	write_pool(collector);
+	write_note(collector);
 	collector_keep_failure(collector, capture_write_loss(writer, &loss));
 	collector_keep_failure(collector, capture_write_end(writer, &last));
 	if (collector->failed && err && !collector->failure.text[0])

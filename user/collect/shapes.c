@@ -91,9 +91,12 @@ bool shape_table_settled(const struct shape_table *table)
 	return table->state != OPEN;
 }
 
-bool shape_table_proven(const struct shape_table *table)
+const char *shape_table_note(const struct shape_table *table)
 {
-	return table->state == PROVEN;
+	return table->state == REFUSED
+		       ? "what was read as shapes could not be proven to be that in this build of "
+			 "the runtime: none are recorded"
+		       : "";
 }
 
 static bool is_whole(const struct shapes_record *record, size_t size)
@@ -126,7 +129,8 @@ void shape_table_prove(struct shape_table *table, const struct layout *layout,
 void shape_table_refuse(struct shape_table *table)
 {
 	table->state = REFUSED;
-	__atomic_store_n(&table->shared->epoch, 0, __ATOMIC_RELEASE);
+	if (table->shared)
+		__atomic_store_n(&table->shared->epoch, 0, __ATOMIC_RELEASE);
 }
 
 /* -- what the capture holds ----------------------------------------------------------- */

@@ -27,9 +27,10 @@ void shape_table_free(struct shape_table *table);
 /* Tell the BPF side, once it is loaded, here and when there is another guess. */
 void shape_table_share(struct shape_table *table, struct shape_layout *shared);
 
-/* Is it known whether shapes can be read? And can they be? */
+/* Is it known whether shapes can be read? */
 bool shape_table_settled(const struct shape_table *table);
-bool shape_table_proven(const struct shape_table *table);
+/* A sentence for the user if it is known that they cannot, else "". */
+const char *shape_table_note(const struct shape_table *table);
 /* Learn from @record, of @size bytes, whether they can be. */
 void shape_table_prove(struct shape_table *table, const struct layout *layout,
 		       const struct shapes_record *record, size_t size);

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Shapes, element types and sizes of inputs and outputs are those that the
+built-in profiler prints, of every execution from the first on."""
+
+import collections
+import json
+import os
+import shutil
+import subprocess
+
+from harness import check, check_counts, check_equal, test
+
+RUNS = 20
+FIELDS = ("input_type_shape", "output_type_shape", "activation_size", "parameter_size",
+          "output_size")
+SIZES = FIELDS[2:]
+ABSENT = {"many/Concat", "rank9/Reshape", "rank9/Neg", "Flatten_7"}  # of the model "values"
+MODELS = [
+    ("a CNN", "cnn", {}),
+    ("a transformer block", "transformer", {}),
+    ("If and Loop nested twice", "nested", {}),
+    ("a Scan", "scan", {}),
+    ("values that may hold a tensor", "optionals", {}),
+    ("2 intra-op threads", "transformer", {"intraOpNumThreads": 2}),
+    ("a graph that is not optimised", "transformer", {"graphOptimizationLevel": "disabled"}),
+    ("parallel mode", "branches", {"executionMode": "parallel", "interOpNumThreads": 3}),
+    ("parallel mode with subgraphs", "nested",
+     {"executionMode": "parallel", "interOpNumThreads": 2}),
+]
+
+
+def count_events(events, fields=FIELDS):
+    """Executions by name, type and what was told of their values."""
+    found = collections.Counter()
+    for event in events:
+        if event["cat"] == "Node" and event["name"].endswith("_kernel_time"):
+            args = event["args"]
+            told = tuple(json.dumps(args.get(field)) for field in fields)
+            found[(event["name"][:-len("_kernel_time")], args["op_name"]) + told] += 1
+    return found
+
+
+def built_in(t, prefix="profile", fields=FIELDS):
+    found = collections.Counter()
+    for name in os.listdir(t.directory):
+        if name.startswith(prefix):
+            with open(t.path(name), encoding="utf-8") as file:
+                found += count_events(json.load(file), fields)
+    check(found, "the built-in profiler recorded nothing")
+    return found
+
+
+def recorded(t, fields=FIELDS, capture="capture.opp"):
+    """What the capture holds, in the built-in profiler's form."""
+    made = subprocess.run([t.program, "export", t.path(capture), "--format", "ort"],
+                          stdout=subprocess.PIPE, check=True)
+    return count_events(json.loads(made.stdout), fields)
+
+
+def in_node(version, sentence, model, options):
+    @test("node.js, %s: %s: shapes equal the built-in profiler's" % (version, sentence))
+    def _(t):
+        target = t.node(version)
+        session = target.load(t.model(model), profile="profile", **options)
+        probe = t.attach(target, "--shapes")
+        target.run(session, RUNS)
+        probe.stop().nothing_lost()
+        target.do("end_profiling", session=session)
+        check_counts(recorded(t), built_in(t))
+
+
+for version in ("1.24.3", "1.27.0", "1.30.0"):
+    for sentence, model, options in MODELS:
+        in_node(version, sentence, model, options)
+
+
+def through_c(version, sentence, model, *options, fields=FIELDS, plain=()):
+    """`plain`: options with which the built-in profiler says more, of as many runs."""
+    @test("C API, %s: %s: %s equal the built-in profiler's" % (
+        version, sentence, "sizes" if fields == SIZES else "shapes"))
+    def _(t):
+        target = t.ort_run(version, model, "-P", "profile", *options)
+        probe = t.attach(target, "--shapes")
+        target.run(5)
+        probe.stop().nothing_lost()
+        if plain:
+            target = t.ort_run(version, model, "-P", "plain", *plain)
+            target.run(5)
+        target.ask("end-profiling")
+        check_counts(recorded(t, fields), built_in(t, "plain" if plain else "profile", fields))
+
+
+for version in ("1.10.0", "1.12.0", "1.14.0", "1.16.3", "1.20.1", "1.30.0"):
+    told = SIZES if version == "1.10.0" else FIELDS
+    through_c(version, "a CNN", "cnn", fields=told)
+    through_c(version, "a transformer block", "transformer", fields=told)
+    through_c(version, "3 sessions, each run by 4 threads at once", "nested", "-s", "3", "-c", "4",
+              "-t", "2", fields=told)
+    # Before 1.14, it is silent about parallel mode.
+    through_c(version, "parallel mode, 4 threads at once", "branches", "-p", "-i", "3", "-t", "2",
+              "-c", "4", fields=told, plain=("-c", "4") if version < "1.14" else ())
+
+
+@test("C API, 1.10.0: shapes are those of the same graph in a version that prints them")
+def _(t):
+    for model in ("cnn", "transformer", "nested"):
+        known = t.ort_run("1.12.0", model, "-O", "0", "-P", model)
+        known.run(1)
+        known.ask("end-profiling")
+        target = t.ort_run("1.10.0", model, "-O", "0")
+        probe = t.attach(target, "--shapes")
+        target.run(1)
+        probe.stop().nothing_lost()
+        check_counts(recorded(t), built_in(t, model), model)
+
+
+def all_values(version):
+    @test("C API, %s: every element type, ranks to 8, absent, empty and other values" % version)
+    def _(t):
+        target = t.ort_run(version, "values", "-O", "0", "-P", "profile")
+        probe = t.attach(target, "--shapes")
+        target.run(5)
+        probe.stop().nothing_lost()
+        target.ask("end-profiling")
+        got, expected = recorded(t), built_in(t)
+        for counts in (got, expected):
+            for key in [key for key in counts if key[0] in ABSENT]:
+                # More inputs or dimensions than are read: unknown, never wrong.
+                check(counts is expected or key[4:] == ("null",) * 3, "not absent", key)
+                del counts[key]
+        check_counts(got, expected)
+
+
+for version in ("1.12.0", "1.16.3", "1.24.3", "1.30.0"):
+    all_values(version)
+
+
+def dynamic_batch(version):
+    @test("node.js, %s: each batch size has its own shapes" % version)
+    def _(t):
+        target = t.node(version)
+        session = target.load(t.model("mlp"), profile="profile")
+        probe = t.attach(target, "--shapes")
+        for batch in (1, 3, 8, 3, 64, 1):
+            target.run(session, RUNS, change={"x": {"dims": [batch, 64]}})
+        probe.stop().nothing_lost()
+        target.do("end_profiling", session=session)
+        got = recorded(t)
+        check_counts(got, built_in(t))
+        shapes = {key[2] for key in got if key[1] == "Softmax"}
+        check_equal(shapes, {'[{"float": [%d, 64]}]' % batch for batch in (1, 3, 8, 64)},
+                    "inputs of the Softmax")
+
+
+for version in ("1.24.3", "1.30.0"):
+    dynamic_batch(version)
+
+
+@test("the report groups by shape, and one without --shapes knows none")
+def _(t):
+    target = t.ort_run("1.30.0", "transformer")
+    for arguments, wanted in ((["--shapes"], True), ([], False)):
+        probe = t.attach(target, *arguments)
+        target.run(3)
+        probe.stop().nothing_lost()
+        texts = {key[2:4] for key in recorded(t)}
+        check_equal(any("float" in text for pair in texts for text in pair), wanted,
+                    "shapes with %s" % arguments)
+        made = subprocess.run([t.program, "report", t.path("capture.opp"), "--group-by", "shape"],
+                              stdout=subprocess.PIPE, check=True).stdout.decode()
+        check_equal('[{"float":[2,16,64]}' in made, wanted, "shapes in the table")
+
+
+@test("a schedule's captures hold shapes, each by itself")
+def _(t):
+    target = t.ort_run("1.30.0", "cnn")
+    probe = t.opprobe("record", "-p", target.pid, "--shapes", "--per-cycle", "-o",
+                      t.path("run.opp"), "--schedule", "wait=2,active=3,repeat=2").attached()
+    while probe.alive():
+        target.run(2)
+    check_equal(probe.wait(), 0, "status")
+    one, two = recorded(t, capture="run.1.opp"), recorded(t, capture="run.2.opp")
+    check_counts(two, one, "the second capture")
+    check(all("float" in key[2] for key in one), "executions without shapes", one)
+
+
+@test("where the file does not tell its classes, all but the shapes is recorded")
+def _(t):
+    library = t.library("1.30.0")
+    changed = t.path(os.path.basename(library))
+    shutil.copy(library, changed)
+    with open(changed, "r+b") as file:
+        at = file.read().index(b"N11onnxruntime14TensorTypeBaseE\0")
+        file.seek(at)
+        file.write(b"N11onnxruntime14TensorTypeBoseE\0")
+    t.library = lambda version: changed
+    target = t.ort_run("1.30.0", "cnn")
+    probe = t.attach(target, "--shapes")
+    target.run(3)
+    report = probe.stop().nothing_lost()
+    check_equal(sum(op["count"] for op in report.operators), 63, "operators")
+    check("shapes cannot be proven for this build" in probe.stderr, "nothing was said",
+          probe.stderr)
+    check(any("shapes cannot be proven" in note for note in report.json["notes"]),
+          "no note in the capture", report.json["notes"])
+    check(not any("float" in text for key in recorded(t) for text in key[2:4]), "shapes")

@@ -240,6 +240,14 @@ struct thread_record {
 	char comm[16];
 };
 
+enum number_kind {
+	NUMBER_OPERATOR,
+	NUMBER_RUN,
+	NUMBER_RUN_PLACE,
+	NUMBER_SHAPES,
+	NUMBER_KINDS,
+};
+
 /* The runs from number @first on, @count of them. */
 struct window {
 	__u32 first;

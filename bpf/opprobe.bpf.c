@@ -355,7 +355,6 @@ int run_enter(struct pt_regs *ctx)
 		__sync_fetch_and_add(&generation, 1);
 	thread->run_sp = sp;
 	thread->run = take_number(NUMBER_RUN);
-	__sync_fetch_and_add(&runs_started, 1);
 	if (thread->run == NO_ID)
 		return 0;
 		/* The status is returned through a hidden first argument: rdi, but x8. */

@@ -30,9 +30,8 @@ const volatile __u8 counter_source[COUNTERS_MAX] = {};
 
 const volatile struct stack_depths op_stack[2] = {};
 
-__u32 counting_runs; /* entries of runs count; written by user space */
-__u32 recording;     /* entries of operators count; likewise */
-__u32 runs_started;
+__u32 counting_runs;		    /* entries of runs count; written by user space */
+__u32 recording;		    /* entries of operators count; likewise */
 struct layout layout;		    /* written by user space when proven */
 struct shape_layout shape_layout;   /* with `with_shapes`; written by user space */
 struct window windows[WINDOWS_MAX]; /* with `selective`; written by user space */
@@ -44,13 +43,6 @@ __u32 self_test_hits;
  * Numbers that are given once, of each kind: a number is whose insertion of it
  * succeeds. (An atomic that returns the old value would do, from 5.12 on.)
  */
-enum number_kind {
-	NUMBER_OPERATOR,
-	NUMBER_RUN,
-	NUMBER_RUN_PLACE,
-	NUMBER_SHAPES,
-	NUMBER_KINDS,
-};
 
 struct number {
 	__u32 kind;

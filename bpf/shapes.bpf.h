@@ -60,12 +60,22 @@ struct shapes_key {
 	__u32 epoch;
 };
 
-/* To the number under which user space knows them. */
+/*
+ * The number under which user space knows them. An entry of either map may be
+ * given to another key while it is looked at. So it holds its own key, which
+ * is looked at last.
+ */
+struct shapes_number {
+	__u64 hash;
+	__u32 id;
+	__u32 number;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, SHAPES_MAX);
 	__type(key, struct shapes_key);
-	__type(value, __u32);
+	__type(value, struct shapes_number);
 } shapes SEC(".maps");
 
 /*
@@ -401,6 +411,7 @@ __noinline __u32 send_shapes(__u32 tid, __u64 hash)
 {
 	struct operator_values *values;
 	struct shapes_record *record;
+	struct shapes_number fresh;
 	struct thread_state *thread;
 	struct shapes_key key = {};
 	struct frame *frame;
@@ -452,12 +463,17 @@ __noinline __u32 send_shapes(__u32 tid, __u64 hash)
 	       (values->n_values & (2 * SHAPE_VALUES - 1)) * sizeof(struct shape_value);
 	if (size > sizeof(*record))
 		return NO_ID;
+	if (values->kernel != thread->shapes.context[CONTEXT_KERNEL])
+		return NO_ID;
 	if (bpf_ringbuf_output(&ring, record, size,
 			       shape_layout.proven ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP)) {
 		__sync_fetch_and_add(&losses.ring_full, 1);
 		return NO_ID;
 	}
-	bpf_map_update_elem(&shapes, &key, &number, BPF_ANY);
+	fresh.hash = hash;
+	fresh.id = key.id;
+	fresh.number = number;
+	bpf_map_update_elem(&shapes, &key, &fresh, BPF_ANY);
 	return number;
 }
 
@@ -468,8 +484,9 @@ static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *f
 	struct shapes_scratch *scratch;
 	struct operator_values *values;
 	struct shapes_key key = {};
-	__u32 *number, fresh;
+	struct shapes_number *known;
 	__u64 base, hash;
+	__u32 number;
 
 	if (!thread || !frame || function > 1)
 		return NO_SHAPES;
@@ -505,12 +522,17 @@ static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *f
 			return NO_SHAPES;
 		hash = mix_value(hash, value);
 	}
+	if (values->kernel != scratch->context[CONTEXT_KERNEL])
+		return NO_SHAPES;
 	key.hash = hash;
-	number = bpf_map_lookup_elem(&shapes, &key);
-	if (number)
-		return *number;
-	fresh = send_shapes(thread->tid, hash);
-	return fresh == NO_ID ? NO_SHAPES : fresh;
+	known = bpf_map_lookup_elem(&shapes, &key);
+	if (known) {
+		number = *(volatile __u32 *)&known->number;
+		if (*(volatile __u64 *)&known->hash == hash && known->id == key.id)
+			return number;
+	}
+	number = send_shapes(thread->tid, hash);
+	return number == NO_ID ? NO_SHAPES : number;
 }
 
 #endif

@@ -68,9 +68,9 @@ static void examine_probes(struct examination *examination)
 
 	if (job && !overhead_wait(job, &overhead, &err))
 		add(examination, "probes", FINDING_OK,
-		    "BPF programs load and probes work: %" PRIu64 " ns per operator without "
+		    "BPF programs load and probes work, %s: %" PRIu64 " ns per operator without "
 		    "counters, of which its own time shows %" PRIu64 " ns",
-		    overhead.nested_ns, overhead.own_ns);
+		    overhead_manner(job), overhead.nested_ns, overhead.own_ns);
 	else
 		add(examination, "probes", FINDING_FAIL, "%s", err.text);
 	overhead_free(job);

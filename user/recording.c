@@ -209,6 +209,8 @@ static int change_capture(struct recording *recording, unsigned int cycle, struc
 	return error;
 }
 
+#define RUNS_AT_ONCE 1024 /* that a process has open at most */
+
 /* -- the schedule ---------------------------------------------------------------- */
 
 /* One cycle, from detached to detached; enum collector_end or a negative errno. */
@@ -234,7 +236,11 @@ static int record_cycle(struct recording *recording, uint64_t wait, uint64_t rec
 	/* A run that starts at this very moment may not know of the window yet. */
 	first = collector_runs_started(collector) + schedule->warmup + 1;
 	collector_select(collector, 0, first, schedule->active);
-	limits = (struct collector_limits){.runs_recorded = recorded + schedule->active};
+	limits = (struct collector_limits){
+		.runs_recorded = recorded + schedule->active,
+		/* Should the record of a run be lost, this is not waited for in vain. */
+		.runs_started = (uint64_t)first + schedule->active + RUNS_AT_ONCE,
+	};
 	end = collector_run(collector, &limits, err);
 	collector_detach_operators(collector);
 	return end;

@@ -114,7 +114,8 @@ int collector_attach(struct collector *collector, struct error *err)
 
 uint32_t collector_runs_started(const struct collector *collector)
 {
-	return __atomic_load_n(&collector->bpf->bss->runs_started, __ATOMIC_ACQUIRE);
+	/* The number that the next run gets: almost always the count of those before. */
+	return __atomic_load_n(&collector->bpf->bss->next_number[NUMBER_RUN], __ATOMIC_ACQUIRE);
 }
 
 void collector_select(struct collector *collector, unsigned int window, uint32_t first,
@@ -325,6 +326,21 @@ int collector_stop(struct collector *collector, enum collector_end end, struct e
 			collector_take_pending(collector);
 	}
 	return collector_finish(collector, end, NULL, err);
+}
+
+const char *collector_manner(const struct collector *collector)
+{
+	bool storage = collector->bpf->rodata->use_task_storage;
+
+	if (collector->multi)
+		return "one link for many probes, state kept with the task";
+	if (storage)
+		return "a perf event per probe (no uprobe_multi links before Linux 6.6), state "
+		       "kept "
+		       "with the task";
+	return "a perf event per probe (no uprobe_multi links before Linux 6.6), state in a hash "
+	       "(no "
+	       "task storage before 5.11)";
 }
 
 uint64_t collector_operators(const struct collector *collector)

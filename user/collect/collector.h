@@ -89,6 +89,8 @@ int collector_finish(struct collector *collector, enum collector_end end,
 		     struct capture_writer *next, struct error *err);
 /* Detach, take what is left, and finish. */
 int collector_stop(struct collector *collector, enum collector_end end, struct error *err);
+/* How its probes are attached, for people: what this kernel offers, and lacks. */
+const char *collector_manner(const struct collector *collector);
 /* Operators written to the capture so far. */
 uint64_t collector_operators(const struct collector *collector);
 void collector_free(struct collector *collector);

@@ -59,6 +59,7 @@ struct overhead_job {
 	const struct counter_set *set;
 	struct overhead_kind kind;
 	struct capture_overhead result;
+	const char *manner;
 	struct error err;
 	int error;
 	sem_t done;
@@ -167,6 +168,7 @@ static int record(struct overhead_job *job, struct capture_writer *writer,
 
 	if (error)
 		return error;
+	job->manner = collector_manner(collector);
 	execute_all();
 	error = collector_run(collector, &no_limits, &job->err);
 	return error < 0 ? error : collector_finish(collector, COLLECTOR_STOPPED, NULL, &job->err);
@@ -334,6 +336,11 @@ int overhead_wait(struct overhead_job *job, struct capture_overhead *overhead, s
 		error_set(err, job->error, "the probes could not be tried out: %s",
 			  strerror(-job->error));
 	return job->error;
+}
+
+const char *overhead_manner(const struct overhead_job *job)
+{
+	return job->manner;
 }
 
 void overhead_free(struct overhead_job *job)

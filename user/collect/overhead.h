@@ -32,6 +32,8 @@ struct overhead_job *overhead_start(struct overhead_kind kind, const struct coun
  * @err set if nothing could be measured: then nothing is to be subtracted.
  */
 int overhead_wait(struct overhead_job *job, struct capture_overhead *overhead, struct error *err);
+/* How the probes were attached, for people; after overhead_wait() returned 0. */
+const char *overhead_manner(const struct overhead_job *job);
 /* Wait until opprobe's own probes are gone as well, and free @job (may be NULL). */
 void overhead_free(struct overhead_job *job);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define PENDING_MAX	   (64 << 20) /* bytes kept while names are not readable */
-#define PENDING_SHAPES_MAX (32 << 20) /* likewise while shapes are not proven */
+#define PENDING_SHAPES_MAX (4 << 20)  /* likewise while shapes are not proven */
 #define SIGHTINGS_MAX	   5000	      /* that prove nothing before opprobe gives up */
 
 /* -- records, once names can be read --------------------------------------- */

@@ -6,6 +6,7 @@ import collections
 from harness import check, check_counts, check_equal, described_counts, test
 
 CYCLES = 100
+SETTLED = 20  # sessions after which nothing may be missing
 
 
 def cycles(version):
@@ -23,8 +24,15 @@ def cycles(version):
             for (name, op), count in described_counts(t.model("cycle"), 2).items():
                 expected[name.replace("CYCLE000", label), op] += count
         report = probe.stop()
-        got = report.nothing_lost().counts()
-        check_counts(got, expected)
+        got = report.counts()
+        # Until the places of names have been proven on a live session, one that is
+        # released at once takes its names with it: said to be lost, never wrong.
+        wrong = {key: count for key, count in got.items() if count > expected[key]}
+        check(not wrong, "operators that never ran", wrong)
+        missing = expected - got
+        check_equal(sum(missing.values()), report.json["lost"], "lost operators")
+        late = [name for name, _ in missing if name >= "CYCLE%03d" % SETTLED]
+        check(not late, "operators of later sessions are missing", late[:10])
         check_counts(report.trace_counts(), got, "operators of the trace")
         check_equal(report.json["runs"], 2 * CYCLES, "runs")
 

@@ -37,7 +37,7 @@
 
 #define NODE_WORDS	60 /* of Node, searched from NODE_FIRST on */
 #define NODE_FIRST	0x20
-#define STACK_WORDS	384 /* above the stack pointer, searched for the context */
+#define STACK_WORDS	256 /* above the stack pointer, searched for the context */
 #define INLINE_DIMS	5
 #define OPERATORS_MAX	8192
 #define SHAPES_MAX	65536

@@ -293,6 +293,41 @@ def read_profile(directory, prefix):
     return counts
 
 
+# What the built-in profiler tells of an execution's inputs and outputs.
+SHAPES = ("input_type_shape", "output_type_shape", "activation_size", "parameter_size",
+          "output_size")
+SIZES = SHAPES[2:]
+
+
+def count_shapes(events, fields):
+    """Executions by name, type and what was told of their values."""
+    found = collections.Counter()
+    for event in events:
+        if event["cat"] == "Node" and event["name"].endswith("_kernel_time"):
+            args = event["args"]
+            told = tuple(json.dumps(args.get(field)) for field in fields)
+            found[(event["name"][:-len("_kernel_time")], args["op_name"]) + told] += 1
+    return found
+
+
+def read_shapes(t, prefix="profile", fields=SHAPES):
+    """Executions with their values' shapes, as the built-in profiler recorded them."""
+    found = collections.Counter()
+    for name in os.listdir(t.directory):
+        if name.startswith(prefix):
+            with open(t.path(name), encoding="utf-8") as file:
+                found += count_shapes(json.load(file), fields)
+    check(found, "the built-in profiler recorded nothing")
+    return found
+
+
+def recorded_shapes(t, fields=SHAPES, capture="capture.opp"):
+    """The same of a capture."""
+    made = subprocess.run([t.program, "export", t.path(capture), "--format", "ort"],
+                          stdout=subprocess.PIPE, check=True)
+    return count_shapes(json.loads(made.stdout), fields)
+
+
 def described_counts(path, runs):
     """What `runs` runs of a model execute if nothing is optimised."""
     counts = collections.Counter()

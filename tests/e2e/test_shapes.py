@@ -2,18 +2,14 @@
 """Shapes, element types and sizes of inputs and outputs are those that the
 built-in profiler prints, of every execution from the first on."""
 
-import collections
-import json
 import os
 import shutil
 import subprocess
 
-from harness import check, check_counts, check_equal, test
+from harness import (SHAPES, SIZES, check, check_counts, check_equal, read_shapes, recorded_shapes,
+                     test)
 
 RUNS = 20
-FIELDS = ("input_type_shape", "output_type_shape", "activation_size", "parameter_size",
-          "output_size")
-SIZES = FIELDS[2:]
 ABSENT = {"many/Concat", "rank9/Reshape", "rank9/Neg", "Flatten_7"}  # of the model "values"
 MODELS = [
     ("a CNN", "cnn", {}),
@@ -29,34 +25,6 @@ MODELS = [
 ]
 
 
-def count_events(events, fields=FIELDS):
-    """Executions by name, type and what was told of their values."""
-    found = collections.Counter()
-    for event in events:
-        if event["cat"] == "Node" and event["name"].endswith("_kernel_time"):
-            args = event["args"]
-            told = tuple(json.dumps(args.get(field)) for field in fields)
-            found[(event["name"][:-len("_kernel_time")], args["op_name"]) + told] += 1
-    return found
-
-
-def built_in(t, prefix="profile", fields=FIELDS):
-    found = collections.Counter()
-    for name in os.listdir(t.directory):
-        if name.startswith(prefix):
-            with open(t.path(name), encoding="utf-8") as file:
-                found += count_events(json.load(file), fields)
-    check(found, "the built-in profiler recorded nothing")
-    return found
-
-
-def recorded(t, fields=FIELDS, capture="capture.opp"):
-    """What the capture holds, in the built-in profiler's form."""
-    made = subprocess.run([t.program, "export", t.path(capture), "--format", "ort"],
-                          stdout=subprocess.PIPE, check=True)
-    return count_events(json.loads(made.stdout), fields)
-
-
 def in_node(version, sentence, model, options):
     @test("node.js, %s: %s: shapes equal the built-in profiler's" % (version, sentence))
     def _(t):
@@ -66,7 +34,7 @@ def in_node(version, sentence, model, options):
         target.run(session, RUNS)
         probe.stop().nothing_lost()
         target.do("end_profiling", session=session)
-        check_counts(recorded(t), built_in(t))
+        check_counts(recorded_shapes(t), read_shapes(t))
 
 
 for version in ("1.24.3", "1.27.0", "1.30.0"):
@@ -74,7 +42,7 @@ for version in ("1.24.3", "1.27.0", "1.30.0"):
         in_node(version, sentence, model, options)
 
 
-def through_c(version, sentence, model, *options, fields=FIELDS, plain=()):
+def through_c(version, sentence, model, *options, fields=SHAPES, plain=()):
     """`plain`: options with which the built-in profiler says more, of as many runs."""
     @test("C API, %s: %s: %s equal the built-in profiler's" % (
         version, sentence, "sizes" if fields == SIZES else "shapes"))
@@ -87,11 +55,11 @@ def through_c(version, sentence, model, *options, fields=FIELDS, plain=()):
             target = t.ort_run(version, model, "-P", "plain", *plain)
             target.run(5)
         target.ask("end-profiling")
-        check_counts(recorded(t, fields), built_in(t, "plain" if plain else "profile", fields))
+        check_counts(recorded_shapes(t, fields), read_shapes(t, "plain" if plain else "profile", fields))
 
 
 for version in ("1.10.0", "1.12.0", "1.14.0", "1.16.3", "1.20.1", "1.30.0"):
-    told = SIZES if version == "1.10.0" else FIELDS
+    told = SIZES if version == "1.10.0" else SHAPES
     through_c(version, "a CNN", "cnn", fields=told)
     through_c(version, "a transformer block", "transformer", fields=told)
     through_c(version, "3 sessions, each run by 4 threads at once", "nested", "-s", "3", "-c", "4",
@@ -111,7 +79,7 @@ def _(t):
         probe = t.attach(target, "--shapes")
         target.run(1)
         probe.stop().nothing_lost()
-        check_counts(recorded(t), built_in(t, model), model)
+        check_counts(recorded_shapes(t), read_shapes(t, model), model)
 
 
 def all_values(version):
@@ -122,7 +90,7 @@ def all_values(version):
         target.run(5)
         probe.stop().nothing_lost()
         target.ask("end-profiling")
-        got, expected = recorded(t), built_in(t)
+        got, expected = recorded_shapes(t), read_shapes(t)
         for counts in (got, expected):
             for key in [key for key in counts if key[0] in ABSENT]:
                 # More inputs or dimensions than are read: unknown, never wrong.
@@ -145,8 +113,8 @@ def dynamic_batch(version):
             target.run(session, RUNS, change={"x": {"dims": [batch, 64]}})
         probe.stop().nothing_lost()
         target.do("end_profiling", session=session)
-        got = recorded(t)
-        check_counts(got, built_in(t))
+        got = recorded_shapes(t)
+        check_counts(got, read_shapes(t))
         shapes = {key[2] for key in got if key[1] == "Softmax"}
         check_equal(shapes, {'[{"float": [%d, 64]}]' % batch for batch in (1, 3, 8, 64)},
                     "inputs of the Softmax")
@@ -163,7 +131,7 @@ def _(t):
         probe = t.attach(target, *arguments)
         target.run(3)
         probe.stop().nothing_lost()
-        texts = {key[2:4] for key in recorded(t)}
+        texts = {key[2:4] for key in recorded_shapes(t)}
         check_equal(any("float" in text for pair in texts for text in pair), wanted,
                     "shapes with %s" % arguments)
         made = subprocess.run([t.program, "report", t.path("capture.opp"), "--group-by", "shape"],
@@ -179,7 +147,7 @@ def _(t):
     while probe.alive():
         target.run(2)
     check_equal(probe.wait(), 0, "status")
-    one, two = recorded(t, capture="run.1.opp"), recorded(t, capture="run.2.opp")
+    one, two = recorded_shapes(t, capture="run.1.opp"), recorded_shapes(t, capture="run.2.opp")
     check_counts(two, one, "the second capture")
     check(all("float" in key[2] for key in one), "executions without shapes", one)
 
@@ -203,4 +171,4 @@ def _(t):
           probe.stderr)
     check(any("shapes cannot be proven" in note for note in report.json["notes"]),
           "no note in the capture", report.json["notes"])
-    check(not any("float" in text for key in recorded(t) for text in key[2:4]), "shapes")
+    check(not any("float" in text for key in recorded_shapes(t) for text in key[2:4]), "shapes")

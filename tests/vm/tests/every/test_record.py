@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Attach, record and report, on a real ONNX Runtime, whatever the kernel is."""
 
-from harness import check_counts, check_equal, described_counts, test
+from harness import (check_counts, check_equal, described_counts, read_shapes, recorded_shapes,
+                     test)
 
 VERSIONS = ("1.12.0", "1.20.1", "1.30.0")
 RUNS = 10
@@ -51,3 +52,18 @@ def _(t):
     for op in report.operators:
         for name in ("task-clock", "page-faults", "context-switches"):
             check_equal(op["counters"][name]["counted"], op["count"], name + " of " + op["name"])
+
+
+def shapes(version, model):
+    @test("C API, %s: %s: shapes equal the built-in profiler's" % (version, model))
+    def _(t):
+        target = t.ort_run(version, model, "-P", "profile")
+        probe = t.attach(target, "--shapes", limit=LIMIT)
+        target.run(RUNS)
+        probe.stop().nothing_lost()
+        target.ask("end-profiling")
+        check_counts(recorded_shapes(t), read_shapes(t))
+
+
+shapes("1.12.0", "nested")
+shapes("1.30.0", "transformer")

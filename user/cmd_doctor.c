@@ -71,8 +71,7 @@ static const struct argp doctor_argp = {
 	.options = doctor_options,
 	.parser = parse_doctor,
 	.doc = "Say what will work here and why not, a verdict per line: on this machine, with -p "
-	       "on "
-	       "a process, or with --file in a library, which may be of either architecture, "
+	       "on a process, or with --file in a library, which may be of either architecture, "
 	       "x86_64 or aarch64, on any machine.\v"
 	       "A probe on an instruction that the kernel emulates costs one exception; on any "
 	       "other it costs two. The status is 0 if nothing failed, 1 if something did.\n\n"

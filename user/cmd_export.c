@@ -15,7 +15,7 @@ static const struct argp_option options[] = {
 	 "profiler would have written; csv: every record as a line",
 	 0},
 	{"output", 'o', "FILE", 0, "Write here instead of stdout; compressed if it ends in .gz", 0},
-	{0},
+	{},
 };
 
 static const char doc[] = "Write a capture in a format of other tools.\v"

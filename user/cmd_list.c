@@ -186,7 +186,7 @@ static int try_events(struct offers *offers, const struct catalog *catalog, cons
 
 static size_t terminal_width(void)
 {
-	struct winsize size = {0};
+	struct winsize size = {};
 
 	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
 		return 0;
@@ -281,15 +281,13 @@ static int nothing(const struct offers *offers, const char *pattern)
 	else if (offers->n)
 		fprintf(stderr,
 			"opprobe: %zu events match '%s', but none can be counted here; 'opprobe "
-			"list "
-			"--all %s' says why\n",
+			"list --all %s' says why\n",
 			offers->n, pattern ? pattern : "*", pattern ? pattern : "");
 	else {
 		catalog_nearest(pattern, nearest, sizeof(nearest));
 		fprintf(stderr,
 			"opprobe: no event matches '%s'%s%s; 'opprobe list' without a pattern "
-			"shows "
-			"all\n",
+			"shows all\n",
 			pattern, *nearest ? "; nearest: " : "", nearest);
 	}
 	return EXIT_FAILED;
@@ -322,8 +320,8 @@ static int print_offers(const struct offers *offers, const struct list_arguments
 
 int cmd_list(int argc, char **argv)
 {
-	struct list_arguments arguments = {0};
-	struct offers offers = {0};
+	struct list_arguments arguments = {};
+	struct offers offers = {};
 	struct catalog catalog;
 	struct error err;
 	int status = EXIT_FAILED;

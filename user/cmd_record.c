@@ -17,7 +17,7 @@
 #include "cmd.h"
 #include "output/output.h"
 #include "recording.h"
-#include "units.h"
+#include "base/units.h"
 
 struct record_arguments {
 	struct recording_options recording;
@@ -280,8 +280,8 @@ static int check_trace(const struct recording_options *options, struct error *er
 
 	if (fd < 0)
 		return error_set(err, -errno,
-				 "cannot write the trace %s: %s; choose another place with "
-				 "--trace FILE",
+				 "cannot write the trace %s: %s; choose another place with --trace "
+				 "FILE",
 				 arguments->trace, strerror(errno));
 	close(fd);
 	arguments->made_trace = !existed;

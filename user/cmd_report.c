@@ -56,7 +56,7 @@ static const struct argp_option options[] = {
 	{"csv", KEY_CSV, 0, 0, "Print comma-separated values", 3},
 	{"json-schema", KEY_JSON_SCHEMA, 0, 0, "Print the schema of the JSON, and exit", 3},
 	{"no-header", KEY_NO_HEADER, 0, 0, "Print the table without what precedes it", 3},
-	{0},
+	{},
 };
 
 static const char doc[] =
@@ -71,12 +71,11 @@ static const char doc[] =
 	"\n"
 	"Columns: name op provider domain session index tid run step inputs outputs count total "
 	"avg min max percent self p50 p95 p99 threw migrated work busy others duration; EVENT, "
-	"self:EVENT, avg:EVENT, others:EVENT, ci:EVENT, counted:EVENT; and metrics by name. "
-	"With shapes also flops bytes gflops flop/byte, and per execution activation parameters "
-	"output: what operators compute and move by the shapes of their tensors. A multiply-add is "
-	"2 FLOP; convolutions, matrix products and attention count their products only, other "
-	"operators each step of their formula per element; bytes are inputs read and outputs "
-	"written once.";
+	"self:EVENT, avg:EVENT, others:EVENT, ci:EVENT, counted:EVENT; and metrics by name. With "
+	"shapes also flops bytes gflops flop/byte, and per execution activation parameters output: "
+	"what operators compute and move by the shapes of their tensors. A multiply-add is 2 FLOP; "
+	"convolutions, matrix products and attention count their products only, other operators "
+	"each step of their formula per element; bytes are inputs read and outputs written once.";
 
 struct arguments {
 	const char *capture;

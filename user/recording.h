@@ -14,7 +14,7 @@
 #include "analyze/analyze.h"
 #include "collect/schedule.h"
 #include "counters/counters.h"
-#include "error.h"
+#include "base/error.h"
 
 struct recording_options {
 	pid_t pid;

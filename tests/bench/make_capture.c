@@ -234,7 +234,7 @@ static void write_end(struct maker *m)
 {
 	struct capture_end end = {.end = m->clock[0] + 1000, .reason = "interrupted"};
 
-	check(m, capture_write_loss(m->writer, &(struct capture_loss){0}));
+	check(m, capture_write_loss(m->writer, &(struct capture_loss){}));
 	if (!m->settings.unfinished)
 		check(m, capture_write_end(m->writer, &end));
 }

@@ -38,7 +38,7 @@ static void mend_checksums(uint8_t *bytes, size_t size)
 /* One view of @path: a grouping in one of the formats, or an export. */
 static void print(const char *path, unsigned int view, FILE *out)
 {
-	struct report_options options = {0};
+	struct report_options options = {};
 	struct error err;
 
 	if (view < 3) {

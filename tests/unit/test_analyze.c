@@ -15,7 +15,7 @@ struct view {
 
 static struct view view(struct test_capture *c, struct analyze_options options)
 {
-	struct error err = {{0}};
+	struct error err = {};
 	struct view v = {.reader = capture_reader_open(c->path, &err)};
 
 	assert_non_null(v.reader);
@@ -90,7 +90,7 @@ static struct test_capture nested_capture(void)
 static void self_is_total_less_what_ran_inside(void **state)
 {
 	struct test_capture c = nested_capture();
-	struct view v = view(&c, (struct analyze_options){0});
+	struct view v = view(&c, (struct analyze_options){});
 
 	assert_int_equal(v.a->n_rows, 4);
 	assert_int_equal(row(&v, "Outer")->total, 900);
@@ -112,7 +112,7 @@ static void self_is_total_less_what_ran_inside(void **state)
 static void nested_operators_are_not_in_the_sum_twice(void **state)
 {
 	struct test_capture c = nested_capture();
-	struct view v = view(&c, (struct analyze_options){0});
+	struct view v = view(&c, (struct analyze_options){});
 
 	assert_int_equal(v.a->sum->total, 900 + 300);
 	assert_int_equal(v.a->sum->self, 900 + 300);
@@ -195,7 +195,7 @@ static void an_execution_that_threw_has_a_count_and_no_time(void **state)
 	test_write(&c, flagged(nested(0, 1, 1, 310, 310), EXEC_THREW));
 	test_write(&c, flagged(test_exec(1, 300, 400), EXEC_NESTED));
 	test_finish(&c);
-	v = view(&c, (struct analyze_options){0});
+	v = view(&c, (struct analyze_options){});
 	assert_int_equal(row(&v, "Reshape")->count, 3);
 	assert_int_equal(row(&v, "Reshape")->threw, 2);
 	assert_int_equal(row(&v, "Reshape")->total, 100);
@@ -233,7 +233,7 @@ static void what_ran_inside_a_lost_operator_is_not_taken_off_another(void **stat
 	test_write(&c, nested(2, 0, 1, 620, 630));
 	test_write(&c, flagged(test_exec(0, 600, 700), EXEC_NESTED));
 	test_finish(&c);
-	v = view(&c, (struct analyze_options){0});
+	v = view(&c, (struct analyze_options){});
 	assert_int_equal(row(&v, "B")->self, 80);
 	assert_int_equal(row(&v, "A")->total, 200);
 	assert_int_equal(row(&v, "A")->self, 90);
@@ -266,7 +266,7 @@ static void work_of_other_threads_is_added_up_and_kept_apart(void **state)
 	run.counters[0] = 160;
 	assert_int_equal(capture_write_run(c.writer, &run), 0);
 	test_finish(&c);
-	v = view(&c, (struct analyze_options){0});
+	v = view(&c, (struct analyze_options){});
 	assert_int_equal(row(&v, "Conv")->counters[0].total, 170);
 	assert_int_equal(row(&v, "Conv")->counters[0].work, 70);
 	assert_int_equal(row(&v, "Conv")->work_ns, 30);
@@ -296,7 +296,7 @@ static void executions_that_were_not_counted_make_an_estimate_not_a_zero(void **
 		test_write(&c, exec);
 	}
 	test_finish(&c);
-	v = view(&c, (struct analyze_options){0});
+	v = view(&c, (struct analyze_options){});
 	e = analyze_total(row(&v, "Conv"), 0);
 	assert_true(e.known);
 	assert_false(e.exact);
@@ -329,7 +329,7 @@ static void the_sum_of_estimates_weighs_each_operator_by_itself(void **state)
 				      : counted(test_exec(1, i * 100 + 60, i * 100 + 70), 10));
 	}
 	test_finish(&c);
-	v = view(&c, (struct analyze_options){0});
+	v = view(&c, (struct analyze_options){});
 	e = analyze_total(v.a->sum, 0);
 	assert_false(e.exact);
 	assert_true(fabs(e.value - (100000 + 1000)) < 1e-6);
@@ -352,7 +352,7 @@ static void the_gap_is_unknown_where_operators_ran_side_by_side(void **state)
 	test_write(&c, exec);
 	assert_int_equal(capture_write_run(c.writer, &run), 0);
 	test_finish(&c);
-	v = view(&c, (struct analyze_options){0});
+	v = view(&c, (struct analyze_options){});
 	assert_null(v.a->gap);
 	assert_true(v.a->parallel);
 	assert_int_equal(v.a->runs->total, 100);
@@ -381,7 +381,7 @@ static void operators_outside_of_whole_runs_are_told_apart(void **state)
 	exec.run = 2;
 	test_write(&c, exec);
 	test_finish(&c);
-	v = view(&c, (struct analyze_options){0});
+	v = view(&c, (struct analyze_options){});
 	assert_int_equal(v.a->outside_count, 3);
 	assert_int_equal(v.a->outside_ns, 60);
 	assert_int_equal(v.a->runs->count, 0);
@@ -396,7 +396,7 @@ static void runs_are_chosen_by_number(void **state)
 {
 	struct capture_info info = test_info(0);
 	struct test_capture c = test_begin(&info);
-	struct analyze_options options = {0};
+	struct analyze_options options = {};
 	struct error err;
 	struct view v;
 
@@ -437,7 +437,7 @@ static void unnamed_nodes_are_called_by_type_and_index(void **state)
 	test_write(&c, test_exec(4, 0, 10));
 	test_write(&c, test_exec(5, 20, 30));
 	test_finish(&c);
-	v = view(&c, (struct analyze_options){0});
+	v = view(&c, (struct analyze_options){});
 	assert_int_equal(row(&v, "Add_4")->count, 1);
 	assert_int_equal(row(&v, "Add_5")->count, 1);
 	close_view(&v);
@@ -458,7 +458,7 @@ static void two_events_of_one_name_stay_two(void **state)
 	strcpy(info.events[2].name, "loads#2");
 	c = test_begin(&info);
 	test_finish(&c);
-	v = view(&c, (struct analyze_options){0});
+	v = view(&c, (struct analyze_options){});
 	assert_string_equal(v.a->titles[0], "loads");
 	assert_string_equal(v.a->titles[1], "loads#2");
 	assert_string_not_equal(v.a->titles[2], "loads#2");
@@ -529,7 +529,7 @@ static void a_metric_that_makes_no_sense_is_refused_with_its_place(void **state)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct analyze_options options = {.metrics = {bad[i]}, .n_metrics = 1};
-		struct error err = {{0}};
+		struct error err = {};
 		struct capture_reader *reader = capture_reader_open(c.path, &err);
 		struct analysis *a;
 
@@ -603,7 +603,7 @@ static void what_the_probes_added_can_be_taken_off(void **state)
 	assert_int_equal(v.a->runs->total, 200 - 3 * 5);
 	assert_int_equal(v.a->runs->counters[0].total, 70 - 9);
 	close_view(&v);
-	v = view(&c, (struct analyze_options){0});
+	v = view(&c, (struct analyze_options){});
 	assert_false(v.a->compensated);
 	assert_int_equal(row(&v, "If")->total, 100);
 	close_view(&v);
@@ -639,7 +639,7 @@ static void shapes_make_rows_of_their_own(void **state)
 	assert_string_equal(v.a->rows[0]->inputs, "[{\"float\":[1]}]");
 	assert_int_equal(v.a->rows[1]->count, 2);
 	close_view(&v);
-	v = view(&c, (struct analyze_options){0});
+	v = view(&c, (struct analyze_options){});
 	assert_null(row(&v, "a")->inputs);
 	close_view(&v);
 	test_remove(&c);
@@ -698,7 +698,7 @@ static void close_to(double value, double expected)
 static void what_operators_compute_is_added_up(void **state)
 {
 	struct test_capture c = shaped_capture();
-	struct view v = view(&c, (struct analyze_options){0});
+	struct view v = view(&c, (struct analyze_options){});
 	struct analyze_row *product = row(&v, "product"), *pool = row(&v, "pool");
 
 	close_to(analyze_flops(product), 2 * 1024 + 512);
@@ -732,7 +732,7 @@ static void what_operators_compute_is_added_up(void **state)
 static void without_shapes_nothing_is_known_of_what_is_computed(void **state)
 {
 	struct test_capture c = nested_capture();
-	struct view v = view(&c, (struct analyze_options){0});
+	struct view v = view(&c, (struct analyze_options){});
 
 	assert_true(isnan(analyze_flops(row(&v, "Plain"))));
 	assert_true(isnan(analyze_bytes(row(&v, "Plain"))));
@@ -762,7 +762,7 @@ static void sums_that_do_not_fit_are_not_known(void **state)
 	for (int i = 1; i < 9; i++)
 		test_write(&c, exec);
 	test_finish(&c);
-	v = view(&c, (struct analyze_options){0});
+	v = view(&c, (struct analyze_options){});
 	/* 2^61 FLOP each fit seven times, 2^64 bytes never. */
 	assert_true(isnan(analyze_flops(v.a->rows[0])) && isnan(analyze_gflops(v.a->sum)));
 	assert_true(isnan(analyze_bytes(v.a->rows[0])));

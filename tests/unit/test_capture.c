@@ -30,7 +30,7 @@ static int read_all(const char *path, int *n, struct error *err)
 static void expect_next(struct capture_reader *reader, struct capture_record *record,
 			enum capture_type type)
 {
-	struct error err = {{0}};
+	struct error err = {};
 
 	if (capture_reader_next(reader, record, &err) != 1)
 		fail_msg("no record: %s", err.text);
@@ -212,7 +212,7 @@ static void a_capture_cut_anywhere_is_read_up_to_its_last_whole_record(void **st
 		last = n;
 		reader = capture_reader_open(c.path, &err);
 		assert_non_null(reader);
-		while (capture_reader_next(reader, &(struct capture_record){0}, &err) > 0)
+		while (capture_reader_next(reader, &(struct capture_record){}, &err) > 0)
 			;
 		assert_non_null(capture_reader_cut(reader));
 		capture_reader_close(reader);
@@ -235,7 +235,7 @@ static void every_changed_byte_is_noticed(void **state)
 	test_finish(&c);
 	bytes = test_load(c.path, &size);
 	for (size_t i = 0; i < size; i++) {
-		struct error err = {{0}};
+		struct error err = {};
 		int n;
 
 		bytes[i] ^= 0x20;
@@ -402,7 +402,7 @@ static void contradictions_inside_whole_chunks_are_noticed(void **state)
 
 	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
 		struct test_capture c = two_chunks();
-		struct error err = {{0}};
+		struct error err = {};
 		int n;
 
 		insert_record(c.path, records[i].type, records[i].payload, records[i].length);
@@ -458,7 +458,7 @@ static void the_writer_leaves_out_what_contradicts_itself(void **state)
 			 -ERANGE);
 	/* None of this spoils the file. */
 	test_write(&c, test_exec(0, 0, 50));
-	assert_int_equal(capture_write_overhead(c.writer, &(struct capture_overhead){0}), -EINVAL);
+	assert_int_equal(capture_write_overhead(c.writer, &(struct capture_overhead){}), -EINVAL);
 	test_finish(&c);
 	assert_int_equal(read_all(c.path, &n, &err), 0);
 	assert_int_equal(n, 3 + 1 + 1 + 1);

@@ -25,7 +25,7 @@ static int parse(struct counter_set *set, const char *text, struct error *err)
 static void refused(const char *text, int code, const char *place, const char *part)
 {
 	struct counter_set set;
-	struct error err = {0};
+	struct error err = {};
 
 	assert_int_equal(parse(&set, text, &err), code);
 	if (strncmp(err.text, place, strlen(place)) || !strstr(err.text, part))
@@ -40,7 +40,7 @@ static void the_forks_documented_example_is_read_unchanged(void **state)
 		"\"perf::PERF_COUNT_HW_INSTRUCTIONS\": \"instructions\", "
 		"\"perf::PERF_COUNT_HW_CACHE_DTLB:READ:ACCESS\": \"L1-dcache-loads\"}";
 	struct counter_set set;
-	struct error err = {0};
+	struct error err = {};
 
 	assert_int_equal(parse(&set, example, &err), 0);
 	assert_int_equal(set.n, 3);
@@ -61,7 +61,7 @@ static void the_forks_documented_example_is_read_unchanged(void **state)
 static void two_names_of_one_event_are_both_kept(void **state)
 {
 	struct counter_set set;
-	struct error err = {0};
+	struct error err = {};
 
 	assert_int_equal(parse(&set, "{\"cycles\":\"a\",\"cycles\":\"b\"}", &err), 0);
 	assert_int_equal(set.n, 2);
@@ -115,8 +115,8 @@ static void what_is_no_configuration_is_refused(void **state)
 static void zero_bytes_do_not_cut_names_short(void **state)
 {
 	static const char with_zero[] = "{\"cyc\0les\": \"a\"}";
-	struct counter_set set = {0};
-	struct error err = {0};
+	struct counter_set set = {};
+	struct error err = {};
 
 	refused("{\"cycles\\u0000x\": \"a\"}", -EINVAL,
 		"events.json, line 1, column 9: ", "zero byte");
@@ -127,7 +127,7 @@ static void zero_bytes_do_not_cut_names_short(void **state)
 static void a_name_may_hold_anything_that_prints(void **state)
 {
 	struct counter_set set;
-	struct error err = {0};
+	struct error err = {};
 
 	assert_int_equal(parse(&set, "{\"cycles\": \"a,\\\"b\\\" = \\u00e4 {\"}", &err), 0);
 	assert_string_equal(set.counters[0].name, "a,\"b\" = \xc3\xa4 {");
@@ -150,7 +150,7 @@ static void the_seventeenth_event_is_refused(void **state)
 static void a_byte_order_mark_is_skipped(void **state)
 {
 	struct counter_set set;
-	struct error err = {0};
+	struct error err = {};
 
 	assert_int_equal(parse(&set, "\xef\xbb\xbf{\"cycles\": \"a\"}", &err), 0);
 	assert_int_equal(set.n, 1);
@@ -177,8 +177,8 @@ static void write_file(size_t length, char fill)
 
 static void a_file_is_added_to_what_was_named_before(void **state)
 {
-	struct counter_set set = {0};
-	struct error err = {0};
+	struct counter_set set = {};
+	struct error err = {};
 
 	write_file(100, '\n');
 	assert_int_equal(counters_parse(&set, "cycles", &err), 0);
@@ -192,8 +192,8 @@ static void a_file_is_added_to_what_was_named_before(void **state)
 
 static void a_huge_file_is_not_read(void **state)
 {
-	struct counter_set set = {0};
-	struct error err = {0};
+	struct counter_set set = {};
+	struct error err = {};
 
 	write_file(1 << 20, ' ');
 	assert_int_equal(counters_read_config(&set, path, &err), -EFBIG);
@@ -204,8 +204,8 @@ static void a_huge_file_is_not_read(void **state)
 
 static void files_that_cannot_be_read_are_told_apart(void **state)
 {
-	struct counter_set set = {0};
-	struct error err = {0};
+	struct counter_set set = {};
+	struct error err = {};
 
 	assert_int_equal(counters_read_config(&set, "/nonexistent/events.json", &err), -ENOENT);
 	assert_non_null(strstr(err.text, "cannot open the configuration /nonexistent/events.json"));

@@ -17,8 +17,8 @@
 
 static struct counter_set parsed(const char *list)
 {
-	struct counter_set set = {0};
-	struct error err = {0};
+	struct counter_set set = {};
+	struct error err = {};
 
 	if (counters_parse(&set, list, &err))
 		fail_msg("%s: %s", list, err.text);
@@ -36,8 +36,8 @@ static struct counter one(const char *event)
 /* @list is refused with @code, and the sentence has @part in it. */
 static void refused(const char *list, int code, const char *part)
 {
-	struct counter_set set = {0};
-	struct error err = {0};
+	struct counter_set set = {};
+	struct error err = {};
 	int ret = counters_parse(&set, list, &err);
 
 	assert_int_equal(ret, code);
@@ -257,7 +257,7 @@ static void an_event_of_another_cpu_is_told_from_one_that_never_was(void **state
 
 static void up_to_sixteen_events_are_counted(void **state)
 {
-	struct counter_set set = {0};
+	struct counter_set set = {};
 	struct error err;
 	char event[16];
 
@@ -304,7 +304,7 @@ static void names_without_end_or_with_control_characters_are_refused(void **stat
 
 static void a_tracepoint_counts_in_the_kernel(void **state)
 {
-	struct counter_set set = {0};
+	struct counter_set set = {};
 	struct error err;
 
 	if (counters_parse(&set, "sched:sched_switch=s", &err))
@@ -339,8 +339,8 @@ static void the_whole_attribute_is_taken_from_libpfm(void **state)
 
 static int child_main(const char *event)
 {
-	struct counter_set set = {0};
-	struct error err = {0};
+	struct counter_set set = {};
+	struct error err = {};
 
 	if (counters_parse(&set, event, &err)) {
 		fprintf(stderr, "%s\n", err.text);

@@ -21,7 +21,7 @@ struct pmu {
 static int pmu_fit(const struct counter_set *set, const struct group *groups, size_t n, void *arg)
 {
 	const struct pmu *pmu = arg;
-	size_t used[2] = {0}, cycles = 0;
+	size_t used[2] = {}, cycles = 0;
 
 	if (pmu->broken)
 		return pmu->broken;
@@ -45,8 +45,8 @@ static int pmu_fit(const struct counter_set *set, const struct group *groups, si
 
 static struct counter_set parsed(const char *list)
 {
-	struct counter_set set = {0};
-	struct error err = {0};
+	struct counter_set set = {};
+	struct error err = {};
 
 	if (counters_parse(&set, list, &err))
 		fail_msg("%s: %s", list, err.text);
@@ -56,7 +56,7 @@ static struct counter_set parsed(const char *list)
 static struct counter_set formed(const char *list, struct pmu pmu)
 {
 	struct counter_set set = parsed(list);
-	struct error err = {0};
+	struct error err = {};
 
 	if (groups_form(&set, pmu_fit, &pmu, &err))
 		fail_msg("%s: %s", list, err.text);
@@ -158,7 +158,7 @@ static void braces_that_do_not_fit_are_refused(void **state)
 {
 	struct counter_set set = parsed("cs,{r1,r2,page-faults,r3}"), before = set;
 	struct pmu pmu = {.counters = 2};
-	struct error err = {0};
+	struct error err = {};
 
 	assert_int_equal(groups_form(&set, pmu_fit, &pmu, &err), -ENOSPC);
 	assert_non_null(
@@ -185,7 +185,7 @@ static void events_of_two_pmus_are_two_groups_that_run_beside_each_other(void **
 {
 	struct counter_set set = parsed("r1,r2,r3,r4");
 	struct pmu pmu = {.counters = 2};
-	struct error err = {0};
+	struct error err = {};
 
 	set.counters[1].attr.type = set.counters[3].attr.type = PERF_TYPE_MAX + 3;
 	assert_int_equal(groups_form(&set, pmu_fit, &pmu, &err), 0);
@@ -199,7 +199,7 @@ static void a_pmu_whose_counters_are_all_held_is_told(void **state)
 {
 	struct counter_set set = parsed("cycles"), together = parsed("{r1,r2}");
 	struct pmu pmu = {.counters = 0};
-	struct error err = {0};
+	struct error err = {};
 
 	assert_int_equal(groups_form(&set, pmu_fit, &pmu, &err), -EBUSY);
 	assert_non_null(strstr(err.text, "nmi_watchdog"));
@@ -210,7 +210,7 @@ static void a_trial_that_fails_is_an_error_and_not_a_group(void **state)
 {
 	struct counter_set set = parsed("cycles"), together = parsed("{r1,r2}");
 	struct pmu pmu = {.broken = -EMFILE};
-	struct error err = {0};
+	struct error err = {};
 
 	assert_int_equal(groups_form(&set, pmu_fit, &pmu, &err), -EMFILE);
 	assert_non_null(strstr(err.text, "ulimit -n"));

@@ -128,8 +128,8 @@ static void what_is_listed_can_be_counted_and_the_rest_says_why(void **state)
 	{
 		const char *name = cJSON_GetObjectItem(event, "name")->valuestring;
 		const cJSON *reason = cJSON_GetObjectItem(event, "reason");
-		struct counter_set set = {0};
-		struct error err = {0};
+		struct counter_set set = {};
+		struct error err = {};
 		int ret = counters_parse(&set, name, &err);
 
 		ret = ret ? ret : counters_check(&set, &err);

@@ -34,8 +34,8 @@ static const struct permissions nobody = {.paranoid = 2};
 
 static struct counter counter_of(const char *event)
 {
-	struct counter_set set = {0};
-	struct error err = {0};
+	struct counter_set set = {};
+	struct error err = {};
 
 	if (counters_parse(&set, event, &err))
 		fail_msg("%s: %s", event, err.text);
@@ -46,7 +46,7 @@ static void says(int code, const char *event, pid_t tid, struct permissions perm
 		 const char *cause, const char *remedy)
 {
 	struct counter counter = counter_of(event);
-	struct error err = {0};
+	struct error err = {};
 
 	assert_int_equal(refusal(&err, code, &counter, tid, &permissions), code);
 	if (!strstr(err.text, cause) || !strstr(err.text, remedy) || !strstr(err.text, event))
@@ -146,8 +146,8 @@ static void in_child(int (*child)(void))
 /* counters_check() of @event fails here and says @part. */
 static int check_says(const char *event, const char *part)
 {
-	struct counter_set set = {0};
-	struct error err = {0};
+	struct counter_set set = {};
+	struct error err = {};
 
 	if (counters_parse(&set, event, &err) || !counters_check(&set, &err)) {
 		fprintf(stderr, "%s is not refused: %s\n", event, err.text);
@@ -193,8 +193,8 @@ static void without_rights_the_setting_is_quoted(void **state)
 
 static int nobody_still_has_a_default_set(void)
 {
-	struct counter_set set = {0};
-	struct error err = {0};
+	struct counter_set set = {};
+	struct error err = {};
 	bool faults = false;
 
 	if (geteuid())
@@ -265,7 +265,7 @@ static void without_files_the_limit_is_told(void **state)
 
 static int events_of_the_task_alone(void)
 {
-	struct counter_set set = {0};
+	struct counter_set set = {};
 	struct error err;
 
 	/* Nothing is opened for what task_struct holds. */
@@ -281,8 +281,8 @@ static void what_needs_no_perf_event_cannot_be_refused(void **state)
 
 static void a_hardware_event_is_counted_or_the_pmu_is_missing(void **state)
 {
-	struct counter_set set = {0};
-	struct error err = {0};
+	struct counter_set set = {};
+	struct error err = {};
 
 	assert_int_equal(counters_parse(&set, "cycles", &err), 0);
 	if (counters_check(&set, &err) == -ENOENT)

@@ -114,8 +114,8 @@ static int tear_down(void **state)
 
 static struct counter_set checked(const char *list)
 {
-	struct counter_set set = {0};
-	struct error err = {0};
+	struct counter_set set = {};
+	struct error err = {};
 
 	if (counters_parse(&set, list, &err) || counters_check(&set, &err))
 		fail_msg("%s: %s", list, err.text);
@@ -158,7 +158,7 @@ static void a_thread_is_counted_exactly(void **state)
 		checked("task-clock,page-faults,page-faults:u=user,minor-faults:u");
 	struct thread_counters *counters;
 	struct reading before, after;
-	struct error err = {0};
+	struct error err = {};
 
 	if (reader < 0)
 		skip();
@@ -197,7 +197,7 @@ static void task_clock_agrees_with_the_threads_cpu_time(void **state)
 	uint64_t start, end, counted;
 	struct thread_counters *counters;
 	struct reading before, after;
-	struct error err = {0};
+	struct error err = {};
 
 	if (reader < 0)
 		skip();
@@ -236,7 +236,7 @@ static void *work(void *arg)
 
 static bool has_pmu(void)
 {
-	struct counter_set set = {0};
+	struct counter_set set = {};
 	struct error err;
 
 	return reader >= 0 && !counters_parse(&set, "cycles,instructions", &err) &&
@@ -254,7 +254,7 @@ static void a_group_of_hardware_events_counts_all_the_time(void **state)
 {
 	struct thread_counters *counters;
 	struct counter_set set;
-	struct error err = {0};
+	struct error err = {};
 	struct reading small[2], large[2], end[2];
 	uint64_t iterations;
 
@@ -290,7 +290,7 @@ static void groups_that_do_not_fit_take_turns_and_each_has_its_own(void **state)
 {
 	struct thread_counters *counters;
 	struct counter_set set;
-	struct error err = {0};
+	struct error err = {};
 
 	if (!has_pmu())
 		skip();
@@ -318,8 +318,8 @@ static void another_thread_is_counted_and_the_own_one_left_out(void **state)
 {
 	struct counter_set set = checked("page-faults:u");
 	struct thread_counters *counters;
-	struct worker worker = {0};
-	struct error err = {0};
+	struct worker worker = {};
+	struct error err = {};
 	pthread_t thread;
 
 	if (reader < 0)
@@ -344,7 +344,7 @@ static void a_vanished_thread_is_no_error_to_print(void **state)
 {
 	struct counter_set set = checked("task-clock,page-faults:u");
 	struct thread_counters *counters;
-	struct error err = {0};
+	struct error err = {};
 	unsigned int files;
 	pid_t child = fork();
 
@@ -367,7 +367,7 @@ static void every_file_is_closed_again(void **state)
 	struct counter_set set = checked("task-clock,cpu-clock,page-faults:u,minor-faults:u");
 	unsigned int files = open_files();
 	struct thread_counters *counters;
-	struct error err = {0};
+	struct error err = {};
 
 	if (reader < 0)
 		skip();
@@ -388,7 +388,7 @@ static void every_file_is_closed_again(void **state)
 static void a_slot_beyond_the_table_is_refused(void **state)
 {
 	struct counter_set set = checked("task-clock");
-	struct error err = {0};
+	struct error err = {};
 	struct thread_counters *counters = thread_counters_new(&set, events_map, SLOTS, &err);
 
 	assert_int_equal(thread_counters_open(counters, SLOTS, gettid_now(), &err), -ENOSPC);
@@ -401,7 +401,7 @@ static void a_set_of_task_fields_opens_nothing(void **state)
 {
 	struct counter_set set = checked("page-faults,context-switches,cpu-migrations");
 	unsigned int files = open_files();
-	struct error err = {0};
+	struct error err = {};
 	struct thread_counters *counters = thread_counters_new(&set, -1, 4096, &err);
 
 	assert_non_null(counters);
@@ -428,7 +428,7 @@ static int open_until_refused(const struct counter_set *set, rlim_t files)
 {
 	struct rlimit few = {.rlim_cur = files / 2, .rlim_max = files};
 	struct thread_counters *counters;
-	struct error err = {0};
+	struct error err = {};
 	unsigned int slot = 0, opened = 0;
 	int ret = 0;
 
@@ -472,7 +472,7 @@ static void four_thousand_slots_cost_no_files_until_used(void **state)
 {
 	struct counter_set set = checked("task-clock,cpu-clock");
 	unsigned int files = open_files();
-	struct error err = {0};
+	struct error err = {};
 	struct thread_counters *counters = thread_counters_new(&set, events_map, 4096, &err);
 
 	assert_non_null(counters);

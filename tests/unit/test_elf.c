@@ -308,7 +308,7 @@ static void what_is_no_elf_file_for_these_machines_is_refused(void **state)
 	struct error err = {.text = ""};
 	struct elf_image *image;
 	char path[FAKE_PATH];
-	uint8_t header[sizeof(Elf64_Ehdr)] = {0};
+	uint8_t header[sizeof(Elf64_Ehdr)] = {};
 
 	snprintf(path, sizeof(path), "%s/other", fake_directory);
 	memcpy(header, half, sizeof(half));

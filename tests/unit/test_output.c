@@ -73,7 +73,7 @@ static struct test_capture odd_capture(void)
 /* What a report prints, allocated. */
 static char *report(const struct test_capture *c, const struct report_options *options)
 {
-	struct error err = {{0}};
+	struct error err = {};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -87,7 +87,7 @@ static char *report(const struct test_capture *c, const struct report_options *o
 static char *export(const struct test_capture *c, enum export_format format)
 {
 	char path[] = "/tmp/opprobe-test-XXXXXX";
-	struct error err = {{0}};
+	struct error err = {};
 	int fd = mkstemp(path);
 	size_t size;
 	char *text;
@@ -409,7 +409,7 @@ static void an_empty_capture_says_why_it_may_be(void **state)
 {
 	struct capture_info info = test_info(0);
 	struct test_capture c = test_begin(&info);
-	struct report_options options = {0};
+	struct report_options options = {};
 	struct capture_run run = test_run(0, 0, 10);
 	char *text;
 
@@ -636,7 +636,7 @@ static void exports_of_a_damaged_capture_are_whole_and_fail(void **state)
 static void a_place_that_cannot_be_written_is_told(void **state)
 {
 	struct test_capture c = odd_capture();
-	struct report_options options = {0};
+	struct report_options options = {};
 	struct error err;
 	FILE *full = fopen("/dev/full", "w");
 

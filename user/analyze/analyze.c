@@ -385,7 +385,7 @@ static int finish(struct fold *f)
 	a->n_rows = f->rows.n;
 	f->rows.rows = NULL;
 	a->labels = f->labels;
-	f->labels = (struct strings){0};
+	f->labels = (struct strings){};
 	return 0;
 }
 
@@ -515,8 +515,8 @@ int analyze(struct capture_reader *reader, const struct analyze_options *options
 	fold_free(&f);
 	if (status == -ENOMEM)
 		error_set(err, status,
-			  "Cannot hold the rows of this view in memory: select fewer with --run, "
-			  "--name or another --group-by.");
+			  "cannot hold the rows of this view in memory: select fewer with --run, "
+			  "--name or another --group-by");
 	if (status) {
 		analysis_free(a);
 		return status;

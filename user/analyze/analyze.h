@@ -17,7 +17,7 @@
 
 #include "../capture/capture.h"
 #include "../capture/strings.h"
-#include "../error.h"
+#include "../base/error.h"
 
 struct histogram;
 struct metric;

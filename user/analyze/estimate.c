@@ -25,7 +25,7 @@ static double quantile(uint64_t degrees)
 
 static struct analyze_estimate scale(uint64_t total, uint64_t counted, uint64_t all)
 {
-	struct analyze_estimate e = {0};
+	struct analyze_estimate e = {};
 
 	if (!counted)
 		return e;
@@ -85,7 +85,7 @@ double analyze_metric(const struct analysis *analysis, const struct analyze_row 
 	double values[METRIC_VARIABLES];
 
 	for (uint32_t event = 0; event < CAPTURE_COUNTERS; event++) {
-		struct analyze_estimate e = {0};
+		struct analyze_estimate e = {};
 
 		if (event < analysis->info.n_events)
 			e = analyze_total(row, event);

@@ -126,7 +126,7 @@ static struct row_key key_of(const struct fold *f, const struct op_state *state,
 {
 	const struct capture_operator *op = &state->op;
 	const struct capture_shapes *shapes = table_get(&f->shapes, exec->shapes);
-	struct row_key key = {{0}};
+	struct row_key key = {};
 
 	switch (f->options->group) {
 	case GROUP_NODE:

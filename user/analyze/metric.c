@@ -40,7 +40,7 @@ static int parse_sum(struct parser *parser);
 static int fail(struct parser *parser, const char *expected)
 {
 	return error_set(parser->err, -EINVAL,
-			 "The metric '%s' cannot be understood at column %zu: expected %s.",
+			 "the metric '%s' cannot be understood at column %zu: expected %s",
 			 parser->text, (size_t)(parser->p - parser->text) + 1, expected);
 }
 
@@ -199,7 +199,7 @@ struct metric *metric_parse(const char *text, const char (*titles)[160], size_t 
 	int status;
 
 	if (!metric) {
-		error_set(err, -ENOMEM, "Cannot compute the metric '%s': out of memory.", text);
+		error_set(err, -ENOMEM, "cannot compute the metric '%s': out of memory", text);
 		return NULL;
 	}
 	while (length && isspace((unsigned char)text[length - 1]))
@@ -252,7 +252,7 @@ static void operate(char what, double *stack, size_t *n)
 
 double metric_value(const struct metric *metric, const double *values)
 {
-	double stack[STEPS_MAX] = {0};
+	double stack[STEPS_MAX] = {};
 	size_t n = 0;
 
 	for (const struct step *s = metric->steps; s < metric->steps + metric->n_steps; s++) {

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "../capture/capture.h"
-#include "../error.h"
+#include "../base/error.h"
 
 enum metric_variable {
 	METRIC_NS = CAPTURE_COUNTERS, /* below it: the events */

@@ -63,5 +63,5 @@ void open_runs_free(struct open_runs *runs)
 	for (size_t i = 0; i < OPEN_RUNS_BUCKETS; i++)
 		free_list(runs->buckets[i]);
 	free_list(runs->free);
-	*runs = (struct open_runs){0};
+	*runs = (struct open_runs){};
 }

@@ -105,5 +105,5 @@ void rows_free(struct rows *rows)
 		row_free(rows->rows[i]);
 	free(rows->rows);
 	free(rows->slots);
-	*rows = (struct rows){0};
+	*rows = (struct rows){};
 }

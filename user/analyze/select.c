@@ -41,7 +41,7 @@ int analyze_parse_runs(struct analyze_options *options, const char *text, struct
 
 	for (;;) {
 		if (options->n_runs == ANALYZE_RANGES_MAX)
-			return error_set(err, -EINVAL, "'%s' names more than %d ranges of runs.",
+			return error_set(err, -EINVAL, "'%s' names more than %d ranges of runs",
 					 text, ANALYZE_RANGES_MAX);
 		if (!parse_range(&p, &options->runs[options->n_runs++]))
 			break;
@@ -51,7 +51,7 @@ int analyze_parse_runs(struct analyze_options *options, const char *text, struct
 			break;
 	}
 	return error_set(err, -EINVAL,
-			 "'%s' does not name runs: give numbers and ranges, such as 0,5-9,20-.",
+			 "'%s' does not name runs: give numbers and ranges, such as 0,5-9,20-",
 			 text);
 }
 
@@ -65,6 +65,6 @@ int analyze_parse_group(struct analyze_options *options, const char *text, struc
 			return 0;
 		}
 	return error_set(err, -EINVAL,
-			 "Cannot group by '%s': choose node, op, shape, thread, session or run.",
+			 "cannot group by '%s': choose node, op, shape, thread, session or run",
 			 text);
 }

@@ -4,7 +4,7 @@
 #define OPPROBE_ANALYZE_TITLES_H
 
 #include "../capture/capture.h"
-#include "../error.h"
+#include "../base/error.h"
 #include "analyze.h"
 #include "metric.h"
 

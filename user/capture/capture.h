@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../error.h"
+#include "../base/error.h"
 
 #define CAPTURE_UNKNOWN	  UINT32_MAX
 #define CAPTURE_COUNTERS  16

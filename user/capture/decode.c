@@ -337,7 +337,7 @@ static void decode_loss(struct format_cursor *c, struct capture_loss *loss)
 static void decode_overhead(const struct decoder *decoder, struct format_cursor *c,
 			    struct capture_overhead *overhead)
 {
-	*overhead = (struct capture_overhead){0};
+	*overhead = (struct capture_overhead){};
 	overhead->own_ns = format_get_varint(c);
 	overhead->nested_ns = format_get_varint(c);
 	for (uint32_t i = 0; i < decoder->n_events; i++) {
@@ -419,7 +419,7 @@ void decoder_reset(struct decoder *decoder)
 	ids_free(&decoder->threads);
 	ids_free(&decoder->sessions);
 	ids_free(&decoder->shapes);
-	decoder->state = (struct format_state){0};
+	decoder->state = (struct format_state){};
 }
 
 void decoder_free(struct decoder *decoder)

@@ -29,5 +29,5 @@ int ids_add(struct ids *ids, uint32_t id)
 void ids_free(struct ids *ids)
 {
 	free(ids->bits);
-	*ids = (struct ids){0};
+	*ids = (struct ids){};
 }

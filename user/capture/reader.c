@@ -58,7 +58,7 @@ static ssize_t read_fully(struct capture_reader *reader, void *buffer, size_t si
 
 static int read_failed(const struct capture_reader *reader, int failure, struct error *err)
 {
-	return error_set(err, failure, "Cannot read the capture %s: %s.", reader->path,
+	return error_set(err, failure, "cannot read the capture %s: %s", reader->path,
 			 strerror(-failure));
 }
 
@@ -66,8 +66,8 @@ static int damaged(const struct capture_reader *reader, uint64_t position, const
 		   struct error *err)
 {
 	return error_set(err, -EBADMSG,
-			 "The capture %s is damaged at byte %" PRIu64
-			 " (%s); what precedes it can be trusted.",
+			 "the capture %s is damaged at byte %" PRIu64
+			 " (%s); what precedes it can be trusted",
 			 reader->path, position, what);
 }
 
@@ -134,7 +134,7 @@ static int next_chunk(struct capture_reader *reader, struct error *err)
 		return damaged(reader, reader->payload_at, "a chunk has a wrong checksum", err);
 	reader->records_left = format_get_le32(header + 4);
 	reader->cursor = (struct format_cursor){.p = reader->chunk, .end = reader->chunk + n};
-	reader->decoder.state = (struct format_state){0};
+	reader->decoder.state = (struct format_state){};
 	return 1;
 }
 
@@ -261,23 +261,23 @@ static int read_header(struct capture_reader *reader, struct error *err)
 	if (n < 0)
 		return read_failed(reader, n, err);
 	if (!n)
-		return error_set(err, -EBADMSG, "The capture %s is empty: nothing was recorded.",
+		return error_set(err, -EBADMSG, "the capture %s is empty: nothing was recorded",
 				 reader->path);
 	if (memcmp(header, FORMAT_MAGIC, n < FORMAT_MAGIC_SIZE ? n : FORMAT_MAGIC_SIZE))
 		return error_set(err, -EBADMSG,
-				 "%s is not a capture: name a file that opprobe record wrote.",
+				 "%s is not a capture: name a file that opprobe record wrote",
 				 reader->path);
 	if (n < FORMAT_HEADER_SIZE)
 		return error_set(err, -EBADMSG,
-				 "The capture %s was cut short before anything was recorded.",
+				 "the capture %s was cut short before anything was recorded",
 				 reader->path);
 	version = format_get_le32(header + 8) & 0xffff;
 	if (format_get_le32(header + 12) != FORMAT_BYTE_ORDER)
 		return damaged(reader, 12, "a byte order that opprobe does not write", err);
 	if (version != FORMAT_VERSION)
 		return error_set(err, -EBADMSG,
-				 "The capture %s has format %u, and this opprobe reads format %u: "
-				 "use the opprobe that recorded it.",
+				 "the capture %s has format %u, and this opprobe reads format %u: "
+				 "use the opprobe that recorded it",
 				 reader->path, version, FORMAT_VERSION);
 	if (format_get_le32(header + 8) >> 16 != FORMAT_HEADER_SIZE)
 		return damaged(reader, 10, "a header of an impossible length", err);
@@ -295,7 +295,7 @@ static int read_info(struct capture_reader *reader, struct error *err)
 		return status;
 	if (!status)
 		return error_set(err, -EBADMSG,
-				 "The capture %s was cut short before anything was recorded.",
+				 "the capture %s was cut short before anything was recorded",
 				 reader->path);
 	if (type != CAPTURE_INFO || decode_info(payload, &reader->info))
 		return damaged(reader, FORMAT_HEADER_SIZE,
@@ -310,7 +310,7 @@ static int open_input(struct capture_reader *reader, const char *path, struct er
 
 	reader->path = strdup(strcmp(path, "-") ? path : "on standard input");
 	if (!reader->path)
-		return error_set(err, -ENOMEM, "Cannot read the capture %s: out of memory.", path);
+		return error_set(err, -ENOMEM, "cannot read the capture %s: out of memory", path);
 	reader->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
 				       : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (reader->fd < 0)
@@ -325,7 +325,7 @@ struct capture_reader *capture_reader_open(const char *path, struct error *err)
 	struct capture_reader *reader = calloc(1, sizeof(*reader));
 
 	if (!reader) {
-		error_set(err, -ENOMEM, "Cannot read the capture %s: out of memory.", path);
+		error_set(err, -ENOMEM, "cannot read the capture %s: out of memory", path);
 		return NULL;
 	}
 	reader->fd = -1;
@@ -344,11 +344,11 @@ int capture_reader_rewind(struct capture_reader *reader, struct error *err)
 
 	if (lseek(reader->fd, FORMAT_HEADER_SIZE, SEEK_SET) < 0)
 		return error_set(err, -errno,
-				 "The capture %s cannot be read twice, as it is not a file: save "
-				 "it first.",
+				 "the capture %s cannot be read twice, as it is not a file: save "
+				 "it first",
 				 reader->path);
 	reader->position = FORMAT_HEADER_SIZE;
-	reader->cursor = (struct format_cursor){0};
+	reader->cursor = (struct format_cursor){};
 	reader->records_left = 0;
 	reader->partial = reader->ended = reader->finished = false;
 	reader->cut[0] = '\0';

@@ -98,5 +98,5 @@ void strings_free(struct strings *strings)
 		block = next;
 	}
 	free(strings->slots);
-	*strings = (struct strings){0};
+	*strings = (struct strings){};
 }

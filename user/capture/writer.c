@@ -69,7 +69,7 @@ static void start_chunk(struct capture_writer *writer)
 {
 	writer->next = writer->buffer + FORMAT_CHUNK_HEADER;
 	writer->n_records = 0;
-	writer->state = (struct format_state){0};
+	writer->state = (struct format_state){};
 }
 
 static void free_writer(struct capture_writer *writer)
@@ -89,15 +89,15 @@ struct capture_writer *capture_writer_open(const char *path, struct error *err)
 	int failure;
 
 	if (!writer || !(writer->path = strdup(to_stdout ? "standard output" : path))) {
-		error_set(err, -ENOMEM, "Cannot record to %s: out of memory.", path);
+		error_set(err, -ENOMEM, "cannot record to %s: out of memory", path);
 		free(writer);
 		return NULL;
 	}
 	if (to_stdout && isatty(STDOUT_FILENO)) {
 		error_set(
 			err, -EINVAL,
-			"A capture is not written to a terminal: name a file with -o, or redirect "
-			"the output.");
+			"a capture is not written to a terminal: name a file with -o, or redirect "
+			"the output");
 		free_writer(writer);
 		return NULL;
 	}
@@ -106,7 +106,7 @@ struct capture_writer *capture_writer_open(const char *path, struct error *err)
 	failure = writer->fd < 0 ? -errno : write_header(writer);
 	if (failure) {
 		error_set(err, failure,
-			  "Cannot write the capture to %s: %s; choose another place with -o.",
+			  "cannot write the capture to %s: %s; choose another place with -o",
 			  writer->path, strerror(-failure));
 		if (writer->fd >= 0)
 			close(writer->fd);
@@ -141,8 +141,8 @@ int capture_writer_close(struct capture_writer *writer, struct error *err)
 		failure = -errno;
 	if (failure)
 		error_set(err, failure,
-			  "Writing the capture to %s failed: %s; it holds what was recorded until "
-			  "then.",
+			  "writing the capture to %s failed: %s; it holds what was recorded until "
+			  "then",
 			  writer->path, strerror(-failure));
 	free_writer(writer);
 	return failure;

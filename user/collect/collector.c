@@ -336,11 +336,9 @@ const char *collector_manner(const struct collector *collector)
 		return "one link for many probes, state kept with the task";
 	if (storage)
 		return "a perf event per probe (no uprobe_multi links before Linux 6.6), state "
-		       "kept "
-		       "with the task";
+		       "kept with the task";
 	return "a perf event per probe (no uprobe_multi links before Linux 6.6), state in a hash "
-	       "(no "
-	       "task storage before 5.11)";
+	       "(no task storage before 5.11)";
 }
 
 uint64_t collector_operators(const struct collector *collector)

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "../error.h"
+#include "../base/error.h"
 #include "../runtime/runtime.h"
 
 struct opprobe_bpf;

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "../error.h"
+#include "../base/error.h"
 
 struct schedule {
 	uint32_t skip_first;

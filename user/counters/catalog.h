@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "../error.h"
+#include "../base/error.h"
 
 struct catalog_event {
 	const char *pmu;   /* heading: owned by the catalog */

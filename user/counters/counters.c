@@ -64,8 +64,8 @@ int set_add(struct counter_set *set, const char *event, const char *name, struct
 		if (!strcmp(set->counters[i].name, name))
 			return error_set(
 				err, -EEXIST,
-				"the name '%s' is given to two events ('%s' and '%s'): give "
-				"each a name of its own",
+				"the name '%s' is given to two events ('%s' and '%s'): give each a "
+				"name of its own",
 				name, set->counters[i].event, counter.event);
 	snprintf(counter.name, sizeof(counter.name), "%s", name);
 	for (size_t i = 0; i < set->n; i++)
@@ -146,8 +146,8 @@ static int parse_items(struct counter_set *set, const char *list, struct error *
 		if ((size_t)(end - at) >= sizeof(item))
 			return error_set(
 				err, -EINVAL,
-				"the event '%.40s...' is longer than any that exists: check "
-				"the commas",
+				"the event '%.40s...' is longer than any that exists: check the "
+				"commas",
 				at);
 		snprintf(item, sizeof(item), "%.*s", (int)(end - at), at);
 		for (size_t n = strlen(item); n && isspace((unsigned char)item[n - 1]); n--)

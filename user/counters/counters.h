@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #include "../../bpf/events.h"
-#include "../error.h"
+#include "../base/error.h"
 
 struct counter {
 	char name[128];		     /* the user's alias, else as typed: a column's title */

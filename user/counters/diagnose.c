@@ -66,8 +66,7 @@ static void check_permission(struct findings *findings, const struct permissions
 	else if (p->user_namespace)
 		found(findings, name, FINDING_WARN,
 		      "kernel.perf_event_paranoid is %d and capabilities of a user namespace do "
-		      "not "
-		      "lift it; run opprobe outside the container",
+		      "not lift it; run opprobe outside the container",
 		      p->paranoid);
 	else
 		found(findings, name, p->paranoid > 2 ? FINDING_FAIL : FINDING_WARN,
@@ -90,8 +89,7 @@ static void check_system_call(struct findings *findings, const struct permission
 	else
 		found(findings, "seccomp", FINDING_WARN,
 		      "a seccomp filter is installed, as containers have it; run opprobe outside, "
-		      "or "
-		      "the container with a profile that allows perf_event_open");
+		      "or the container with a profile that allows perf_event_open");
 }
 
 static void check_hardware(struct findings *findings, const struct permissions *p)
@@ -121,8 +119,7 @@ static void check_hardware(struct findings *findings, const struct permissions *
 	if (sysfs_core_pmus() > 1)
 		found(findings, "kinds of cores", FINDING_WARN,
 		      "the CPU has %u kinds of cores: a hardware event counts on one kind; keep "
-		      "the "
-		      "target there with taskset",
+		      "the target there with taskset",
 		      sysfs_core_pmus());
 }
 
@@ -156,7 +153,7 @@ static unsigned int count_threads(pid_t pid)
 
 static void check_files(struct findings *findings, unsigned int threads)
 {
-	struct rlimit limit = {0};
+	struct rlimit limit = {};
 	uintmax_t can, wanted = threads ? threads : 64;
 
 	getrlimit(RLIMIT_NOFILE, &limit);

@@ -27,7 +27,7 @@ static void split_modifiers(const char *text, char *base, size_t size, struct pr
 	const char *colon = strrchr(text, ':');
 	size_t n = colon ? strspn(colon + 1, "ukhUKH") : 0;
 
-	*privilege = (struct privilege){0};
+	*privilege = (struct privilege){};
 	snprintf(base, size, "%s", text);
 	if (!n || colon[1 + n] || colon == text || colon[-1] == ':')
 		return;
@@ -134,7 +134,7 @@ static int resolve_sysfs(const char *text, struct counter *counter, struct error
 {
 	char base[sizeof(counter->event)];
 	const char *end = strrchr(text, '/'), *modifiers = end + 1;
-	struct privilege privilege = {0};
+	struct privilege privilege = {};
 	bool core;
 	int ret;
 
@@ -416,8 +416,8 @@ static int unknown(const char *text, int pfm, struct error *err)
 	if (pfm == PFM_ERR_NOTSUPP)
 		return error_set(
 			err, -ENOENT,
-			"the event '%s' belongs to a PMU that this machine's kernel does not "
-			"show: see 'opprobe list' for those that it does",
+			"the event '%s' belongs to a PMU that this machine's kernel does not show: "
+			"see 'opprobe list' for those that it does",
 			text);
 	if (pfm == PFM_ERR_NOTFOUND)
 		return error_set(err, -ENOENT,

@@ -271,9 +271,9 @@ static int place_together(const struct counter_set *set, struct plan *plan, size
 	if (fitting < n)
 		return error_set(
 			err, -ENOSPC,
-			"the %zu hardware events of the group that begins with '%s' cannot "
-			"be counted at the same time: this machine has room for %zu of "
-			"them; split the {...}",
+			"the %zu hardware events of the group that begins with '%s' cannot be "
+			"counted at the same time: this machine has room for %zu of them; split "
+			"the {...}",
 			n, set->counters[first].name, fitting);
 	group.n = n;
 	plan->groups[plan->n++] = group;
@@ -349,8 +349,7 @@ int groups_form(struct counter_set *set, groups_fit_fn fit, void *arg, struct er
 	if (!together)
 		set_note(set,
 			 "%zu hardware events take turns in %zu groups: each is counted in a part "
-			 "of "
-			 "the executions",
+			 "of the executions",
 			 hardware, plan.n);
 	return 0;
 }

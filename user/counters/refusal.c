@@ -112,18 +112,17 @@ static int refused_permission(struct error *err, int code, const struct counter 
 	if (!lifted && p->paranoid > level)
 		return error_set(
 			err, code,
-			"not permitted to count '%s': kernel.perf_event_paranoid is %d and "
-			"opprobe lacks %s; run it as root, or: sysctl -w "
-			"kernel.perf_event_paranoid=%d",
+			"not permitted to count '%s': kernel.perf_event_paranoid is %d and opprobe "
+			"lacks %s; run it as root, or: sysctl -w kernel.perf_event_paranoid=%d",
 			counter->event, p->paranoid,
 			p->paranoid > 2 ? "CAP_SYS_ADMIN" : "CAP_PERFMON (or CAP_SYS_ADMIN)",
 			level);
 	if (p->seccomp)
 		return error_set(
 			err, code,
-			"not permitted to count '%s': a seccomp filter, as containers have "
-			"it, refuses perf_event_open; run opprobe outside the container, "
-			"or the container with a seccomp profile that allows it",
+			"not permitted to count '%s': a seccomp filter, as containers have it, "
+			"refuses perf_event_open; run opprobe outside the container, or the "
+			"container with a seccomp profile that allows it",
 			counter->event);
 	if (tid > 0 && !lifted)
 		return error_set(err, code,
@@ -151,16 +150,15 @@ static int refused_event(struct error *err, int code, const struct counter *coun
 		if (sysfs_pmu_is_uncore(counter->attr.type))
 			return error_set(
 				err, code,
-				"'%s' cannot be counted per thread: the PMU '%s' serves all "
-				"cores together; use 'perf stat -a' for it",
+				"'%s' cannot be counted per thread: the PMU '%s' serves all cores "
+				"together; use 'perf stat -a' for it",
 				counter->event, pmu);
 	} else if (permissions_no_pmu(p)) {
 		return error_set(
 			err, code,
-			"cannot count '%s': this machine shows no hardware counters (is it "
-			"a virtual machine without a PMU?); count software events "
-			"(task-clock, page-faults, context-switches), or give the machine "
-			"a PMU",
+			"cannot count '%s': this machine shows no hardware counters (is it a "
+			"virtual machine without a PMU?); count software events (task-clock, "
+			"page-faults, context-switches), or give the machine a PMU",
 			counter->event);
 	}
 	if (code == -EINVAL)
@@ -170,15 +168,15 @@ static int refused_event(struct error *err, int code, const struct counter *coun
 				 counter->event, strerror(-code));
 	return error_set(
 		err, code,
-		"'%s' is a known event, but this CPU does not count it: see 'opprobe list' "
-		"for those that it counts",
+		"'%s' is a known event, but this CPU does not count it: see 'opprobe list' for "
+		"those that it counts",
 		counter->event);
 }
 
 int refusal(struct error *err, int code, const struct counter *counter, pid_t tid,
 	    const struct permissions *p)
 {
-	struct rlimit files = {0};
+	struct rlimit files = {};
 
 	switch (-code) {
 	case EACCES:
@@ -202,8 +200,8 @@ int refusal(struct error *err, int code, const struct counter *counter, pid_t ti
 	case EBUSY:
 		return error_set(
 			err, code,
-			"cannot count '%s': another user of the PMU holds the counter that "
-			"it needs; %s",
+			"cannot count '%s': another user of the PMU holds the counter that it "
+			"needs; %s",
 			counter->event,
 			p->nmi_watchdog ? "one is held by the NMI watchdog: sysctl -w "
 					  "kernel.nmi_watchdog=0"

@@ -338,8 +338,8 @@ int tracepoint_event(const char *text, struct perf_event_attr *attr, struct erro
 	if ((ret == -EACCES || ret == -EPERM) && !has_upper_case(text))
 		return error_set(
 			err, -EACCES,
-			"cannot look up the tracepoint '%s': tracefs is open to root only; "
-			"run opprobe as root",
+			"cannot look up the tracepoint '%s': tracefs is open to root only; run "
+			"opprobe as root",
 			text);
 	if (ret || parse_number(line, &id))
 		return -ENOENT;

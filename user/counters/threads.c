@@ -77,7 +77,7 @@ struct thread_counters *thread_counters_new(const struct counter_set *set, int m
 static int too_many_files(const struct thread_counters *counters, pid_t tid, struct error *err)
 {
 	unsigned int events = perf_events(counters->set);
-	struct rlimit limit = {0};
+	struct rlimit limit = {};
 
 	getrlimit(RLIMIT_NOFILE, &limit);
 	return error_set(

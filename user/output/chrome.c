@@ -63,7 +63,7 @@ static int prepare_keys(struct export_state *e)
 static int chrome_begin(struct export_state *e)
 {
 	char label[320], *name;
-	struct prepared line = {0};
+	struct prepared line = {};
 	int status = prepare_keys(e);
 
 	e->private = calloc(1, sizeof(struct tracks));
@@ -88,7 +88,7 @@ static int chrome_begin(struct export_state *e)
 static int chrome_thread(struct export_state *e, struct export_thread *thread)
 {
 	char comm[sizeof(thread->thread.comm) + 1], *name;
-	struct prepared line = {0};
+	struct prepared line = {};
 	int status;
 
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(thread->thread.comm), thread->thread.comm);
@@ -348,7 +348,7 @@ static int chrome_end(struct export_state *e)
 	const struct capture_info *info = e->info;
 	char *version = text_json(info->version), *build_id = text_json(info->build_id);
 	char *runtime = text_json(info->runtime), *library = text_json(info->library);
-	struct prepared text = {0};
+	struct prepared text = {};
 	uint64_t lost = header_lost(&e->loss);
 	int status = write_tracks(e, e->private);
 

@@ -87,7 +87,7 @@ static bool find_event_column(const struct analysis *a, const char *key, struct 
 /* Events and metrics first: they are the user's own words. */
 static bool find_column(const struct analysis *a, const char *key, struct column *column)
 {
-	*column = (struct column){0};
+	*column = (struct column){};
 	if (find_event_column(a, key, column))
 		return true;
 	for (size_t i = 0; i < a->n_metrics; i++)
@@ -117,7 +117,7 @@ static int no_such_column(const struct analysis *a, const char *key, struct erro
 		n += snprintf(names + n, sizeof(names) - n, "%s ", a->titles[i]);
 	for (size_t i = 0; i < a->n_metrics && n < sizeof(names) - 1; i++)
 		n += snprintf(names + n, sizeof(names) - n, "%s ", analyze_metric_name(a, i));
-	return error_set(err, -EINVAL, "There is no column '%s' here; there are: %s", key, names);
+	return error_set(err, -EINVAL, "there is no column '%s' here; there are: %s", key, names);
 }
 
 int column_find(const struct analysis *a, const char *key, struct column *column, struct error *err)
@@ -218,7 +218,7 @@ int columns_choose(const struct analysis *a, const struct report_options *option
 
 		snprintf(key, sizeof(key), "%.*s", (int)(comma - p), p);
 		if (columns->n == COLUMNS_MAX)
-			return error_set(err, -EINVAL, "More than %d columns were asked for.",
+			return error_set(err, -EINVAL, "more than %d columns were asked for",
 					 COLUMNS_MAX);
 		if (column_find(a, key, &columns->columns[columns->n++], err))
 			return -EINVAL;

@@ -19,7 +19,7 @@ int prepare(struct prepared *prepared, const char *format, ...)
 	size = vasprintf(&prepared->text, format, args);
 	va_end(args);
 	if (size < 0) {
-		*prepared = (struct prepared){0};
+		*prepared = (struct prepared){};
 		return -ENOMEM;
 	}
 	prepared->size = size;
@@ -266,7 +266,7 @@ static void free_state(struct export_state *e)
 static int export_all(struct export_state *e, const struct export_ops *ops,
 		      struct capture_reader *reader, int *damage, struct error *err)
 {
-	struct analyze_options options = {0};
+	struct analyze_options options = {};
 	struct capture_record record;
 	int status;
 
@@ -310,7 +310,7 @@ int export_capture(const char *capture_path, enum export_format format, const ch
 							   [EXPORT_ORT] = &ort_ops,
 							   [EXPORT_CSV] = &records_csv_ops};
 	struct capture_reader *reader = capture_reader_open(capture_path, err);
-	struct export_state e = {0};
+	struct export_state e = {};
 	int status = 0, closed = 0, damage = 0;
 
 	if (!reader)
@@ -320,7 +320,7 @@ int export_capture(const char *capture_path, enum export_format format, const ch
 	if (e.out) {
 		status = export_all(&e, formats[format], reader, &damage, err);
 		if (status == -ENOMEM)
-			error_set(err, status, "Cannot export %s: out of memory.", capture_path);
+			error_set(err, status, "cannot export %s: out of memory", capture_path);
 		closed = stream_close(e.out, status || damage < 0 ? NULL : err);
 		if (notes && !status && !closed)
 			print_notes(&e, formats[format], reader, notes);
@@ -346,5 +346,5 @@ int export_parse_format(const char *text, enum export_format *format, struct err
 			*format = i;
 			return 0;
 		}
-	return error_set(err, -EINVAL, "There is no format '%s': choose chrome, ort or csv.", text);
+	return error_set(err, -EINVAL, "there is no format '%s': choose chrome, ort or csv", text);
 }

@@ -105,8 +105,8 @@ static void print_events(const struct analysis *a, FILE *out)
 	fputc('\n', out);
 	if (multiplexed)
 		line(out, "",
-		     "shared counters: ~ marks an estimate from the share of executions "
-		     "that were counted");
+		     "shared counters: ~ marks an estimate from the share of executions that were "
+		     "counted");
 }
 
 static void print_overhead(const struct analysis *a, FILE *out)
@@ -150,8 +150,8 @@ static void print_why_empty(const struct analysis *a, FILE *out)
 			"their first operator, or began before the recording.\n");
 	else
 		fprintf(out,
-			"No operators were recorded: the model did not run in this time. Send it "
-			"a request while recording, or record longer.\n");
+			"No operators were recorded: the model did not run in this time. Send it a "
+			"request while recording, or record longer.\n");
 }
 
 static void print_losses(const struct analysis *a, FILE *out)
@@ -173,8 +173,7 @@ static void print_partial_runs(const struct analysis *a, FILE *out)
 	if (a->outside_count)
 		fprintf(out,
 			"%s executions (%s) belong to no run that was seen whole: they are in the "
-			"Sum, "
-			"not in the Total.\n",
+			"Sum, not in the Total.\n",
 			text_count(count, sizeof(count), a->outside_count),
 			text_time(duration, sizeof(duration), a->outside_ns));
 	if (a->runs_failed)

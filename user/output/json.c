@@ -385,7 +385,7 @@ int json_print(const struct analysis *a, const struct report_options *options, F
 		put_losses(&j);
 	}
 	if (j.failed)
-		status = error_set(err, -ENOMEM, "Cannot print the report: out of memory.");
+		status = error_set(err, -ENOMEM, "cannot print the report: out of memory");
 	for (uint32_t i = 0; i < a->info.n_events; i++)
 		free(j.titles[i]);
 	for (size_t i = 0; i < a->n_metrics; i++)

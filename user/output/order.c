@@ -58,7 +58,7 @@ struct analyze_row **rows_in_order(const struct analysis *a, const struct report
 	struct order order;
 
 	if (!rows || !sorted) {
-		error_set(err, -ENOMEM, "Cannot sort the report: out of memory.");
+		error_set(err, -ENOMEM, "cannot sort the report: out of memory");
 	} else if (!column_find(a, key, &column, err)) {
 		order.text = column_is_text(&column);
 		order.ascending = column.kind >= COLUMN_SESSION && column.kind <= COLUMN_STEP;

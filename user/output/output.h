@@ -12,7 +12,7 @@
 
 #include "../analyze/analyze.h"
 #include "../capture/capture.h"
-#include "../error.h"
+#include "../base/error.h"
 
 enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV };
 

@@ -6,7 +6,7 @@
 
 int output_failed(const char *what, int failure, struct error *err)
 {
-	return error_set(err, failure, "Writing %s failed: %s.", what, strerror(-failure));
+	return error_set(err, failure, "writing %s failed: %s", what, strerror(-failure));
 }
 
 static int print(const struct analysis *analysis, const struct report_options *options, FILE *out,

@@ -72,7 +72,7 @@ struct stream *stream_open(const char *path, struct error *err)
 		failure = start_compressing(s);
 	if (!failure)
 		return s;
-	error_set(err, failure, "Cannot write to %s: %s; choose another place with -o.", path,
+	error_set(err, failure, "cannot write to %s: %s; choose another place with -o", path,
 		  strerror(-failure));
 	if (s)
 		free_stream(s);
@@ -166,7 +166,7 @@ int stream_close(struct stream *s, struct error *err)
 	s->fd = -1;
 	failure = s->failure;
 	if (failure)
-		error_set(err, failure, "Writing to %s failed: %s.", s->path, strerror(-failure));
+		error_set(err, failure, "writing to %s failed: %s", s->path, strerror(-failure));
 	free_stream(s);
 	return failure;
 }

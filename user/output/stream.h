@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../error.h"
+#include "../base/error.h"
 
 struct stream;
 

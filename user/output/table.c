@@ -277,8 +277,8 @@ static int print_table(struct table_state *t)
 		status = print_totals(t);
 	if (t->left_out)
 		fprintf(t->out,
-			"Metrics are left out for want of room: --columns chooses others, and "
-			"a file or pipe has all.\n");
+			"Metrics are left out for want of room: --columns chooses others, and a "
+			"file or pipe has all.\n");
 	return status;
 }
 
@@ -293,7 +293,7 @@ static int prepare(struct table_state *t, struct error *err)
 		return -EINVAL;
 	t->depths = calloc(t->a->n_rows + 1, sizeof(*t->depths));
 	if (!t->depths || (t->a->options.tree && tree_order(t->rows, t->a->n_rows, t->depths)))
-		return error_set(err, -ENOMEM, "Cannot print the report: out of memory.");
+		return error_set(err, -ENOMEM, "cannot print the report: out of memory");
 	t->n_rows = t->a->n_rows;
 	if (t->options->limit && t->n_rows > t->options->limit)
 		t->n_rows = t->options->limit;
@@ -311,7 +311,7 @@ int table_print(const struct analysis *a, const struct report_options *options, 
 		if (!options->no_header)
 			header_print(a, out);
 		if (a->n_rows && print_table(&t))
-			status = error_set(err, -ENOMEM, "Cannot print the report: out of memory.");
+			status = error_set(err, -ENOMEM, "cannot print the report: out of memory");
 		else
 			header_print_notes(a, out);
 	}

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../error.h"
+#include "../base/error.h"
 
 struct elf_image;
 struct identity;

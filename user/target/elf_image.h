@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../error.h"
+#include "../base/error.h"
 
 enum elf_arch {
 	ELF_ARCH_X86_64,

@@ -289,7 +289,7 @@ static int load_pointers(struct elf_image *image, const struct dynamic *dynamic,
 
 int elf_image_load(struct elf_image *image, struct error *err)
 {
-	struct dynamic dynamic = {0};
+	struct dynamic dynamic = {};
 	int code;
 
 	read_dynamic(image, &dynamic);

@@ -61,8 +61,8 @@ static int refuse_foreign_class(const struct process *process, struct error *err
 	if (fd < 0 && errno == ENOENT)
 		return error_set(
 			err, -EINVAL,
-			"process %d has no program file: it is a kernel thread or about to "
-			"exit, choose the process of the server itself",
+			"process %d has no program file: it is a kernel thread or about to exit, "
+			"choose the process of the server itself",
 			process->pid);
 	if (fd < 0)
 		return error_set(err, -errno,
@@ -99,8 +99,8 @@ int process_open(struct process *process, pid_t pid, struct error *err)
 	if (strstr(status, "\nState:\tZ"))
 		return error_set(
 			err, -ESRCH,
-			"process %d has exited already and waits for its parent: choose one "
-			"that runs",
+			"process %d has exited already and waits for its parent: choose one that "
+			"runs",
 			pid);
 	if (refuse_foreign_class(process, err))
 		return -EINVAL;
@@ -182,8 +182,7 @@ ssize_t process_mapped_files(const struct process *process, struct mapped_file *
 	if (!maps)
 		return error_set(
 			err, -errno,
-			"cannot read the memory map of process %d: %s; run opprobe as root "
-			"(sudo)",
+			"cannot read the memory map of process %d: %s; run opprobe as root (sudo)",
 			process->pid, strerror(errno));
 	while (getline(&line, &size, maps) > 0) {
 		if (!parse_mapping(line, process->pid, &file) || listed(list, n, &file))

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../error.h"
+#include "../base/error.h"
 
 struct process {
 	pid_t pid;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cursor.h"
+#include "../base/cursor.h"
 #include "elf_image.h"
 
 /* Pointer encodings (LSB, "DWARF Exception Header Encoding"). */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../error.h"
+#include "../base/error.h"
 
 struct elf_image;
 struct unwind_table;

@@ -8,7 +8,7 @@
 #define OPPROBE_ORT_CALIBRATE_H
 
 #include "../../../bpf/events.h"
-#include "../../error.h"
+#include "../../base/error.h"
 #include "../../target/process.h"
 
 /*

@@ -249,8 +249,7 @@ static int add_exits(struct finder *finder, const struct function *function,
 			      function_bypassed(function, computes->calls[i], exit)))
 			return error_set(
 				err, -ENOEXEC,
-				"%s: no safe place for a probe behind the kernel's call at "
-				"0x%lx",
+				"%s: no safe place for a probe behind the kernel's call at 0x%lx",
 				finder->image->path, (unsigned long)computes->calls[i]->address);
 		code = ort_add_site(finder, site, function, exit, err);
 		if (code)
@@ -306,8 +305,8 @@ static int add_by_kernel(struct finder *finder, const struct candidate *found, s
 	find_computes(finder, &function, &computes);
 	if (computes.n != 1 || computes.n_contexts != 1) {
 		code = error_set(err, -ENOEXEC,
-				 "%s: the function at 0x%lx should make a context and run a "
-				 "kernel with it, but has %zu and %zu such calls",
+				 "%s: the function at 0x%lx should make a context and run a kernel "
+				 "with it, but has %zu and %zu such calls",
 				 finder->image->path, (unsigned long)found->range.start,
 				 computes.n_contexts, computes.n);
 		goto out;

@@ -234,8 +234,8 @@ static void locate_run(struct finder *finder)
 	function_free(&function);
 	if (code) {
 		finder->location->n_sites = before;
-		ort_note(finder, "The place where runs begin and end could not be proven in this "
-				 "build: operators are not grouped into runs.");
+		ort_note(finder, "the place where runs begin and end could not be proven in this "
+				 "build: operators are not grouped into runs");
 	}
 }
 
@@ -267,8 +267,8 @@ static void locate_session_end(struct finder *finder)
 	return;
 unproven:
 	finder->location->n_sites = before;
-	ort_note(finder, "The destructor of sessions could not be proven in this build: names are "
-			 "checked at every operator instead.");
+	ort_note(finder, "the destructor of sessions could not be proven in this build: names are "
+			 "checked at every operator instead");
 }
 
 void ort_locate_runs(struct finder *finder)

@@ -143,7 +143,7 @@ void ort_locate_tasks(struct finder *finder)
 	/* Half of the tasks would be worse than none: work would be missing. */
 	if (code) {
 		finder->location->n_sites = before;
-		ort_note(finder, "The places where the thread pool takes up work could not be "
-				 "proven in this build: only the calling thread is counted.");
+		ort_note(finder, "the places where the thread pool takes up work could not be "
+				 "proven in this build: only the calling thread is counted");
 	}
 }

@@ -170,8 +170,8 @@ static int find(const struct elf_image *image, const struct mapped_file *file,
 	}
 	if (!shapes->n_elements)
 		return error_set(err, -ENOEXEC,
-				 "shapes cannot be proven for this build: its file does not "
-				 "tell what its tensors are made of");
+				 "shapes cannot be proven for this build: its file does not tell "
+				 "what its tensors are made of");
 	for (size_t i = 0; i < shapes->n_elements; i++)
 		shapes->elements[i].class += bias;
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A bounded reader of binary data: beyond the end it yields 0 and remembers
- * that it failed, so that a parser checks once, where it uses the result.
+ * that it failed, so that a parser checks once, where it uses the result. A
+ * cursor that failed stands at its end and yields nothing more.
  */
 #ifndef OPPROBE_CURSOR_H
 #define OPPROBE_CURSOR_H
@@ -14,7 +15,7 @@
 struct cursor {
 	const uint8_t *data;
 	uint64_t size, position;
-	uint64_t address; /* of data[0] */
+	uint64_t address; /* of data[0]: in memory or in a file, for messages */
 	bool failed;
 };
 
@@ -24,9 +25,16 @@ static inline void cursor_init(struct cursor *cursor, const void *data, uint64_t
 	*cursor = (struct cursor){.data = data, .size = size, .address = address};
 }
 
+/* Did it fail, or is there nothing left? */
 static inline bool cursor_end(const struct cursor *cursor)
 {
-	return cursor->failed || cursor->position >= cursor->size;
+	return cursor->position >= cursor->size;
+}
+
+/* Bytes that are left. */
+static inline uint64_t cursor_left(const struct cursor *cursor)
+{
+	return cursor->size - cursor->position;
 }
 
 static inline uint64_t cursor_address(const struct cursor *cursor)
@@ -34,10 +42,24 @@ static inline uint64_t cursor_address(const struct cursor *cursor)
 	return cursor->address + cursor->position;
 }
 
+static inline void cursor_fail(struct cursor *cursor)
+{
+	cursor->failed = true;
+	cursor->position = cursor->size;
+}
+
+static inline void cursor_skip(struct cursor *cursor, uint64_t size)
+{
+	if (size > cursor_left(cursor))
+		cursor_fail(cursor);
+	else
+		cursor->position += size;
+}
+
 static inline void cursor_read(struct cursor *cursor, void *value, uint64_t size)
 {
-	if (cursor->failed || size > cursor->size - cursor->position) {
-		cursor->failed = true;
+	if (size > cursor_left(cursor)) {
+		cursor_fail(cursor);
 		memset(value, 0, size);
 		return;
 	}
@@ -45,12 +67,17 @@ static inline void cursor_read(struct cursor *cursor, void *value, uint64_t size
 	cursor->position += size;
 }
 
-static inline void cursor_skip(struct cursor *cursor, uint64_t size)
+/* Take the next @size bytes as a cursor of their own, which is empty if they are not there. */
+static inline struct cursor cursor_slice(struct cursor *cursor, uint64_t size)
 {
-	if (cursor->failed || size > cursor->size - cursor->position)
-		cursor->failed = true;
-	else
-		cursor->position += size;
+	struct cursor slice = {.data = cursor->data + cursor->position,
+			       .size = size,
+			       .address = cursor_address(cursor)};
+
+	cursor_skip(cursor, size);
+	if (cursor->failed)
+		slice.size = 0;
+	return slice;
 }
 
 static inline uint8_t cursor_u8(struct cursor *cursor)
@@ -85,37 +112,51 @@ static inline uint64_t cursor_u64(struct cursor *cursor)
 	return value;
 }
 
-/* LEB128 (DWARF 5, section 7.6); bits beyond the 64th are dropped. */
-static inline uint64_t cursor_uleb(struct cursor *cursor)
+/* LEB128 (DWARF 5, section 7.6) of more than one byte; what 64 bits do not hold fails. */
+static inline uint64_t cursor_long_uleb(struct cursor *cursor)
 {
 	uint64_t value = 0;
-	unsigned int shift = 0;
-	uint8_t byte;
 
-	do {
-		byte = cursor_u8(cursor);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	return value;
+	for (unsigned int shift = 0; shift < 64; shift += 7) {
+		uint8_t byte = cursor_u8(cursor);
+
+		if (cursor->failed || (shift == 63 && byte > 1))
+			break;
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return value;
+	}
+	cursor_fail(cursor);
+	return 0;
+}
+
+static inline uint64_t cursor_uleb(struct cursor *cursor)
+{
+	/* Most are small, and captures have some ten per record. */
+	if (!cursor_end(cursor) && cursor->data[cursor->position] < 0x80)
+		return cursor->data[cursor->position++];
+	return cursor_long_uleb(cursor);
 }
 
 static inline int64_t cursor_sleb(struct cursor *cursor)
 {
 	uint64_t value = 0;
-	unsigned int shift = 0;
-	uint8_t byte;
 
-	do {
-		byte = cursor_u8(cursor);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && (byte & 0x40))
-		value |= ~0ULL << shift;
-	return (int64_t)value;
+	for (unsigned int shift = 0; shift < 64; shift += 7) {
+		uint8_t byte = cursor_u8(cursor);
+
+		/* The last bit and its sign, which all bits above repeat. */
+		if (cursor->failed || (shift == 63 && byte != 0 && byte != 0x7f))
+			break;
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte & 0x80)
+			continue;
+		if (shift + 7 < 64 && (byte & 0x40))
+			value |= ~0ULL << (shift + 7);
+		return (int64_t)value;
+	}
+	cursor_fail(cursor);
+	return 0;
 }
 
 /* The NUL-terminated string here, or NULL. */
@@ -126,9 +167,9 @@ static inline const char *cursor_string(struct cursor *cursor)
 
 	if (cursor_end(cursor))
 		return NULL;
-	end = memchr(text, '\0', cursor->size - cursor->position);
+	end = memchr(text, '\0', cursor_left(cursor));
 	if (!end) {
-		cursor->failed = true;
+		cursor_fail(cursor);
 		return NULL;
 	}
 	cursor->position += (uint64_t)(end - text) + 1;

@@ -65,7 +65,7 @@ static uint64_t read_pointer(struct cursor *cursor, uint8_t encoding, uint64_t d
 		base = data_base;
 		break;
 	default:
-		cursor->failed = true;
+		cursor_fail(cursor);
 	}
 	switch (encoding & 0x0f) {
 	case 0x00:
@@ -92,7 +92,7 @@ static uint64_t read_pointer(struct cursor *cursor, uint8_t encoding, uint64_t d
 		value = (uint64_t)(int32_t)cursor_u32(cursor);
 		break;
 	default:
-		cursor->failed = true;
+		cursor_fail(cursor);
 		value = 0;
 	}
 	return base + value;

@@ -9,11 +9,10 @@
 #include "cmd.h"
 #include "output/output.h"
 
+static char format_doc[1024]; /* filled before anything is parsed */
+
 static const struct argp_option options[] = {
-	{"format", 'f', "FORMAT", 0,
-	 "chrome: a trace for ui.perfetto.dev and chrome://tracing; ort: what ONNX Runtime's own "
-	 "profiler would have written; csv: every record as a line",
-	 0},
+	{"format", 'f', "FORMAT", 0, format_doc, 0},
 	{"output", 'o', "FILE", 0, "Write here instead of stdout; compressed if it ends in .gz", 0},
 	{},
 };
@@ -25,21 +24,20 @@ static const char doc[] = "Write a capture in a format of other tools.\v"
 			  "  opprobe export run.opp --format csv | head";
 
 struct arguments {
-	const char *capture, *output;
-	enum export_format format;
-	bool has_format;
+	const char *capture, *output, *format;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
 	struct error err;
+	char names[256];
 
 	switch (key) {
 	case 'f':
-		if (export_parse_format(arg, &arguments->format, &err))
+		if (!format_find(export_formats, arg, &err))
 			argp_error(state, "%s", err.text);
-		arguments->has_format = true;
+		arguments->format = arg;
 		return 0;
 	case 'o':
 		arguments->output = arg;
@@ -52,8 +50,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!arguments->capture)
 			argp_error(state, "which capture? Name the file that opprobe record wrote");
-		if (!arguments->has_format)
-			argp_error(state, "which format? Give --format chrome, ort or csv");
+		if (!arguments->format)
+			argp_error(state, "which format? Give --format %s",
+				   format_names(export_formats, names, sizeof(names)));
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -65,14 +64,14 @@ int cmd_export(int argc, char **argv)
 	static const struct argp argp = {options, parse, "FILE", doc, 0, 0, 0};
 	struct arguments arguments = {.output = "-"};
 	struct error err;
-	int status;
+	int error;
 
 	argp_err_exit_status = EXIT_USAGE;
+	format_help(export_formats, format_doc, sizeof(format_doc));
 	argp_parse(&argp, argc, argv, 0, 0, &arguments);
-	status =
-		export_capture(arguments.capture, arguments.format, arguments.output, stderr, &err);
+	error = export_capture(arguments.capture, arguments.format, arguments.output, stderr, &err);
 	/* Whoever closed the pipe has seen enough. */
-	if (status && status != -EPIPE)
+	if (error && error != -EPIPE)
 		fprintf(stderr, "opprobe: %s\n", err.text);
-	return status ? EXIT_FAILED : EXIT_OK;
+	return error ? EXIT_FAILED : EXIT_OK;
 }

@@ -182,7 +182,7 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 		arguments->trace = text;
 		break;
 	case OPTION_JSON:
-		arguments->report.format = REPORT_JSON;
+		arguments->report.format = "json";
 		break;
 	case OPTION_SORT:
 		arguments->report.sort = text;
@@ -294,7 +294,7 @@ static int show(const struct record_arguments *arguments, struct error *err)
 	int error = report_print(capture, &arguments->report, stdout, err);
 
 	if (!error)
-		error = export_chrome(capture, arguments->trace, err);
+		error = export_capture(capture, "chrome", arguments->trace, NULL, err);
 	if (!error)
 		recording_say(&arguments->recording,
 			      "capture %s (opprobe report %s), trace %s (ui.perfetto.dev)", capture,

@@ -13,8 +13,6 @@ enum key {
 	KEY_COLUMNS,
 	KEY_COMPENSATE,
 	KEY_NO_COMPENSATE,
-	KEY_CSV,
-	KEY_JSON,
 	KEY_JSON_SCHEMA,
 	KEY_METRIC,
 	KEY_NAME,
@@ -25,6 +23,7 @@ enum key {
 	KEY_SELF_COUNTERS,
 	KEY_SESSION,
 	KEY_TREE,
+	KEY_FORMAT, /* and behind it: that of each format */
 };
 
 static const struct argp_option options[] = {
@@ -52,8 +51,6 @@ static const struct argp_option options[] = {
 	{"run", KEY_RUN, "LIST", 0, "Runs by number, such as 0,5-9,20-", 2},
 	{"runs", KEY_RUN, 0, OPTION_ALIAS, 0, 2},
 	{0, 0, 0, 0, "Output:", 3},
-	{"json", KEY_JSON, 0, 0, "Print JSON", 3},
-	{"csv", KEY_CSV, 0, 0, "Print comma-separated values", 3},
 	{"json-schema", KEY_JSON_SCHEMA, 0, 0, "Print the schema of the JSON, and exit", 3},
 	{"no-header", KEY_NO_HEADER, 0, 0, "Print the table without what precedes it", 3},
 	{},
@@ -168,12 +165,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_NO_HEADER:
 		report->no_header = true;
 		return 0;
-	case KEY_JSON:
-		report->format = REPORT_JSON;
-		return 0;
-	case KEY_CSV:
-		report->format = REPORT_CSV;
-		return 0;
 	case KEY_JSON_SCHEMA:
 		arguments->json_schema = true;
 		return 0;
@@ -189,24 +180,41 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--tree is of nodes: leave out --group-by");
 		return 0;
 	default:
+		if (key >= KEY_FORMAT && key < KEY_FORMAT + FORMATS_MAX) {
+			report->format = report_formats[key - KEY_FORMAT].name;
+			return 0;
+		}
 		return parse_selection(key, arg, state, &report->analyze);
 	}
 }
 
+/* Make @all of the options and of one for each format, but for the usual one. */
+static void add_formats(struct argp_option *all)
+{
+	struct argp_option *option = mempcpy(all, options, sizeof(options)) - sizeof(options[0]);
+
+	for (int i = 1; report_formats[i].name; i++)
+		*option++ = (struct argp_option){
+			report_formats[i].name, KEY_FORMAT + i, 0, 0, report_formats[i].help, 3};
+	*option = (struct argp_option){};
+}
+
 int cmd_report(int argc, char **argv)
 {
-	static const struct argp argp = {options, parse, "FILE", doc, 0, 0, 0};
+	struct argp_option all[sizeof(options) / sizeof(options[0]) + FORMATS_MAX];
+	const struct argp argp = {all, parse, "FILE", doc, 0, 0, 0};
 	struct arguments arguments = {.report.analyze.compensate = true};
 	struct error err;
-	int status;
+	int error;
 
 	argp_err_exit_status = EXIT_USAGE;
+	add_formats(all);
 	argp_parse(&argp, argc, argv, 0, 0, &arguments);
-	status = arguments.json_schema
-			 ? report_print_json_schema(stdout, &err)
-			 : report_print(arguments.capture, &arguments.report, stdout, &err);
+	error = arguments.json_schema
+			? report_print_json_schema(stdout, &err)
+			: report_print(arguments.capture, &arguments.report, stdout, &err);
 	/* Whoever closed the pipe has seen enough. */
-	if (status && status != -EPIPE)
+	if (error && error != -EPIPE)
 		fprintf(stderr, "opprobe: %s\n", err.text);
-	return status == -EINVAL ? EXIT_USAGE : status ? EXIT_FAILED : EXIT_OK;
+	return error == -EINVAL ? EXIT_USAGE : error ? EXIT_FAILED : EXIT_OK;
 }

@@ -42,11 +42,11 @@ static void print(const char *path, unsigned int view, FILE *out)
 	struct error err;
 
 	if (view < 3) {
-		export_capture(path, view, "/dev/null", out, &err);
+		export_capture(path, export_formats[view].name, "/dev/null", out, &err);
 		return;
 	}
 	options.percentiles = options.self_counters = true;
-	options.format = view % 3;
+	options.format = report_formats[view % 3].name;
 	options.analyze.group = view / 3 % 6;
 	options.analyze.tree = options.analyze.group == GROUP_NODE && view & 32;
 	options.analyze.compensate = view & 64;

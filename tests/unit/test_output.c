@@ -84,7 +84,7 @@ static char *report(const struct test_capture *c, const struct report_options *o
 	return text;
 }
 
-static char *export(const struct test_capture *c, enum export_format format)
+static char *export(const struct test_capture *c, const char *format)
 {
 	char path[] = "/tmp/opprobe-test-XXXXXX";
 	struct error err = {};
@@ -150,7 +150,7 @@ static void the_json_report_has_every_operator_under_its_name(void **state)
 		"=1+1",	       "two\nlines",  "</script>",
 		"comma, here"};
 	struct test_capture c = odd_capture();
-	struct report_options options = {.format = REPORT_JSON};
+	struct report_options options = {.format = "json"};
 	cJSON *json = parse(report(&c, &options));
 	const cJSON *op, *counters;
 
@@ -230,7 +230,7 @@ static void the_schema_describes_the_json_report(void **state)
 	fclose(out);
 	schema = parse(text);
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
-		struct report_options options = {.format = REPORT_JSON, .analyze.group = groups[i]};
+		struct report_options options = {.format = "json", .analyze.group = groups[i]};
 		cJSON *json;
 
 		options.analyze.tree = !i;
@@ -341,14 +341,14 @@ static void what_operators_compute_is_shown_where_shapes_tell(void **state)
 				     "102,400"));
 	assert_non_null(strstr(text, "12.5 KiB           -\n"));
 	free(text);
-	options.format = REPORT_CSV;
+	options.format = "csv";
 	options.columns = "name,flops,bytes,gflops,flop/byte,activation,parameters,output";
 	text = report(&c, &options);
 	assert_non_null(strstr(text, "\nproduct,102400,38912,1024,2.63157895,12800,,25600\n"));
 	assert_non_null(strstr(text, "\npool,,38400,,,12800,,25600\n"));
 	assert_non_null(strstr(text, "\nmove,0,38400,0,0,12800,,25600\n"));
 	free(text);
-	options.format = REPORT_JSON;
+	options.format = "json";
 	json = parse(report(&c, &options));
 	assert_true(number(operator_named(json, "product"), "flops") == 102400);
 	assert_true(number(operator_named(json, "product"), "gflops") == 1024);
@@ -389,8 +389,7 @@ static void rows_are_sorted_by_any_column_and_limited(void **state)
 		free(text);
 	}
 	for (int json = 0; json < 2; json++) {
-		struct report_options options = {.format = json ? REPORT_JSON : REPORT_TABLE,
-						 .sort = "nix"};
+		struct report_options options = {.format = json ? "json" : "table", .sort = "nix"};
 		char *text = NULL;
 		size_t size;
 		FILE *out = open_memstream(&text, &size);
@@ -438,7 +437,7 @@ static void an_empty_capture_says_why_it_may_be(void **state)
 static void csv_fields_are_quoted_and_no_formula_is_left(void **state)
 {
 	struct test_capture c = odd_capture();
-	struct report_options options = {.format = REPORT_CSV, .columns = "name,count,total"};
+	struct report_options options = {.format = "csv", .columns = "name,count,total"};
 	char *text = report(&c, &options);
 
 	assert_int_equal(strncmp(text, "name,count,total_ns\n", 20), 0);
@@ -446,7 +445,7 @@ static void csv_fields_are_quoted_and_no_formula_is_left(void **state)
 	assert_non_null(strstr(text, "\n\"'=1+1\",2,"));
 	assert_non_null(strstr(text, "\n\"comma, here\",2,"));
 	free(text);
-	text = export(&c, EXPORT_CSV);
+	text = export(&c, "csv");
 	assert_non_null(strstr(text, ",\"'=1+1\",Conv,,CPUExecutionProvider,0,6,"));
 	free(text);
 	test_remove(&c);
@@ -464,7 +463,7 @@ static const cJSON *event_named(const cJSON *events, const char *name)
 static void the_chrome_trace_has_slices_args_and_tracks(void **state)
 {
 	struct test_capture c = odd_capture();
-	cJSON *json = parse(export(&c, EXPORT_CHROME));
+	cJSON *json = parse(export(&c, "chrome"));
 	const cJSON *events = cJSON_GetObjectItem(json, "traceEvents"), *event, *args;
 	int slices = 0, tracks = 0;
 
@@ -501,7 +500,7 @@ static void the_chrome_trace_has_slices_args_and_tracks(void **state)
 static void the_ort_profile_has_the_records_of_the_runtimes_own_profiler(void **state)
 {
 	struct test_capture c = odd_capture();
-	cJSON *json = parse(export(&c, EXPORT_ORT));
+	cJSON *json = parse(export(&c, "ort"));
 	const cJSON *event, *args, *shape;
 
 	assert_true(cJSON_IsArray(json));
@@ -566,7 +565,7 @@ static void each_pass_of_a_subgraph_is_an_execution_of_the_executor(void **state
 	test_write(&c, test_exec(3, 70000, 80000));
 	assert_int_equal(capture_write_run(c.writer, &run), 0);
 	test_finish(&c);
-	json = parse(export(&c, EXPORT_ORT));
+	json = parse(export(&c, "ort"));
 	assert_int_equal(cJSON_GetArraySize(json), sizeof(expected) / sizeof(expected[0]));
 	cJSON_ArrayForEach(event, json)
 	{
@@ -581,12 +580,12 @@ static void each_pass_of_a_subgraph_is_an_execution_of_the_executor(void **state
 static void a_trace_named_gz_is_compressed(void **state)
 {
 	struct test_capture c = odd_capture();
-	char path[64], *plain = export(&c, EXPORT_CHROME), *unpacked = calloc(1, 1 << 20);
+	char path[64], *plain = export(&c, "chrome"), *unpacked = calloc(1, 1 << 20);
 	struct error err;
 	gzFile file;
 
 	snprintf(path, sizeof(path), "%s.json.gz", c.path);
-	assert_int_equal(export_chrome(c.path, path, &err), 0);
+	assert_int_equal(export_capture(c.path, "chrome", path, NULL, &err), 0);
 	file = gzopen(path, "rb");
 	assert_non_null(file);
 	assert_false(gzdirect(file));
@@ -616,20 +615,20 @@ static void exports_of_a_damaged_capture_are_whole_and_fail(void **state)
 	bytes[size - 2] ^= 1;
 	test_store(c.path, bytes, size);
 	free(bytes);
-	for (int format = EXPORT_CHROME; format <= EXPORT_CSV; format++) {
+	for (const struct format *format = export_formats; format->name; format++) {
 		char out[64];
 
 		snprintf(out, sizeof(out), "%s.out", c.path);
-		assert_int_equal(export_capture(c.path, format, out, NULL, &err), -EBADMSG);
+		assert_int_equal(export_capture(c.path, format->name, out, NULL, &err), -EBADMSG);
 		assert_non_null(strstr(err.text, "damaged at byte"));
 		bytes = test_load(out, &size);
-		if (format != EXPORT_CSV)
+		if (strcmp(format->name, "csv"))
 			cJSON_Delete(parse((char *)bytes));
 		else
 			free(bytes);
 		unlink(out);
 	}
-	assert_int_equal(export_capture(c.path, EXPORT_ORT, "/dev/full", NULL, &err), -EBADMSG);
+	assert_int_equal(export_capture(c.path, "ort", "/dev/full", NULL, &err), -EBADMSG);
 	test_remove(&c);
 }
 
@@ -643,10 +642,40 @@ static void a_place_that_cannot_be_written_is_told(void **state)
 	assert_int_equal(report_print(c.path, &options, full, &err), -ENOSPC);
 	assert_non_null(strstr(err.text, "No space left"));
 	fclose(full);
-	assert_int_equal(export_capture(c.path, EXPORT_CHROME, "/dev/full", NULL, &err), -ENOSPC);
-	assert_true(export_capture(c.path, EXPORT_CHROME, "/nonexistent/x", NULL, &err) < 0);
+	assert_int_equal(export_capture(c.path, "chrome", "/dev/full", NULL, &err), -ENOSPC);
+	assert_true(export_capture(c.path, "chrome", "/nonexistent/x", NULL, &err) < 0);
 	assert_non_null(strstr(err.text, "/nonexistent/x"));
 	test_remove(&c);
+}
+
+static void a_format_is_found_by_its_name_and_the_error_tells_which_there_are(void **state)
+{
+	static const struct format three[] = {{.name = "a", .help = "one"},
+					      {.name = "b", .help = "two"},
+					      {.name = "c", .help = "three"},
+					      {}};
+	struct error err;
+	char text[256];
+
+	assert_ptr_equal(format_find(three, "c", &err), &three[2]);
+	assert_null(format_find(three, "cc", &err));
+	assert_string_equal(err.text, "there is no format 'cc': choose a, b or c");
+	assert_string_equal(format_help(three, text, sizeof(text)), "a: one; b: two; c: three");
+	assert_string_equal(format_names(three, text, 4), "a, ");
+	assert_string_equal(format_names(three + 2, text, sizeof(text)), "c");
+	for (int i = 0; i < 2; i++) {
+		const struct format *formats = i ? export_formats : report_formats;
+
+		for (const struct format *f = formats; f->name; f++) {
+			assert_ptr_equal(format_find(formats, f->name, &err), f);
+			assert_true(f->help[0] && (i ? !!f->ops : !!f->write));
+		}
+	}
+	assert_int_equal(export_capture("/dev/null", "nix", "-", NULL, &err), -EINVAL);
+	assert_int_equal(
+		report_print("/dev/null", &(struct report_options){.format = "nix"}, stdout, &err),
+		-EINVAL);
+	assert_string_equal(err.text, "there is no format 'nix': choose table, json or csv");
 }
 
 static void times_have_four_digits_and_the_unit_that_suits(void **state)
@@ -708,6 +737,7 @@ int main(void)
 		cmocka_unit_test(a_trace_named_gz_is_compressed),
 		cmocka_unit_test(exports_of_a_damaged_capture_are_whole_and_fail),
 		cmocka_unit_test(a_place_that_cannot_be_written_is_told),
+		cmocka_unit_test(a_format_is_found_by_its_name_and_the_error_tells_which_there_are),
 		cmocka_unit_test(times_have_four_digits_and_the_unit_that_suits),
 		cmocka_unit_test(long_names_lose_their_middle),
 	};

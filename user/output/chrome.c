@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "formats.h"
 #include "header.h"
 #include "text.h"
 
@@ -35,7 +36,7 @@ static int prepare_key(struct prepared *key, const char *name)
 		"op_name",	    "provider",		 "node_index",	     "run",	"session",
 		"input_type_shape", "output_type_shape", "other_threads_us", "migrated"};
 	char *text, prefixed[200];
-	int status;
+	int error;
 
 	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
 		if (!strcmp(name, taken[i])) {
@@ -44,66 +45,66 @@ static int prepare_key(struct prepared *key, const char *name)
 			break;
 		}
 	text = text_json(name);
-	status = text ? prepare(key, ",%s:", text) : -ENOMEM;
+	error = text ? prepare(key, ",%s:", text) : -ENOMEM;
 	free(text);
-	return status;
+	return error;
 }
 
 static int prepare_keys(struct export_state *e)
 {
-	int status = 0;
+	int error = 0;
 
-	for (uint32_t i = 0; i < e->info->n_events && !status; i++)
-		status = prepare_key(&e->keys[i], e->titles[i]);
-	for (size_t i = 0; i < e->n_metrics && !status; i++)
-		status = prepare_key(&e->metric_keys[i], metric_name(e->metrics[i]));
-	return status;
+	for (uint32_t i = 0; i < e->info->n_events && !error; i++)
+		error = prepare_key(&e->keys[i], e->titles[i]);
+	for (size_t i = 0; i < e->n_metrics && !error; i++)
+		error = prepare_key(&e->metric_keys[i], metric_name(e->metrics[i]));
+	return error;
 }
 
 static int chrome_begin(struct export_state *e)
 {
 	char label[320], *name;
 	struct prepared line = {};
-	int status = prepare_keys(e);
+	int error = prepare_keys(e);
 
 	e->private = calloc(1, sizeof(struct tracks));
-	if (status || !e->private)
+	if (error || !e->private)
 		return -ENOMEM;
 	snprintf(label, sizeof(label), "%s", e->info->command[0] ? e->info->command : "process");
 	name = text_json(label);
 	if (!name)
 		return -ENOMEM;
-	status = prepare(
+	error = prepare(
 		&line,
 		"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
 		"{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,\"args\":{\"name\":%s}}",
 		e->info->pid, name);
-	if (!status)
+	if (!error)
 		stream_put(e->out, line.text);
 	free(line.text);
 	free(name);
-	return status;
+	return error;
 }
 
 static int chrome_thread(struct export_state *e, struct export_thread *thread)
 {
 	char comm[sizeof(thread->thread.comm) + 1], *name;
 	struct prepared line = {};
-	int status;
+	int error;
 
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(thread->thread.comm), thread->thread.comm);
 	name = text_json(comm);
 	if (!name)
 		return -ENOMEM;
-	status = prepare(&line,
-			 ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,"
-			 "\"args\":{\"name\":%s}}",
-			 e->info->pid, thread->thread.tid, name);
-	if (!status)
+	error = prepare(&line,
+			",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,"
+			"\"args\":{\"name\":%s}}",
+			e->info->pid, thread->thread.tid, name);
+	if (!error)
 		stream_put(e->out, line.text);
 	free(line.text);
 	free(name);
-	return status;
+	return error;
 }
 
 static int chrome_operator(struct export_state *e, struct export_operator *op)
@@ -111,25 +112,25 @@ static int chrome_operator(struct export_state *e, struct export_operator *op)
 	char *label = text_json(op->label);
 	char *type = text_json(op->op.op_type), *provider = text_json(op->op.provider);
 	char index[48] = "";
-	int status = -ENOMEM;
+	int error = -ENOMEM;
 
 	if (op->op.node_index != CAPTURE_UNKNOWN)
 		snprintf(index, sizeof(index), ",\"node_index\":\"%u\"", op->op.node_index);
 	if (label && type && provider) {
 		label[strlen(label) - 1] = '\0';
-		status = prepare(
+		error = prepare(
 			&op->head,
 			",\n{\"name\":%s_kernel_time\",\"cat\":\"Node\",\"pid\":%u,\"tid\":", label,
 			e->info->pid);
-		if (!status)
-			status = prepare(&op->detail, ",\"args\":{\"op_name\":%s%s%s%s", type,
-					 op->op.provider[0] ? ",\"provider\":" : "",
-					 op->op.provider[0] ? provider : "", index);
+		if (!error)
+			error = prepare(&op->detail, ",\"args\":{\"op_name\":%s%s%s%s", type,
+					op->op.provider[0] ? ",\"provider\":" : "",
+					op->op.provider[0] ? provider : "", index);
 	}
 	free(label);
 	free(type);
 	free(provider);
-	return status;
+	return error;
 }
 
 static int chrome_shapes(struct export_state *e, struct export_shapes *shapes)
@@ -236,10 +237,10 @@ static int add_to_tracks(struct export_state *e, const struct capture_exec *exec
 {
 	struct tracks *tracks = e->private;
 	uint64_t since = exec->end > e->info->start ? exec->end - e->info->start : 0;
-	int status = 0;
+	int error = 0;
 
 	if (tracks->used && since / TRACK_STEP > tracks->step)
-		status = write_tracks(e, tracks);
+		error = write_tracks(e, tracks);
 	if (!tracks->used) {
 		tracks->used = true;
 		tracks->step = since / TRACK_STEP;
@@ -251,7 +252,7 @@ static int add_to_tracks(struct export_state *e, const struct capture_exec *exec
 		tracks->count[i] += nested->total[i];
 		tracks->ns[i] += nested->ns;
 	}
-	return status;
+	return error;
 }
 
 /* -- slices ------------------------------------------------------------------- */
@@ -350,10 +351,10 @@ static int chrome_end(struct export_state *e)
 	char *runtime = text_json(info->runtime), *library = text_json(info->library);
 	struct prepared text = {};
 	uint64_t lost = header_lost(&e->loss);
-	int status = write_tracks(e, e->private);
+	int error = write_tracks(e, e->private);
 
-	if (!status && version && build_id && runtime && library)
-		status = prepare(
+	if (!error && version && build_id && runtime && library)
+		error = prepare(
 			&text,
 			"\n],\n\"otherData\":{\"runtime\":%s,\"version\":%s,\"build_id\":%s,"
 			"\"library\":%s,\"clock\":\"CLOCK_MONOTONIC\",\"start_ns\":\"%llu\","
@@ -362,15 +363,15 @@ static int chrome_end(struct export_state *e)
 			(long long)info->realtime_offset, (unsigned long long)lost,
 			e->complete ? "true" : "false");
 	else
-		status = -ENOMEM;
-	if (!status)
+		error = -ENOMEM;
+	if (!error)
 		stream_put(e->out, text.text);
 	free(text.text);
 	free(version);
 	free(build_id);
 	free(runtime);
 	free(library);
-	return status;
+	return error;
 }
 
 const struct export_ops chrome_ops = {

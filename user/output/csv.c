@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "columns.h"
-#include "output.h"
+#include "formats.h"
 #include "text.h"
 
 static int put_text(FILE *out, const char *bytes)
@@ -87,10 +87,10 @@ int csv_print(const struct analysis *a, const struct report_options *options, FI
 	struct analyze_row **rows;
 	struct columns columns;
 	size_t n = a->n_rows;
-	int status = columns_choose(a, options, &columns, err);
+	int error = columns_choose(a, options, &columns, err);
 
-	if (status)
-		return status;
+	if (error)
+		return error;
 	if (!options->columns)
 		add_counted(a, &columns);
 	rows = rows_in_order(a, options, err);
@@ -98,9 +98,9 @@ int csv_print(const struct analysis *a, const struct report_options *options, FI
 		return -EINVAL;
 	if (options->limit && n > options->limit)
 		n = options->limit;
-	status = put_titles(a, &columns, out);
-	for (size_t i = 0; !status && i < n; i++)
-		status = put_row(a, &columns, rows[i], out);
+	error = put_titles(a, &columns, out);
+	for (size_t i = 0; !error && i < n; i++)
+		error = put_row(a, &columns, rows[i], out);
 	free(rows);
-	return status ? error_set(err, status, "Cannot print the report: out of memory.") : 0;
+	return error ? error_set(err, error, "cannot print the report: out of memory") : 0;
 }

@@ -171,32 +171,32 @@ static int export_exec(struct export_state *e, const struct export_ops *ops,
 	struct nesting *nesting = &e->threads[exec->thread]->nesting;
 	struct nested_exec nested;
 	struct cover below, orphans;
-	int status = 0;
+	int error = 0;
 
 	nesting_close(nesting, exec, NULL, &nested, &below, &orphans);
 	below.ended = 0;
 	if (exec->depth)
-		status = nesting_hand_up(nesting, exec, &nested, &below, &orphans);
+		error = nesting_hand_up(nesting, exec, &nested, &below, &orphans);
 	else if (ops->run && exec->run != CAPTURE_UNKNOWN)
-		status = add_to_run(e, exec);
+		error = add_to_run(e, exec);
 	e->threw += exec->flags & EXEC_THREW ? 1 : 0;
-	return status ? status : ops->exec(e, exec, &nested);
+	return error ? error : ops->exec(e, exec, &nested);
 }
 
 static int export_run(struct export_state *e, const struct export_ops *ops,
 		      const struct capture_run *run)
 {
 	struct open_run *open;
-	int status;
+	int error;
 
 	e->runs_failed += run->failed;
 	if (!ops->run)
 		return 0;
 	open = open_runs_take(&e->open_runs, run->run);
-	status = ops->run(e, run, open);
+	error = ops->run(e, run, open);
 	if (open)
 		open_runs_put(&e->open_runs, open);
-	return status;
+	return error;
 }
 
 static int export_record(struct export_state *e, const struct export_ops *ops,
@@ -268,21 +268,22 @@ static int export_all(struct export_state *e, const struct export_ops *ops,
 {
 	struct analyze_options options = {};
 	struct capture_record record;
-	int status;
+	int n_metrics, error;
 
 	titles_make(e->info, e->titles);
-	status = titles_metrics(e->info, (const char(*)[160])e->titles, &options, e->metrics, err);
-	if (status < 0)
-		return status;
-	e->n_metrics = status;
-	status = ops->begin(e);
-	while (!status && !stream_failure(e->out)) {
+	n_metrics =
+		titles_metrics(e->info, (const char(*)[160])e->titles, &options, e->metrics, err);
+	if (n_metrics < 0)
+		return n_metrics;
+	e->n_metrics = n_metrics;
+	error = ops->begin(e);
+	while (!error && !stream_error(e->out)) {
 		*damage = capture_reader_next(reader, &record, err);
 		if (*damage <= 0)
 			return ops->end(e);
-		status = export_record(e, ops, &record);
+		error = export_record(e, ops, &record);
 	}
-	return status;
+	return error;
 }
 
 static void print_notes(const struct export_state *e, const struct export_ops *ops,
@@ -303,48 +304,29 @@ static void print_notes(const struct export_state *e, const struct export_ops *o
 		fprintf(out, "%s\n", capture_reader_cut(reader));
 }
 
-int export_capture(const char *capture_path, enum export_format format, const char *out_path,
-		   FILE *notes, struct error *err)
+int export_capture(const char *capture_path, const char *format, const char *out_path, FILE *notes,
+		   struct error *err)
 {
-	static const struct export_ops *const formats[] = {[EXPORT_CHROME] = &chrome_ops,
-							   [EXPORT_ORT] = &ort_ops,
-							   [EXPORT_CSV] = &records_csv_ops};
-	struct capture_reader *reader = capture_reader_open(capture_path, err);
+	const struct format *found = format_find(export_formats, format, err);
+	struct capture_reader *reader = found ? capture_reader_open(capture_path, err) : NULL;
 	struct export_state e = {};
-	int status = 0, closed = 0, damage = 0;
+	int error = 0, closed = 0, damage = 0;
 
 	if (!reader)
-		return -EIO;
+		return found ? -EIO : -EINVAL;
 	e.info = capture_reader_info(reader);
 	e.out = stream_open(out_path, err);
 	if (e.out) {
-		status = export_all(&e, formats[format], reader, &damage, err);
-		if (status == -ENOMEM)
-			error_set(err, status, "cannot export %s: out of memory", capture_path);
-		closed = stream_close(e.out, status || damage < 0 ? NULL : err);
-		if (notes && !status && !closed)
-			print_notes(&e, formats[format], reader, notes);
+		error = export_all(&e, found->ops, reader, &damage, err);
+		if (error == -ENOMEM)
+			error_set(err, error, "cannot export %s: out of memory", capture_path);
+		closed = stream_close(e.out, error || damage < 0 ? NULL : err);
+		if (notes && !error && !closed)
+			print_notes(&e, found->ops, reader, notes);
 	} else {
-		status = -EIO;
+		error = -EIO;
 	}
 	free_state(&e);
 	capture_reader_close(reader);
-	return status ? status : damage < 0 ? damage : closed;
-}
-
-int export_chrome(const char *capture_path, const char *out_path, struct error *err)
-{
-	return export_capture(capture_path, EXPORT_CHROME, out_path, NULL, err);
-}
-
-int export_parse_format(const char *text, enum export_format *format, struct error *err)
-{
-	static const char *const names[] = {"chrome", "ort", "csv"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(text, names[i])) {
-			*format = i;
-			return 0;
-		}
-	return error_set(err, -EINVAL, "there is no format '%s': choose chrome, ort or csv", text);
+	return error ? error : damage < 0 ? damage : closed;
 }

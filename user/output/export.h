@@ -80,8 +80,6 @@ struct export_ops {
 	void (*notes)(const struct export_state *e, FILE *out);
 };
 
-extern const struct export_ops chrome_ops, ort_ops, records_csv_ops;
-
 /* Set @prepared to the formatted text. Returns 0 or -ENOMEM. */
 int prepare(struct prepared *prepared, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

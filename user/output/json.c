@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "columns.h"
+#include "formats.h"
 #include "header.h"
-#include "output.h"
 #include "text.h"
 #include "tree.h"
 
@@ -373,9 +373,9 @@ int json_print(const struct analysis *a, const struct report_options *options, F
 	       struct error *err)
 {
 	struct json j = {.a = a, .options = options, .out = out};
-	int status = prepare(&j, err);
+	int error = prepare(&j, err);
 
-	if (!status && !j.failed) {
+	if (!error && !j.failed) {
 		put_about(&j);
 		put_recording(&j);
 		put_events(&j);
@@ -385,12 +385,12 @@ int json_print(const struct analysis *a, const struct report_options *options, F
 		put_losses(&j);
 	}
 	if (j.failed)
-		status = error_set(err, -ENOMEM, "cannot print the report: out of memory");
+		error = error_set(err, -ENOMEM, "cannot print the report: out of memory");
 	for (uint32_t i = 0; i < a->info.n_events; i++)
 		free(j.titles[i]);
 	for (size_t i = 0; i < a->n_metrics; i++)
 		free(j.metrics[i]);
 	free(j.depths);
 	free(j.rows);
-	return status;
+	return error;
 }

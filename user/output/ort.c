@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats.h"
 #include "text.h"
 
 /* What ran so far of a subgraph, once: of an If's branch, of a Loop's pass. */
@@ -41,23 +42,23 @@ static int ort_operator(struct export_state *e, struct export_operator *op)
 	char *label = text_json(op->label);
 	char *type = text_json(op->op.op_type), *provider = text_json(op->op.provider);
 	char index[48] = "";
-	int status = -ENOMEM;
+	int error = -ENOMEM;
 
 	if (op->op.node_index != CAPTURE_UNKNOWN)
 		snprintf(index, sizeof(index), ",\"node_index\" : \"%u\"", op->op.node_index);
 	if (label && type && provider) {
 		label[strlen(label) - 1] = '\0';
-		status = prepare(&op->head,
-				 ",\"ph\" : \"X\",\"name\" :%s_kernel_time\",\"args\" : {", label);
-		if (!status)
-			status = prepare(&op->detail, "\"op_name\" : %s%s%s%s}}", type,
-					 op->op.provider[0] ? ",\"provider\" : " : "",
-					 op->op.provider[0] ? provider : "", index);
+		error = prepare(&op->head,
+				",\"ph\" : \"X\",\"name\" :%s_kernel_time\",\"args\" : {", label);
+		if (!error)
+			error = prepare(&op->detail, "\"op_name\" : %s%s%s%s}}", type,
+					op->op.provider[0] ? ",\"provider\" : " : "",
+					op->op.provider[0] ? provider : "", index);
 	}
 	free(label);
 	free(type);
 	free(provider);
-	return status;
+	return error;
 }
 
 static int ort_shapes(struct export_state *e, struct export_shapes *shapes)
@@ -125,13 +126,13 @@ static int follow_subgraphs(struct export_state *e, const struct capture_exec *e
 {
 	struct export_thread *thread = e->threads[exec->thread];
 	struct subgraph *levels = thread->private, *own = &levels[exec->depth];
-	int status = close_subgraph(e, thread, &levels[exec->depth + 1]);
+	int error = close_subgraph(e, thread, &levels[exec->depth + 1]);
 
 	if (!exec->depth)
-		return status;
-	if (!status && own->used &&
+		return error;
+	if (!error && own->used &&
 	    (own->first_op == exec->op || own->run != exec->run || own->parent != exec->parent))
-		status = close_subgraph(e, thread, own);
+		error = close_subgraph(e, thread, own);
 	if (!own->used)
 		*own = (struct subgraph){.used = true,
 					 .run = exec->run,
@@ -139,7 +140,7 @@ static int follow_subgraphs(struct export_state *e, const struct capture_exec *e
 					 .first_op = exec->op,
 					 .start = exec->start};
 	own->end = exec->end;
-	return status;
+	return error;
 }
 
 static int ort_exec(struct export_state *e, const struct capture_exec *exec,
@@ -148,11 +149,11 @@ static int ort_exec(struct export_state *e, const struct capture_exec *exec,
 	const struct export_operator *op = e->ops[exec->op];
 	const struct export_shapes *shapes =
 		exec->shapes == CAPTURE_UNKNOWN ? NULL : e->shapes[exec->shapes];
-	int status = follow_subgraphs(e, exec);
+	int error = follow_subgraphs(e, exec);
 	char *p;
 
-	if (status)
-		return status;
+	if (error)
+		return error;
 	/* Its duration is not known, and the format has no other way. */
 	if (exec->flags & EXEC_THREW)
 		return 0;
@@ -173,14 +174,14 @@ static int ort_run(struct export_state *e, const struct capture_run *run,
 		   const struct open_run *ops)
 {
 	uint32_t tid = e->threads[run->thread]->thread.tid;
-	int status = 0;
+	int error = 0;
 
 	if (run->failed)
 		return 0;
 	if (ops && ops->last >= ops->first)
-		status = ort_session_record(e, "SequentialExecutor::Execute", tid, ops->first,
-					    ops->last);
-	return status ? status : ort_session_record(e, "model_run", tid, run->start, run->end);
+		error = ort_session_record(e, "SequentialExecutor::Execute", tid, ops->first,
+					   ops->last);
+	return error ? error : ort_session_record(e, "model_run", tid, run->start, run->end);
 }
 
 static int ort_end(struct export_state *e)

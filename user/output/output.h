@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Views of a capture: tables of its analysis, and exports of its records.
- * Each format is one file; none of them knows where the records come from.
+ * Views of a capture: reports of its analysis, and exports of its records.
+ * Each format is one file and one line of formats.c; none of them knows where
+ * the records come from.
  */
 #ifndef OPPROBE_OUTPUT_H
 #define OPPROBE_OUTPUT_H
@@ -14,11 +15,35 @@
 #include "../capture/capture.h"
 #include "../base/error.h"
 
-enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV };
+struct export_ops;
+struct report_options;
+
+struct format {
+	const char *name; /* as the command line takes it */
+	const char *help; /* what --help says of it */
+	/* How it is written: a report from the rows, an export from each record
+	 * as it comes (see export.h). The first returns 0 or a negative errno
+	 * with @err set. */
+	int (*write)(const struct analysis *analysis, const struct report_options *options,
+		     FILE *out, struct error *err);
+	const struct export_ops *ops;
+};
+
+/* Each ends with a format without a name. Of a report's the first is the one
+ * that nobody needs to ask for. */
+extern const struct format report_formats[], export_formats[];
+#define FORMATS_MAX 16
+
+/* The one of @formats that is called @name; NULL with @err set. */
+const struct format *format_find(const struct format *formats, const char *name, struct error *err);
+/* Fill @text with "chrome, ort or csv"; returns it. */
+char *format_names(const struct format *formats, char *text, size_t size);
+/* Fill @text with "chrome: a trace for ...; ort: ..."; returns it. */
+char *format_help(const struct format *formats, char *text, size_t size);
 
 struct report_options {
 	struct analyze_options analyze;
-	enum report_format format;
+	const char *format;  /* one of report_formats, or NULL: the first */
 	const char *sort;    /* a column (see columns.h), or NULL: by total time */
 	const char *columns; /* columns to show, separated by commas, or NULL */
 	size_t limit;	     /* rows at most, 0: all */
@@ -35,34 +60,20 @@ struct report_options {
  */
 int report_print(const char *capture_path, const struct report_options *options, FILE *out,
 		 struct error *err);
-/* The schema of what REPORT_JSON prints. */
+/* The schema of what the format "json" prints. */
 int report_print_json_schema(FILE *out, struct error *err);
 
-/* One per format; used by report_print(). Return 0 or a negative errno with @err set. */
-int table_print(const struct analysis *analysis, const struct report_options *options, FILE *out,
-		struct error *err);
-int json_print(const struct analysis *analysis, const struct report_options *options, FILE *out,
-	       struct error *err);
-int csv_print(const struct analysis *analysis, const struct report_options *options, FILE *out,
-	      struct error *err);
-
-enum export_format { EXPORT_CHROME, EXPORT_ORT, EXPORT_CSV };
-
 /*
- * Write the records of the capture @capture_path ("-" for stdin) to
- * @out_path ("-" for stdout; compressed if it ends in ".gz"). @notes, if not
- * NULL, gets lines about what the result lacks. Returns 0, or a negative
- * errno with @err set; of a damaged capture what precedes the damage has
- * been written then, as a whole file of its format.
+ * Write the records of the capture @capture_path ("-" for stdin) in @format,
+ * one of export_formats, to @out_path ("-" for stdout; compressed if it ends
+ * in ".gz"). @notes, if not NULL, gets lines about what the result lacks.
+ * Returns 0, or a negative errno with @err set; of a damaged capture what
+ * precedes the damage has been written then, as a whole file of its format.
  */
-int export_capture(const char *capture_path, enum export_format format, const char *out_path,
-		   FILE *notes, struct error *err);
-/* A Chrome trace (Perfetto, chrome://tracing). */
-int export_chrome(const char *capture_path, const char *out_path, struct error *err);
-/* Parse "chrome", "ort" or "csv". */
-int export_parse_format(const char *text, enum export_format *format, struct error *err);
+int export_capture(const char *capture_path, const char *format, const char *out_path, FILE *notes,
+		   struct error *err);
 
 /* The sentence for a failed write to @out; returns its negative errno. */
-int output_failed(const char *what, int failure, struct error *err);
+int output_failed(const char *what, int error, struct error *err);
 
 #endif

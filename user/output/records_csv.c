@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats.h"
 #include "text.h"
 
 static int csv_begin(struct export_state *e)
@@ -44,13 +45,13 @@ static int csv_begin(struct export_state *e)
 static int csv_thread(struct export_state *e, struct export_thread *thread)
 {
 	char comm[sizeof(thread->thread.comm) + 1], *name;
-	int status;
+	int error;
 
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(thread->thread.comm), thread->thread.comm);
 	name = text_csv(comm);
-	status = name ? prepare(&thread->detail, ",%u,%s,", thread->thread.tid, name) : -ENOMEM;
+	error = name ? prepare(&thread->detail, ",%u,%s,", thread->thread.tid, name) : -ENOMEM;
 	free(name);
-	return status;
+	return error;
 }
 
 /* head: the fields of the node; detail: its label, for those inside it. */
@@ -59,34 +60,34 @@ static int csv_operator(struct export_state *e, struct export_operator *op)
 	char *label = text_csv(op->label), *type = text_csv(op->op.op_type);
 	char *domain = text_csv(op->op.domain), *provider = text_csv(op->op.provider);
 	char session[16] = "", index[16] = "";
-	int status = -ENOMEM;
+	int error = -ENOMEM;
 
 	if (op->op.session != CAPTURE_UNKNOWN)
 		snprintf(session, sizeof(session), "%u", op->op.session);
 	if (op->op.node_index != CAPTURE_UNKNOWN)
 		snprintf(index, sizeof(index), "%u", op->op.node_index);
 	if (label && type && domain && provider) {
-		status = prepare(&op->head, ",%s,%s,%s,%s,%s,%s,", label, type, domain, provider,
-				 session, index);
-		if (!status)
-			status = prepare(&op->detail, "%s", label);
+		error = prepare(&op->head, ",%s,%s,%s,%s,%s,%s,", label, type, domain, provider,
+				session, index);
+		if (!error)
+			error = prepare(&op->detail, "%s", label);
 	}
 	free(label);
 	free(type);
 	free(domain);
 	free(provider);
-	return status;
+	return error;
 }
 
 static int csv_shapes(struct export_state *e, struct export_shapes *shapes)
 {
 	char *inputs = text_csv(shapes->shapes.inputs), *outputs = text_csv(shapes->shapes.outputs);
-	int status =
+	int error =
 		inputs && outputs ? prepare(&shapes->detail, ",%s,%s", inputs, outputs) : -ENOMEM;
 
 	free(inputs);
 	free(outputs);
-	return status;
+	return error;
 }
 
 static char *put_counters(const struct export_state *e, char *p, uint32_t counted,

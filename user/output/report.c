@@ -4,20 +4,18 @@
 
 #include "output.h"
 
-int output_failed(const char *what, int failure, struct error *err)
+int output_failed(const char *what, int error, struct error *err)
 {
-	return error_set(err, failure, "writing %s failed: %s", what, strerror(-failure));
+	return error_set(err, error, "writing %s failed: %s", what, strerror(-error));
 }
 
-static int print(const struct analysis *analysis, const struct report_options *options, FILE *out,
-		 struct error *err)
+static int print(const struct analysis *analysis, const struct format *format,
+		 const struct report_options *options, FILE *out, struct error *err)
 {
-	int status = options->format == REPORT_JSON  ? json_print(analysis, options, out, err)
-		     : options->format == REPORT_CSV ? csv_print(analysis, options, out, err)
-						     : table_print(analysis, options, out, err);
+	int error = format->write(analysis, options, out, err);
 
-	if (status)
-		return status;
+	if (error)
+		return error;
 	/* Also what failed before: a full device shows up late. */
 	errno = 0;
 	if (fflush(out) || ferror(out))
@@ -28,20 +26,23 @@ static int print(const struct analysis *analysis, const struct report_options *o
 int report_print(const char *capture_path, const struct report_options *options, FILE *out,
 		 struct error *err)
 {
-	struct capture_reader *reader = capture_reader_open(capture_path, err);
+	const struct format *format = options->format
+					      ? format_find(report_formats, options->format, err)
+					      : report_formats;
+	struct capture_reader *reader = format ? capture_reader_open(capture_path, err) : NULL;
 	struct analysis *analysis = NULL;
-	int status;
+	int error;
 
 	if (!reader)
-		return -EIO;
-	status = analyze(reader, &options->analyze, &analysis, err);
-	if (!status)
-		status = print(analysis, options, out, err);
-	if (!status && analysis->damaged) {
+		return format ? -EIO : -EINVAL;
+	error = analyze(reader, &options->analyze, &analysis, err);
+	if (!error)
+		error = print(analysis, format, options, out, err);
+	if (!error && analysis->damaged) {
 		*err = analysis->damage;
-		status = -EBADMSG;
+		error = -EBADMSG;
 	}
 	analysis_free(analysis);
 	capture_reader_close(reader);
-	return status;
+	return error;
 }

@@ -18,7 +18,7 @@ struct stream {
 	unsigned char *packed; /* the compressor's output */
 	char *buffer;
 	size_t used, size;
-	int failure;
+	int error;
 	char *path;
 };
 
@@ -55,7 +55,7 @@ struct stream *stream_open(const char *path, struct error *err)
 {
 	struct stream *s = calloc(1, sizeof(*s));
 	bool to_stdout = !strcmp(path, "-");
-	int failure = -ENOMEM;
+	int error = -ENOMEM;
 
 	if (s) {
 		s->fd = -1;
@@ -66,14 +66,14 @@ struct stream *stream_open(const char *path, struct error *err)
 	if (s && s->path && s->buffer) {
 		s->fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
 				  : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-		failure = s->fd < 0 ? -errno : 0;
+		error = s->fd < 0 ? -errno : 0;
 	}
-	if (!failure && ends_in(path, ".gz"))
-		failure = start_compressing(s);
-	if (!failure)
+	if (!error && ends_in(path, ".gz"))
+		error = start_compressing(s);
+	if (!error)
 		return s;
-	error_set(err, failure, "cannot write to %s: %s; choose another place with -o", path,
-		  strerror(-failure));
+	error_set(err, error, "cannot write to %s: %s; choose another place with -o", path,
+		  strerror(-error));
 	if (s)
 		free_stream(s);
 	return NULL;
@@ -83,7 +83,7 @@ static void write_all(struct stream *s, const void *data, size_t size)
 {
 	const char *p = data;
 
-	while (size && !s->failure) {
+	while (size && !s->error) {
 		ssize_t n = write(s->fd, p, size);
 
 		if (n < 0 && errno == EAGAIN) {
@@ -91,7 +91,7 @@ static void write_all(struct stream *s, const void *data, size_t size)
 
 			poll(&room, 1, -1);
 		} else if (n < 0 && errno != EINTR) {
-			s->failure = -errno;
+			s->error = -errno;
 		} else if (n > 0) {
 			p += n;
 			size -= n;
@@ -108,7 +108,7 @@ static void compress_all(struct stream *s, int flush)
 		s->z.avail_out = BUFFER_SIZE;
 		deflate(&s->z, flush);
 		write_all(s, s->packed, BUFFER_SIZE - s->z.avail_out);
-	} while (!s->z.avail_out && !s->failure);
+	} while (!s->z.avail_out && !s->error);
 }
 
 static void flush(struct stream *s, bool last)
@@ -128,7 +128,7 @@ char *stream_reserve(struct stream *s, size_t size)
 		char *larger = realloc(s->buffer, size);
 
 		if (!larger) {
-			s->failure = s->failure ? s->failure : -ENOMEM;
+			s->error = s->error ? s->error : -ENOMEM;
 			return NULL;
 		}
 		s->buffer = larger;
@@ -151,22 +151,22 @@ void stream_put(struct stream *s, const char *text)
 		stream_advance(s, put_text(p, text, size));
 }
 
-int stream_failure(const struct stream *s)
+int stream_error(const struct stream *s)
 {
-	return s->failure;
+	return s->error;
 }
 
 int stream_close(struct stream *s, struct error *err)
 {
-	int failure;
+	int error;
 
 	flush(s, true);
-	if (close(s->fd) && !s->failure)
-		s->failure = -errno;
+	if (close(s->fd) && !s->error)
+		s->error = -errno;
 	s->fd = -1;
-	failure = s->failure;
-	if (failure)
-		error_set(err, failure, "writing to %s failed: %s", s->path, strerror(-failure));
+	error = s->error;
+	if (error)
+		error_set(err, error, "writing to %s failed: %s", s->path, strerror(-error));
 	free_stream(s);
-	return failure;
+	return error;
 }

@@ -27,9 +27,9 @@ char *stream_reserve(struct stream *stream, size_t size);
 void stream_advance(struct stream *stream, const char *end);
 /* Put @text, in whole. */
 void stream_put(struct stream *stream, const char *text);
-/* The first failure so far, a negative errno, or 0: to stop early. */
-int stream_failure(const struct stream *stream);
-/* Write what is left, close and free; returns the first failure. */
+/* The first error so far, a negative errno, or 0: to stop early. */
+int stream_error(const struct stream *stream);
+/* Write what is left, close and free; returns the first error. */
 int stream_close(struct stream *stream, struct error *err);
 
 /* Each returns the position behind what it put at @p. */

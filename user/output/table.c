@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "columns.h"
+#include "formats.h"
 #include "header.h"
-#include "output.h"
 #include "text.h"
 #include "tree.h"
 
@@ -153,7 +153,7 @@ static char *title_of(const struct table_state *t, size_t c)
 /* Widths that all cells fit in. */
 static int measure(struct table_state *t)
 {
-	int status = 0;
+	int error = 0;
 
 	for (size_t c = 0; c < t->columns.n; c++) {
 		char *title = title_of(t, c);
@@ -163,15 +163,15 @@ static int measure(struct table_state *t)
 		t->widths[c] = text_width(title);
 		free(title);
 	}
-	for (size_t i = 0; i < t->n_rows && !status; i++)
-		status = widen(t, LINE_ROW, t->rows[i], t->depths[i]);
-	if (!status)
-		status = widen(t, LINE_SUM, t->a->sum, 0);
-	if (!status)
-		status = widen(t, LINE_GAP, t->a->gap, 0);
-	if (!status)
-		status = widen(t, LINE_TOTAL, t->a->runs->ended ? t->a->runs : NULL, 0);
-	return status;
+	for (size_t i = 0; i < t->n_rows && !error; i++)
+		error = widen(t, LINE_ROW, t->rows[i], t->depths[i]);
+	if (!error)
+		error = widen(t, LINE_SUM, t->a->sum, 0);
+	if (!error)
+		error = widen(t, LINE_GAP, t->a->gap, 0);
+	if (!error)
+		error = widen(t, LINE_TOTAL, t->a->runs->ended ? t->a->runs : NULL, 0);
+	return error;
 }
 
 /* Columns of text, and the width of all others with the space between. */
@@ -239,55 +239,55 @@ static int print_titles(const struct table_state *t)
 static int print_rows(const struct table_state *t)
 {
 	char left[32];
-	int status = 0;
+	int error = 0;
 
-	for (size_t i = 0; i < t->n_rows && !status; i++)
-		status = print_line(t, LINE_ROW, t->rows[i], t->depths[i]);
+	for (size_t i = 0; i < t->n_rows && !error; i++)
+		error = print_line(t, LINE_ROW, t->rows[i], t->depths[i]);
 	if (t->n_rows < t->a->n_rows)
 		fprintf(t->out, "... and %s more rows\n",
 			text_count(left, sizeof(left), t->a->n_rows - t->n_rows));
-	return status;
+	return error;
 }
 
 static int print_totals(const struct table_state *t)
 {
-	int status;
+	int error;
 
 	fputs(t->colour ? "\x1b[2m" : "", t->out);
-	status = print_line(t, LINE_SUM, t->a->sum, 0);
-	if (!status)
-		status = print_line(t, LINE_GAP, t->a->gap, 0);
-	if (!status)
-		status = print_line(t, LINE_TOTAL, t->a->runs->ended ? t->a->runs : NULL, 0);
+	error = print_line(t, LINE_SUM, t->a->sum, 0);
+	if (!error)
+		error = print_line(t, LINE_GAP, t->a->gap, 0);
+	if (!error)
+		error = print_line(t, LINE_TOTAL, t->a->runs->ended ? t->a->runs : NULL, 0);
 	fputs(t->colour ? "\x1b[0m" : "", t->out);
-	return status;
+	return error;
 }
 
 static int print_table(struct table_state *t)
 {
-	int status = measure(t);
+	int error = measure(t);
 
-	if (!status)
-		status = fit(t);
-	if (!status)
-		status = print_titles(t);
-	if (!status)
-		status = print_rows(t);
-	if (!status)
-		status = print_totals(t);
+	if (!error)
+		error = fit(t);
+	if (!error)
+		error = print_titles(t);
+	if (!error)
+		error = print_rows(t);
+	if (!error)
+		error = print_totals(t);
 	if (t->left_out)
 		fprintf(t->out,
 			"Metrics are left out for want of room: --columns chooses others, and a "
 			"file or pipe has all.\n");
-	return status;
+	return error;
 }
 
 static int prepare(struct table_state *t, struct error *err)
 {
-	int status = columns_choose(t->a, t->options, &t->columns, err);
+	int error = columns_choose(t->a, t->options, &t->columns, err);
 
-	if (status)
-		return status;
+	if (error)
+		return error;
 	t->rows = rows_in_order(t->a, t->options, err);
 	if (!t->rows)
 		return -EINVAL;
@@ -305,17 +305,17 @@ int table_print(const struct analysis *a, const struct report_options *options, 
 {
 	struct table_state t = {
 		.a = a, .options = options, .out = out, .colour = wants_colour(out)};
-	int status = prepare(&t, err);
+	int error = prepare(&t, err);
 
-	if (!status) {
+	if (!error) {
 		if (!options->no_header)
 			header_print(a, out);
 		if (a->n_rows && print_table(&t))
-			status = error_set(err, -ENOMEM, "cannot print the report: out of memory");
+			error = error_set(err, -ENOMEM, "cannot print the report: out of memory");
 		else
 			header_print_notes(a, out);
 	}
 	free(t.rows);
 	free(t.depths);
-	return status;
+	return error;
 }

@@ -51,7 +51,7 @@ static void link_children(struct tree *t)
 int tree_order(struct analyze_row **rows, size_t n, unsigned int *depths)
 {
 	struct tree t = {.rows = rows, .n = n, .depths = depths};
-	int status = -ENOMEM;
+	int error = -ENOMEM;
 
 	t.first_child = calloc(n + 1, sizeof(*t.first_child));
 	t.next_sibling = calloc(n + 1, sizeof(*t.next_sibling));
@@ -65,11 +65,11 @@ int tree_order(struct analyze_row **rows, size_t n, unsigned int *depths)
 		for (size_t i = 0; i < n; i++)
 			place(&t, i, 0);
 		memcpy(rows, t.placed_rows, n * sizeof(struct analyze_row *));
-		status = 0;
+		error = 0;
 	}
 	free(t.first_child);
 	free(t.next_sibling);
 	free(t.placed);
 	free(t.placed_rows);
-	return status;
+	return error;
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "formats.h"
+
+#include <errno.h>
+#include <string.h>
+
+const struct format report_formats[] = {
+	{"table", "Print the table", .write = table_print},
+	{"json", "Print JSON", .write = json_print},
+	{"csv", "Print comma-separated values", .write = csv_print},
+	{},
+};
+
+const struct format export_formats[] = {
+	{"chrome", "a trace for ui.perfetto.dev and chrome://tracing", .ops = &chrome_ops},
+	{"ort", "what ONNX Runtime's own profiler would have written", .ops = &ort_ops},
+	{"csv", "every record as a line", .ops = &records_csv_ops},
+	{},
+};
+
+_Static_assert(sizeof(report_formats) / sizeof(report_formats[0]) <= FORMATS_MAX + 1 &&
+		       sizeof(export_formats) / sizeof(export_formats[0]) <= FORMATS_MAX + 1,
+	       "whoever makes options of the formats has room for this many");
+
+const struct format *format_find(const struct format *formats, const char *name, struct error *err)
+{
+	char names[256];
+
+	for (const struct format *format = formats; format->name; format++)
+		if (!strcmp(name, format->name))
+			return format;
+	error_set(err, -EINVAL, "there is no format '%s': choose %s", name,
+		  format_names(formats, names, sizeof(names)));
+	return NULL;
+}
+
+char *format_names(const struct format *formats, char *text, size_t size)
+{
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; formats[i].name && n < size; i++)
+		n += snprintf(text + n, size - n, "%s%s",
+			      !i		    ? ""
+			      : formats[i + 1].name ? ", "
+						    : " or ",
+			      formats[i].name);
+	return text;
+}
+
+char *format_help(const struct format *formats, char *text, size_t size)
+{
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; formats[i].name && n < size; i++)
+		n += snprintf(text + n, size - n, "%s%s: %s", i ? "; " : "", formats[i].name,
+			      formats[i].help);
+	return text;
+}

@@ -298,20 +298,20 @@ static int open_image(const char *path, int (*segments)(struct elf_image *, stru
 		      struct elf_image **result, struct error *err)
 {
 	struct elf_image *image = calloc(1, sizeof(*image));
-	int code;
+	int error;
 
 	if (!image || !(image->path = strdup(path))) {
 		free(image);
 		return error_set(err, -ENOMEM, "out of memory opening %s", path);
 	}
-	code = map_file(image, err);
-	if (!code)
-		code = check_header(image, err);
-	if (!code)
-		code = segments(image, err);
-	if (code) {
+	error = map_file(image, err);
+	if (!error)
+		error = check_header(image, err);
+	if (!error)
+		error = segments(image, err);
+	if (error) {
 		elf_image_close(image);
-		return code;
+		return error;
 	}
 	read_build_id(image);
 	find_eh_frame(image);

@@ -290,13 +290,13 @@ static int load_pointers(struct elf_image *image, const struct dynamic *dynamic,
 int elf_image_load(struct elf_image *image, struct error *err)
 {
 	struct dynamic dynamic = {};
-	int code;
+	int error;
 
 	read_dynamic(image, &dynamic);
 	load_dynamic_symbols(image, &dynamic);
-	code = load_pointers(image, &dynamic, err);
-	if (code)
-		return code;
+	error = load_pointers(image, &dynamic, err);
+	if (error)
+		return error;
 	image->symbols = elf_symtab(image);
 	if (!image->symbols)
 		image->debug_file = elf_debug_file(image);

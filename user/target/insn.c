@@ -40,7 +40,7 @@ const struct abi *insn_abi(enum elf_arch arch)
 struct disassembler *disassembler_new(enum elf_arch arch, struct error *err)
 {
 	struct disassembler *dis = calloc(1, sizeof(*dis));
-	cs_err code;
+	cs_err failure;
 
 	if (!dis) {
 		error_set(err, -ENOMEM, "out of memory for a disassembler");
@@ -48,12 +48,12 @@ struct disassembler *disassembler_new(enum elf_arch arch, struct error *err)
 	}
 	dis->arch = arch;
 	if (arch == ELF_ARCH_X86_64)
-		code = cs_open(CS_ARCH_X86, CS_MODE_64, &dis->handle);
+		failure = cs_open(CS_ARCH_X86, CS_MODE_64, &dis->handle);
 	else
-		code = cs_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &dis->handle);
-	if (code) {
+		failure = cs_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &dis->handle);
+	if (failure) {
 		error_set(err, -ENOTSUP, "capstone cannot decode %s: %s", elf_arch_name(arch),
-			  cs_strerror(code));
+			  cs_strerror(failure));
 		free(dis);
 		return NULL;
 	}

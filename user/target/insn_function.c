@@ -125,22 +125,22 @@ static void mark_labels(struct function *function)
 int function_decode(struct elf_image *image, struct disassembler *dis,
 		    const struct code_range *range, struct function *function, struct error *err)
 {
-	int code;
+	int error;
 
 	*function = (struct function){.image = image, .n_parts = 1};
 	function->parts[0].range = *range;
-	code = decode_part(image, dis, &function->parts[0], err);
-	for (size_t i = 0; !code && i < function->n_parts; i++) {
+	error = decode_part(image, dis, &function->parts[0], err);
+	for (size_t i = 0; !error && i < function->n_parts; i++) {
 		struct function_part *part = &function->parts[i];
 
-		for (size_t k = 0; !code && k < part->n; k++)
+		for (size_t k = 0; !error && k < part->n; k++)
 			if (add_cold_part(function, &part->insns[k]))
-				code = decode_part(image, dis,
-						   &function->parts[function->n_parts - 1], err);
+				error = decode_part(image, dis,
+						    &function->parts[function->n_parts - 1], err);
 	}
-	if (!code)
+	if (!error)
 		mark_labels(function);
-	return code;
+	return error;
 }
 
 void function_free(struct function *function)

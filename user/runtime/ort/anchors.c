@@ -207,11 +207,11 @@ int ort_find_anchors(struct finder *finder, struct error *err)
 	n = code_refs_find(finder->image, NULL, wanted.targets, wanted.n, refs, REFS_MAX);
 	for (size_t i = 0; i < n; i++) {
 		struct code_range range;
-		int code = unwind_find(finder->image, refs[i].from, &range, err);
+		int error = unwind_find(finder->image, refs[i].from, &range, err);
 
-		if (code && code != -ENOENT)
-			return code;
-		if (!code)
+		if (error && error != -ENOENT)
+			return error;
+		if (!error)
 			add_function(wanted.refs[refs[i].target], &range);
 	}
 	return 0;

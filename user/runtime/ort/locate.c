@@ -88,10 +88,10 @@ static bool parent_by_jumps(struct finder *finder, const struct code_range *cold
 int ort_function_of(struct finder *finder, uint64_t pc, struct code_range *range, struct error *err)
 {
 	struct code_range cold;
-	int code = unwind_find(finder->image, pc, range, err);
+	int error = unwind_find(finder->image, pc, range, err);
 
-	if (code || unwind_is_entry(finder->image, range))
-		return code;
+	if (error || unwind_is_entry(finder->image, range))
+		return error;
 	cold = *range;
 	if (parent_by_way_back(finder, &cold, range) || parent_by_jumps(finder, &cold, range))
 		return 0;

@@ -243,7 +243,7 @@ static int add_exits(struct finder *finder, const struct function *function,
 	site.role = SITE_OP_EXIT;
 	for (size_t i = 0; i < computes->n; i++) {
 		const struct insn *exit = function_after(function, computes->calls[i]);
-		int code;
+		int error;
 
 		if (!exit || (site.convention == OP_BY_KERNEL &&
 			      function_bypassed(function, computes->calls[i], exit)))
@@ -251,9 +251,9 @@ static int add_exits(struct finder *finder, const struct function *function,
 				err, -ENOEXEC,
 				"%s: no safe place for a probe behind the kernel's call at 0x%lx",
 				finder->image->path, (unsigned long)computes->calls[i]->address);
-		code = ort_add_site(finder, site, function, exit, err);
-		if (code)
-			return code;
+		error = ort_add_site(finder, site, function, exit, err);
+		if (error)
+			return error;
 	}
 	return 0;
 }
@@ -269,25 +269,25 @@ static int add_by_index(struct finder *finder, const struct candidate *found, st
 	struct function function;
 	const struct insn *entry;
 	uint64_t keep = 1ULL << abi->args[0] | 1ULL << abi->args[1] | 1ULL << abi->args[2];
-	int code = function_decode(finder->image, finder->dis, &found->range, &function, err);
+	int error = function_decode(finder->image, finder->dis, &found->range, &function, err);
 
-	if (code)
+	if (error)
 		goto out;
 	find_computes(finder, &function, &computes);
 	entry = function_entry(&function, keep);
 	if (!computes.n || !entry) {
-		code = error_set(err, -ENOEXEC,
-				 "%s: the function at 0x%lx should run a kernel, but %s",
-				 finder->image->path, (unsigned long)found->range.start,
-				 entry ? "does not call one" : "its entry is a loop");
+		error = error_set(err, -ENOEXEC,
+				  "%s: the function at 0x%lx should run a kernel, but %s",
+				  finder->image->path, (unsigned long)found->range.start,
+				  entry ? "does not call one" : "its entry is a loop");
 		goto out;
 	}
-	code = ort_add_site(finder, site, &function, entry, err);
-	if (!code)
-		code = add_exits(finder, &function, &computes, site, err);
+	error = ort_add_site(finder, site, &function, entry, err);
+	if (!error)
+		error = add_exits(finder, &function, &computes, site, err);
 out:
 	function_free(&function);
-	return code;
+	return error;
 }
 
 static int add_by_kernel(struct finder *finder, const struct candidate *found, struct error *err)
@@ -298,25 +298,26 @@ static int add_by_kernel(struct finder *finder, const struct candidate *found, s
 			    .function = finder->n_functions++};
 	struct computes computes = {.n = 0};
 	struct function function;
-	int code = function_decode(finder->image, finder->dis, &found->range, &function, err);
+	int error = function_decode(finder->image, finder->dis, &found->range, &function, err);
 
-	if (code)
+	if (error)
 		goto out;
 	find_computes(finder, &function, &computes);
 	if (computes.n != 1 || computes.n_contexts != 1) {
-		code = error_set(err, -ENOEXEC,
-				 "%s: the function at 0x%lx should make a context and run a kernel "
-				 "with it, but has %zu and %zu such calls",
-				 finder->image->path, (unsigned long)found->range.start,
-				 computes.n_contexts, computes.n);
+		error = error_set(
+			err, -ENOEXEC,
+			"%s: the function at 0x%lx should make a context and run a kernel "
+			"with it, but has %zu and %zu such calls",
+			finder->image->path, (unsigned long)found->range.start, computes.n_contexts,
+			computes.n);
 		goto out;
 	}
-	code = ort_add_site(finder, site, &function, computes.contexts[0], err);
-	if (!code)
-		code = add_exits(finder, &function, &computes, site, err);
+	error = ort_add_site(finder, site, &function, computes.contexts[0], err);
+	if (!error)
+		error = add_exits(finder, &function, &computes, site, err);
 out:
 	function_free(&function);
-	return code;
+	return error;
 }
 
 /* -- the two shapes of the executor -------------------------------------------------------- */
@@ -329,19 +330,19 @@ out:
 static int locate_inlined(struct finder *finder, const struct candidates *candidates)
 {
 	const struct anchor_refs *failed = ort_functions(finder, ANCHOR_NODE_FAILED);
-	int code = failed->n ? 0 : -ENOEXEC;
+	int error = failed->n ? 0 : -ENOEXEC;
 
 	for (size_t i = 0; i < candidates->n; i++)
 		if (!ort_refers(finder, ANCHOR_NODE_FAILED, &candidates->list[i].range))
-			code = -ENOEXEC;
-	for (size_t i = 0; i < failed->n && !code; i++) {
+			error = -ENOEXEC;
+	for (size_t i = 0; i < failed->n && !error; i++) {
 		struct candidate found = {failed->functions[i], ROUTE_STRING};
 
-		code = add_by_kernel(finder, &found, NULL);
+		error = add_by_kernel(finder, &found, NULL);
 	}
-	if (code)
+	if (error)
 		finder->location->n_sites = 0;
-	return code;
+	return error;
 }
 
 static int locate_execute_kernel(struct finder *finder, struct error *err)
@@ -350,24 +351,24 @@ static int locate_execute_kernel(struct finder *finder, struct error *err)
 	struct candidates candidates = {.n = 0};
 	struct code_range execute = {.start = 0};
 	struct candidate found = {.routes = 0};
-	int code;
+	int error;
 
 	add_symbol(finder, &candidates, "_ZN11onnxruntime13ExecuteKernelE");
 	for (size_t i = 0; i < string->n; i++)
 		add_candidate(&candidates, &string->functions[i], ROUTE_STRING);
 	if (function_in_slot(finder, TYPE_LAUNCH_STEP, SLOT_EXECUTE, &execute))
 		add_callees(finder, &candidates, &execute);
-	code = agreed(finder, &candidates, "ExecuteKernel()", &found, err);
-	if (!code && found.range.start != execute.start)
+	error = agreed(finder, &candidates, "ExecuteKernel()", &found, err);
+	if (!error && found.range.start != execute.start)
 		return add_by_index(finder, &found, err);
 	if (!locate_inlined(finder, &candidates))
 		return 0;
-	return code ? code
-		    : error_set(
-			      err, -ENOEXEC,
-			      "%s: it contains ONNX Runtime, but ExecuteKernel() is not a function "
-			      "of its own in it, and the calls of kernels could not be proven",
-			      finder->image->path);
+	return error ? error
+		     : error_set(
+			       err, -ENOEXEC,
+			       "%s: it contains ONNX Runtime, but ExecuteKernel() is not a function "
+			       "of its own in it, and the calls of kernels could not be proven",
+			       finder->image->path);
 }
 
 static int locate_sequential(struct finder *finder, struct candidate *found, struct error *err)
@@ -390,17 +391,17 @@ static int locate_executors(struct finder *finder, struct error *err)
 {
 	const struct anchor_refs *failed = ort_functions(finder, ANCHOR_NODE_FAILED);
 	struct candidate sequential = {.routes = 0}, other;
-	int code = locate_sequential(finder, &sequential, err);
+	int error = locate_sequential(finder, &sequential, err);
 
-	if (!code)
-		code = add_by_kernel(finder, &sequential, err);
-	for (size_t i = 0; i < failed->n && !code; i++) {
+	if (!error)
+		error = add_by_kernel(finder, &sequential, err);
+	for (size_t i = 0; i < failed->n && !error; i++) {
 		if (failed->functions[i].start == sequential.range.start)
 			continue;
 		other = (struct candidate){failed->functions[i], ROUTE_STRING};
-		code = add_by_kernel(finder, &other, err);
+		error = add_by_kernel(finder, &other, err);
 	}
-	return code;
+	return error;
 }
 
 int ort_locate_operators(struct finder *finder, struct error *err)

@@ -159,14 +159,14 @@ static int add_entry(struct finder *finder, struct site site, const struct code_
 {
 	const struct insn *entry;
 	struct function function;
-	int code = function_decode(finder->image, finder->dis, range, &function, NULL);
+	int error = function_decode(finder->image, finder->dis, range, &function, NULL);
 
-	if (!code) {
+	if (!error) {
 		entry = function_entry(&function, keep);
-		code = entry ? ort_add_site(finder, site, &function, entry, NULL) : -ENOEXEC;
+		error = entry ? ort_add_site(finder, site, &function, entry, NULL) : -ENOEXEC;
 	}
 	function_free(&function);
-	return code;
+	return error;
 }
 
 /*
@@ -216,23 +216,23 @@ static void locate_run(struct finder *finder)
 	const struct insn *exits[FUNCTION_EXITS_MAX], *entry = NULL;
 	struct function function = {.n_parts = 0};
 	struct code_range range;
-	int code = -ENOENT;
+	int error = -ENOENT;
 
 	if (find_run(finder, &range, &site.routes))
-		code = function_decode(finder->image, finder->dis, &range, &function, NULL);
-	if (!code) {
+		error = function_decode(finder->image, finder->dis, &range, &function, NULL);
+	if (!error) {
 		entry = function_entry(&function, 1ULL << abi->first_after_result);
 		n = function_exits(&function, exits);
 	}
-	if (!code && (!entry || !n))
-		code = -ENOEXEC;
-	if (!code)
-		code = ort_add_site(finder, site, &function, entry, NULL);
+	if (!error && (!entry || !n))
+		error = -ENOEXEC;
+	if (!error)
+		error = ort_add_site(finder, site, &function, entry, NULL);
 	site.role = SITE_RUN_EXIT;
-	for (size_t i = 0; i < n && !code; i++)
-		code = ort_add_site(finder, site, &function, exits[i], NULL);
+	for (size_t i = 0; i < n && !error; i++)
+		error = ort_add_site(finder, site, &function, exits[i], NULL);
 	function_free(&function);
-	if (code) {
+	if (error) {
 		finder->location->n_sites = before;
 		ort_note(finder, "the place where runs begin and end could not be proven in this "
 				 "build: operators are not grouped into runs");

@@ -102,46 +102,46 @@ static int add_task_sites(struct finder *finder, const struct code_range *range)
 	const struct insn *exits[FUNCTION_EXITS_MAX], *entry = NULL;
 	struct function function;
 	size_t n = 0;
-	int code = function_decode(finder->image, finder->dis, range, &function, NULL);
+	int error = function_decode(finder->image, finder->dis, range, &function, NULL);
 
 	if (ort_has_symbol(finder, invoker_symbol, range->start))
 		site.routes |= ROUTE_SYMBOL;
-	if (!code) {
+	if (!error) {
 		entry = function_entry(&function, 1ULL << abi->args[0] | 1ULL << abi->args[1]);
 		n = function_exits(&function, exits);
 	}
-	if (!code && (!entry || !n))
-		code = -ENOEXEC;
-	if (!code)
-		code = ort_add_site(finder, site, &function, entry, NULL);
+	if (!error && (!entry || !n))
+		error = -ENOEXEC;
+	if (!error)
+		error = ort_add_site(finder, site, &function, entry, NULL);
 	site.role = SITE_TASK_EXIT;
-	for (size_t i = 0; i < n && !code; i++)
-		code = ort_add_site(finder, site, &function, exits[i], NULL);
+	for (size_t i = 0; i < n && !error; i++)
+		error = ort_add_site(finder, site, &function, exits[i], NULL);
 	function_free(&function);
-	return code;
+	return error;
 }
 
 void ort_locate_tasks(struct finder *finder)
 {
 	size_t before = finder->location->n_sites;
-	int code = finder->n_tasks ? 0 : -ENOENT;
+	int error = finder->n_tasks ? 0 : -ENOENT;
 
-	for (size_t i = 0; i < finder->n_tasks && !code; i++) {
+	for (size_t i = 0; i < finder->n_tasks && !error; i++) {
 		const struct anchor_refs *managers = &finder->tasks[i];
 		struct code_range invoker;
 		size_t found = 0;
 
-		for (size_t k = 0; k < managers->n && !code; k++) {
+		for (size_t k = 0; k < managers->n && !error; k++) {
 			if (!find_invoker(finder, managers->functions[k].start, &invoker))
 				continue;
-			code = add_task_sites(finder, &invoker);
+			error = add_task_sites(finder, &invoker);
 			found++;
 		}
 		if (!found)
-			code = -ENOENT;
+			error = -ENOENT;
 	}
 	/* Half of the tasks would be worse than none: work would be missing. */
-	if (code) {
+	if (error) {
 		finder->location->n_sites = before;
 		ort_note(finder, "the places where the thread pool takes up work could not be "
 				 "proven in this build: only the calling thread is counted");

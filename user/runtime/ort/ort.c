@@ -15,11 +15,11 @@ static int ort_detect(const struct elf_image *image, struct error *err)
 static int ort_locate(struct elf_image *image, struct location *location, struct error *err)
 {
 	struct finder *finder = calloc(1, sizeof(*finder));
-	int code = -ENOMEM;
+	int error = -ENOMEM;
 
 	if (!finder || !(finder->flow = malloc(sizeof(*finder->flow))) ||
 	    !(finder->path = malloc(sizeof(*finder->path)))) {
-		error_set(err, code, "out of memory looking into %s", image->path);
+		error_set(err, error, "out of memory looking into %s", image->path);
 		goto out;
 	}
 	finder->image = image;
@@ -27,10 +27,10 @@ static int ort_locate(struct elf_image *image, struct location *location, struct
 	finder->dis = disassembler_new(image->arch, err);
 	if (!finder->dis)
 		goto out;
-	code = ort_find_anchors(finder, err);
-	if (!code)
-		code = ort_locate_operators(finder, err);
-	if (!code) {
+	error = ort_find_anchors(finder, err);
+	if (!error)
+		error = ort_locate_operators(finder, err);
+	if (!error) {
 		ort_locate_runs(finder);
 		ort_locate_tasks(finder);
 	}
@@ -41,7 +41,7 @@ out:
 		free(finder->path);
 	}
 	free(finder);
-	return code;
+	return error;
 }
 
 const struct runtime ort_runtime = {

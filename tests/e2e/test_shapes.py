@@ -2,6 +2,7 @@
 """Shapes, element types and sizes of inputs and outputs are those that the
 built-in profiler prints, of every execution from the first on."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -101,6 +102,35 @@ def all_values(version):
 
 for version in ("1.12.0", "1.16.3", "1.24.3", "1.30.0"):
     all_values(version)
+
+
+PACKED = {"dynamic/MatMulInteger": 5 * 7}
+
+
+def quantised(version, model):
+    @test("C API, %s: %s: sizes equal the built-in profiler's, and all bytes are known" % (
+        version, model))
+    def _(t):
+        target = t.ort_run(version, model, "-O", "0", "-P", "profile")
+        probe = t.attach(target, "--shapes")
+        target.run(5)
+        report = probe.stop().nothing_lost()
+        target.ask("end-profiling")
+        check_counts(recorded_shapes(t), read_shapes(t))
+        sizes = {key[0]: sum(int(json.loads(text)) for text in key[4:]) for key in read_shapes(t)}
+        for row in report.operators:
+            # All tensors, each read or written once, and weights that only the kernel has.
+            check_equal(row["bytes"], 5 * (sizes[row["name"]] + PACKED.get(row["name"], 0)),
+                        "bytes of " + row["name"])
+            check(row["flops"] is not None, "no FLOP are known", row["name"])
+
+
+for version in ("1.12.0", "1.16.3", "1.24.3", "1.30.0"):
+    quantised(version, "quantised")
+for version in ("1.20.1", "1.24.3", "1.30.0"):
+    quantised(version, "narrow")
+for version in ("1.24.3", "1.30.0"):
+    quantised(version, "narrower")
 
 
 def dynamic_batch(version):

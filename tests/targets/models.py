@@ -461,6 +461,71 @@ def optionals():
     return g
 
 
+def quantised():
+    """What quantisers make of matrix products and convolutions: 8 bits, and 32 for sums."""
+    g = Graph("quantised")
+
+    def bytes_(kind, *shape):
+        return g.constant(g.random.integers(0, 100, shape).astype(kind))
+
+    def quantise(x, kind, name):
+        return g.node("QuantizeLinear", [x, scale, g.scalar(3, kind)], name)
+
+    x = g.input("x", "float", [3, 5])
+    scale = g.scalar(0.02)
+    q, dynamic, zero = g.node("DynamicQuantizeLinear", [x], "dynamic/Quantize", outputs=3)
+    y = g.node("MatMulInteger", [q, bytes_(numpy.uint8, 5, 7), zero], "dynamic/MatMulInteger")
+    y = g.node("Cast", [y], "dynamic/Cast", to=TensorProto.FLOAT)
+    g.output(g.node("Mul", [y, dynamic], "dynamic/Mul"))
+    y = g.node("QLinearMatMul", [quantise(x, numpy.int8, "static/Quantize"), scale,
+                                 g.scalar(3, numpy.int8), bytes_(numpy.int8, 5, 7), scale,
+                                 g.scalar(0, numpy.int8), scale, g.scalar(0, numpy.int8)],
+               "static/QLinearMatMul")
+    g.output(g.node("DequantizeLinear", [y, scale, g.scalar(0, numpy.int8)], "static/Dequantize"))
+    image = g.input("image", "float", [1, 3, 9, 9])
+    q = quantise(image, numpy.uint8, "conv/Quantize")
+    y = g.node("ConvInteger", [q, bytes_(numpy.uint8, 4, 3, 3, 3), g.scalar(3, numpy.uint8)],
+               "conv/ConvInteger")
+    g.output(g.node("Cast", [y], "conv/Cast", to=TensorProto.FLOAT))
+    # A constant filter would be kept in a form of the kernel's own, and no longer be seen.
+    filter_ = quantise(g.weight(4, 3, 3, 3), numpy.uint8, "conv/QuantizeFilter")
+    y = g.node("QLinearConv", [q, scale, g.scalar(3, numpy.uint8), filter_, scale,
+                               g.scalar(3, numpy.uint8), scale, g.scalar(0, numpy.uint8)],
+               "conv/QLinearConv")
+    g.output(g.node("DequantizeLinear", [y, scale, g.scalar(0, numpy.uint8)], "conv/Dequantize"))
+    return g
+
+
+# By their numbers in onnx.proto, which an older library does not name.
+FLOAT8 = {"FLOAT8E4M3FN": 17, "FLOAT8E4M3FNUZ": 18, "FLOAT8E5M2": 19, "FLOAT8E5M2FNUZ": 20}
+INT4 = {"UINT4": 21, "INT4": 22}
+
+
+def narrow(name="narrow", opset=21, quantised={**FLOAT8, **INT4}, cast=FLOAT8):
+    """Elements of 8 bits and fewer, an odd number of them."""
+    g = Graph(name)
+    g.opset, g.ir_version = opset, 10
+    x = g.input("x", "float", [5, 3])
+    scale, ends = g.scalar(0.1), []
+    for kind, number in quantised.items():
+        y = g.node("QuantizeLinear", [x, scale], "quantise/" + kind, output_dtype=number)
+        ends.append(g.node("DequantizeLinear", [y, scale], "dequantise/" + kind))
+        g.initializers.append(TensorProto(
+            name="constant/" + kind, data_type=number, dims=[5, 3],
+            raw_data=b"\x21" * (8 if kind in INT4 else 15)))
+        ends.append(g.node("DequantizeLinear", ["constant/" + kind, scale], "weight/" + kind))
+    for kind, number in cast.items():
+        y = g.node("Cast", [x], "to/" + kind, to=number)
+        ends.append(g.node("Cast", [y], "from/" + kind, to=TensorProto.FLOAT))
+    g.output(g.node("Sum", ends, "Sum"))
+    return g
+
+
+def narrower():
+    """Types, and conversions, that came later."""
+    return narrow("narrower", 25, {}, {**INT4, "UINT2": 25, "INT2": 26})
+
+
 def heavy():
     """Few nodes, each some milliseconds long."""
     g = Graph("heavy")
@@ -474,7 +539,7 @@ def heavy():
 
 MODELS = [cnn, resnet, transformer, nested, nested_unnamed, scan, tiny, unnamed, names,
           not_utf8, long_names, reshape, gru, pages, mlp, cycle, branches, values,
-          optionals, heavy]
+          optionals, quantised, narrow, narrower, heavy]
 
 
 def write_atomically(path, data):

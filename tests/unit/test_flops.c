@@ -40,7 +40,7 @@ static void the_text_becomes_tensors(void **state)
 	struct tensor t[TENSORS_MAX];
 
 	assert_int_equal(tensors_parse("[{\"float\":[2,3,4]},{\"int64\":[]},{\"bool\":[7]},"
-				       "{\"uint4\":[5]},{\"string\":[2]},{\"float16\":[0,9]}]",
+				       "{\"UInt4x2\":[5]},{\"string\":[2]},{\"float16\":[0,9]}]",
 				       t),
 			 6);
 	assert_int_equal(t[0].rank, 3);

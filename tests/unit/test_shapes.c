@@ -189,8 +189,6 @@ static struct shapes_record record_of(const struct graph *g)
 
 static int set_up(void **state)
 {
-	static const struct element_type float_type = {"float", 32}, int_type = {"int64", 64};
-
 	(void)state;
 	memset(arena, 0, sizeof(arena));
 	arena_used = 0;
@@ -198,8 +196,8 @@ static int set_up(void **state)
 	shapes = (struct shapes){.process = &self, .n_elements = 2, .strides_tried = 1};
 	for (int i = 0; i < CLASSES; i++)
 		shapes.classes[i] = 0x5000 + 0x10 * (uint64_t)i;
-	shapes.elements[0] = (struct element_class){FLOAT_CLASS, &float_type, "float"};
-	shapes.elements[1] = (struct element_class){INT_CLASS, &int_type, "int64"};
+	shapes.elements[0] = (struct element_class){FLOAT_CLASS, {ELEMENT_FLOAT, 32}, "float"};
+	shapes.elements[1] = (struct element_class){INT_CLASS, {ELEMENT_INT64, 64}, "int64"};
 	return 0;
 }
 

@@ -5,19 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Types as the runtime prints them, by the names of ONNX (onnx.proto,
- * TensorProto.DataType, but for "float" in lower case). */
-static const struct {
-	const char *name;
-	uint32_t bits;
-} types[] = {
-	{"float", 32},	       {"int64", 64},	  {"int32", 32},	 {"float16", 16},
-	{"uint8", 8},	       {"int8", 8},	  {"bool", 8},		 {"bfloat16", 16},
-	{"double", 64},	       {"uint64", 64},	  {"uint32", 32},	 {"int16", 16},
-	{"uint16", 16},	       {"int4", 4},	  {"uint4", 4},		 {"float8e4m3fn", 8},
-	{"float8e4m3fnuz", 8}, {"float8e5m2", 8}, {"float8e5m2fnuz", 8}, {"complex64", 64},
-	{"complex128", 128},
-};
+#include "../base/element.h"
 
 static bool skip(const char **p, char c)
 {
@@ -34,10 +22,13 @@ static bool parse_type(const char **p, struct tensor *tensor)
 		++*p;
 	tensor->type_length = *p - tensor->type;
 	tensor->bits = 0;
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (strlen(types[i].name) == tensor->type_length &&
-		    !memcmp(types[i].name, tensor->type, tensor->type_length))
-			tensor->bits = types[i].bits;
+	for (uint32_t i = 0; i < ELEMENT_TYPES; i++) {
+		const char *name = element_name(i);
+
+		if (name && strlen(name) == tensor->type_length &&
+		    !memcmp(name, tensor->type, tensor->type_length))
+			tensor->bits = element_bits(i);
+	}
 	return tensor->type_length;
 }
 

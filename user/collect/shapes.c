@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/element.h"
+
 #define NUMBERS_MAX (1U << 24)
 
 enum state { OPEN, PROVEN, REFUSED };
@@ -135,26 +137,26 @@ void shape_table_refuse(struct shape_table *table)
 
 /* -- what the capture holds ----------------------------------------------------------- */
 
-/* Bytes that @value takes in memory; false if no memory can hold it. */
-static bool count_bytes(const struct shape_value *value, const struct element_type *type,
+/* Bytes that @value takes; false if it is none that a memory can hold. */
+static bool count_bytes(const struct shape_value *value, const struct element *element,
 			uint64_t *bytes)
 {
-	uint64_t elements = 1, bits;
+	uint64_t dims[SHAPE_RANK];
 
-	for (uint64_t i = 0; i < value->rank; i++)
-		if ((int64_t)value->dims[i] < 0 ||
-		    __builtin_mul_overflow(elements, value->dims[i], &elements))
-			return false;
-	if (__builtin_mul_overflow(elements, type->bits, &bits) || bits > UINT64_MAX - 7)
+	if (value->rank > SHAPE_RANK || !element)
 		return false;
-	*bytes = (bits + 7) / 8;
-	return true;
+	for (uint64_t i = 0; i < value->rank; i++) {
+		dims[i] = value->dims[i];
+		if ((int64_t)dims[i] < 0)
+			return false;
+	}
+	return element_bytes(element->bits, dims, value->rank, bytes);
 }
 
 /* {"float":[1,64]} */
-static void print_value(FILE *out, const struct shape_value *value, const struct element_type *type)
+static void print_value(FILE *out, const struct shape_value *value, const struct element *element)
 {
-	fprintf(out, "{\"%s\":[", type->name);
+	fprintf(out, "{\"%s\":[", element_name(element->type));
 	for (uint64_t i = 0; i < value->rank; i++)
 		fprintf(out, "%s%" PRIu64, i ? "," : "", (uint64_t)value->dims[i]);
 	fputs("]}", out);
@@ -177,20 +179,19 @@ static char *print_values(const struct shape_table *table, const struct shapes_r
 		fputc('[', out);
 	for (unsigned int i = first; good && i < last; i++) {
 		const struct shape_value *value = &record->values[i];
-		const struct element_type *type;
+		const struct element *element;
 		uint64_t own, *sum = &bytes[i < record->n_inputs && record->constants >> i & 1];
 
 		if (!value->type || !value->element)
 			continue;
-		type = table->runtime->shapes_element(table->shapes, value->class);
-		good = type && value->rank <= SHAPE_RANK && count_bytes(value, type, &own) &&
-		       !__builtin_add_overflow(*sum, own, sum);
+		element = table->runtime->shapes_element(table->shapes, value->class);
+		good = count_bytes(value, element, &own) && !__builtin_add_overflow(*sum, own, sum);
 		if (!good)
 			break;
 		if (any)
 			fputc(',', out);
 		any = true;
-		print_value(out, value, type);
+		print_value(out, value, element);
 	}
 	if (out) {
 		fputc(']', out);

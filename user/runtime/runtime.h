@@ -14,6 +14,7 @@
 
 #include "../base/error.h"
 
+struct element;
 struct elf_image;
 struct identity;
 struct layout;
@@ -97,12 +98,6 @@ struct location {
 	size_t n_notes;
 };
 
-/* What a tensor's elements are. */
-struct element_type {
-	const char *name;  /* as the runtime's own profiler prints it */
-	unsigned int bits; /* of one, in memory */
-};
-
 struct runtime {
 	const char *name;  /* "onnxruntime": in captures and --json */
 	const char *title; /* "ONNX Runtime": for people */
@@ -145,8 +140,8 @@ struct runtime {
 	/* Is @record of the operator that it names? For one that is not verified yet. */
 	bool (*shapes_verify)(const struct shapes *shapes, const struct layout *layout,
 			      const struct shapes_record *record);
-	/* The element type that @class is; NULL if it is not known. */
-	const struct element_type *(*shapes_element)(const struct shapes *shapes, uint64_t class);
+	/* What a tensor of elements of @class is made of; NULL if that is not known. */
+	const struct element *(*shapes_element)(const struct shapes *shapes, uint64_t class);
 	void (*shapes_free)(struct shapes *shapes);
 };
 

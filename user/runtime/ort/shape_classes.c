@@ -29,44 +29,46 @@ static const char *const class_names[CLASSES] = {
 static const char element_prefix[] = "N11onnxruntime17PrimitiveDataTypeI";
 
 /*
- * The template's argument, the name that the built-in profiler prints
- * (DataTypeImpl::ToString), the graph's, and the size of an element. A string
- * is a std::string: libstdc++'s, the one before 5, libc++'s.
+ * The template's argument, the name in a graph, "tensor(int4)", and what the
+ * elements are. A string is a std::string: libstdc++'s, the one before 5,
+ * libc++'s, each of its own size.
  */
 static const struct {
 	const char *argument;
-	struct element_type type;
 	const char *graph_name;
+	enum element_type type;
+	uint32_t string_bits;
 } element_types[] = {
-	{"f", {"float", 32}, "float"},
-	{"d", {"double", 64}, "double"},
-	{"b", {"bool", 8}, "bool"},
-	{"a", {"int8", 8}, "int8"},
-	{"h", {"uint8", 8}, "uint8"},
-	{"s", {"int16", 16}, "int16"},
-	{"t", {"uint16", 16}, "uint16"},
-	{"i", {"int32", 32}, "int32"},
-	{"j", {"uint32", 32}, "uint32"},
-	{"l", {"int64", 64}, "int64"},
-	{"m", {"uint64", 64}, "uint64"},
-	{"x", {"int64", 64}, "int64"},
-	{"y", {"uint64", 64}, "uint64"},
-	{"Ss", {"string", 64}, "string"},
-	{"NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", {"string", 256}, "string"},
-	{"NSt3__112basic_stringIcNS1_11char_traitsIcEENS1_9allocatorIcEEEE",
-	 {"string", 192},
-	 "string"},
-	{"NS_9MLFloat16E", {"float16", 16}, "float16"},
-	{"NS_8BFloat16E", {"bfloat16", 16}, "bfloat16"},
-	{"NS_12Float8E4M3FNE", {"Float8E4M3FN", 8}, "float8e4m3fn"},
-	{"NS_14Float8E4M3FNUZE", {"Float8E4M3FNUZ", 8}, "float8e4m3fnuz"},
-	{"NS_10Float8E5M2E", {"Float8E5M2", 8}, "float8e5m2"},
-	{"NS_14Float8E5M2FNUZE", {"Float8E5M2FNUZ", 8}, "float8e5m2fnuz"},
-	{"NS_12Float4E2M1x2E", {"Float4E2M1", 4}, "float4e2m1"},
-	{"NS_10Int4x2BaseILb1EEE", {"Int4x2", 4}, "int4"},
-	{"NS_10Int4x2BaseILb0EEE", {"UInt4x2", 4}, "uint4"},
-	{"NS_10Int2x4BaseILb1EEE", {"Int2x4", 2}, "int2"},
-	{"NS_10Int2x4BaseILb0EEE", {"UInt2x4", 2}, "uint2"},
+	{"f", "float", .type = ELEMENT_FLOAT},
+	{"d", "double", .type = ELEMENT_DOUBLE},
+	{"b", "bool", .type = ELEMENT_BOOL},
+	{"a", "int8", .type = ELEMENT_INT8},
+	{"h", "uint8", .type = ELEMENT_UINT8},
+	{"s", "int16", .type = ELEMENT_INT16},
+	{"t", "uint16", .type = ELEMENT_UINT16},
+	{"i", "int32", .type = ELEMENT_INT32},
+	{"j", "uint32", .type = ELEMENT_UINT32},
+	{"l", "int64", .type = ELEMENT_INT64},
+	{"m", "uint64", .type = ELEMENT_UINT64},
+	{"x", "int64", .type = ELEMENT_INT64},
+	{"y", "uint64", .type = ELEMENT_UINT64},
+	{"Ss", "string", .type = ELEMENT_STRING, .string_bits = 64},
+	{"NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", "string", .type = ELEMENT_STRING,
+	 .string_bits = 256},
+	{"NSt3__112basic_stringIcNS1_11char_traitsIcEENS1_9allocatorIcEEEE", "string",
+	 .type = ELEMENT_STRING, .string_bits = 192},
+	{"NS_9MLFloat16E", "float16", .type = ELEMENT_FLOAT16},
+	{"NS_8BFloat16E", "bfloat16", .type = ELEMENT_BFLOAT16},
+	{"NS_12Float8E4M3FNE", "float8e4m3fn", .type = ELEMENT_FLOAT8E4M3FN},
+	{"NS_14Float8E4M3FNUZE", "float8e4m3fnuz", .type = ELEMENT_FLOAT8E4M3FNUZ},
+	{"NS_10Float8E5M2E", "float8e5m2", .type = ELEMENT_FLOAT8E5M2},
+	{"NS_14Float8E5M2FNUZE", "float8e5m2fnuz", .type = ELEMENT_FLOAT8E5M2FNUZ},
+	{"NS_10Float8E8M0E", "float8e8m0", .type = ELEMENT_FLOAT8E8M0},
+	{"NS_12Float4E2M1x2E", "float4e2m1", .type = ELEMENT_FLOAT4E2M1},
+	{"NS_10Int4x2BaseILb1EEE", "int4", .type = ELEMENT_INT4},
+	{"NS_10Int4x2BaseILb0EEE", "uint4", .type = ELEMENT_UINT4},
+	{"NS_10Int2x4BaseILb1EEE", "int2", .type = ELEMENT_INT2},
+	{"NS_10Int2x4BaseILb0EEE", "uint2", .type = ELEMENT_UINT2},
 };
 
 /* The vtable of the class whose name is at @name; 0 if there is not exactly one. */
@@ -98,7 +100,10 @@ static void add_element(struct shapes *shapes, const struct elf_image *image, co
 		    strcmp(argument + length, "EE") || shapes->n_elements == ELEMENTS_MAX)
 			continue;
 		element->class = vtable_of(image, address);
-		element->type = &element_types[i].type;
+		element->element.type = element_types[i].type;
+		element->element.bits = element_types[i].string_bits
+						? element_types[i].string_bits
+						: element_bits(element_types[i].type);
 		element->graph_name = element_types[i].graph_name;
 		if (element->class)
 			shapes->n_elements++;

@@ -99,11 +99,11 @@ static const struct element_class *find_element(const struct shapes *shapes, uin
 	return NULL;
 }
 
-const struct element_type *ort_shapes_element(const struct shapes *shapes, uint64_t class)
+const struct element *ort_shapes_element(const struct shapes *shapes, uint64_t class)
 {
-	const struct element_class *element = find_element(shapes, class);
+	const struct element_class *found = find_element(shapes, class);
 
-	return element ? element->type : NULL;
+	return found ? &found->element : NULL;
 }
 
 static uint64_t read_word(const struct shapes *shapes, uint64_t address)

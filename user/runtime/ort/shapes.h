@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "../../../bpf/events.h"
+#include "../../base/element.h"
 #include "../../target/process.h"
 #include "../runtime.h"
 
@@ -31,7 +32,7 @@ enum shape_class {
 /* What tensors can be made of. */
 struct element_class {
 	uint64_t class;
-	const struct element_type *type;
+	struct element element;
 	const char *graph_name; /* in "tensor(...)" */
 };
 
@@ -72,7 +73,7 @@ int ort_shapes_prove(struct shapes *shapes, const struct layout *layout,
 		     const struct shapes_record *record, struct shape_layout *guess);
 bool ort_shapes_verify(const struct shapes *shapes, const struct layout *layout,
 		       const struct shapes_record *record);
-const struct element_type *ort_shapes_element(const struct shapes *shapes, uint64_t class);
+const struct element *ort_shapes_element(const struct shapes *shapes, uint64_t class);
 void ort_shapes_free(struct shapes *shapes);
 
 #endif

@@ -255,7 +255,8 @@ static int check_report(const struct recording_options *options, const struct co
 			 counters->counters[i].name);
 	writer = nowhere && fd >= 0 ? capture_writer_open(path, err) : NULL;
 	if (writer) {
-		error = capture_write_info(writer, &info);
+		error = sink_take(capture_writer_sink(writer),
+				  &(struct capture_record){CAPTURE_INFO, .info = &info});
 		closed = capture_writer_close(writer, err);
 		if (!error)
 			error = closed;

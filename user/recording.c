@@ -34,7 +34,8 @@ struct recording {
 	struct shape_table *shapes;
 	struct collector *collector;
 	struct overhead_job *overhead;
-	uint64_t operators; /* in captures that are complete */
+	int priority; /* of opprobe before it hurried */
+	bool told_to_wait;
 };
 
 void recording_say(const struct recording_options *options, const char *format, ...)
@@ -50,23 +51,27 @@ void recording_say(const struct recording_options *options, const char *format, 
 	va_end(args);
 }
 
-static void on_progress(const struct collector_options *options, const char *state,
-			uint64_t operators, uint64_t runs, uint64_t lost)
+static void show_progress(struct recording *recording, const struct collector_progress *progress)
 {
-	static bool waited;
-	bool waiting = !strcmp(state, "waiting");
-
-	(void)options;
-	if (waiting && !waited)
-		fprintf(stderr, "opprobe: waiting for the first run\n");
-	waited = waited || waiting;
-	if (waiting || !isatty(STDERR_FILENO))
+	if (progress->waiting && !recording->told_to_wait)
+		recording_say(recording->options, "waiting for the first run");
+	recording->told_to_wait |= progress->waiting;
+	if (progress->waiting || recording->options->quiet || !isatty(STDERR_FILENO))
 		return;
-	fprintf(stderr, "\r\033[Kopprobe: %" PRIu64 " operators in %" PRIu64 " runs", operators,
-		runs);
-	if (lost)
-		fprintf(stderr, ", %" PRIu64 " lost", lost);
+	fprintf(stderr, "\r\033[Kopprobe: %" PRIu64 " operators in %" PRIu64 " runs",
+		progress->operators, progress->runs);
+	if (progress->lost)
+		fprintf(stderr, ", %" PRIu64 " lost", progress->lost);
 	fflush(stderr);
+}
+
+/* What is in the capture by now survives whatever happens to opprobe. */
+static int on_progress(void *context, const struct collector_progress *progress)
+{
+	struct recording *recording = context;
+
+	show_progress(recording, progress);
+	return capture_writer_flush(recording->writer);
 }
 
 static double elapsed_ms(const struct timespec *since)
@@ -127,13 +132,15 @@ static int find_runtime(struct recording *recording, struct error *err)
  * too late for the ring, and takes seconds to attach. It needs a few per cent
  * of one CPU, but those soon. Where that is not permitted, it is not done.
  */
-static void hurry(bool now)
+static void hurry(struct recording *recording)
 {
-	static int normal;
+	recording->priority = getpriority(PRIO_PROCESS, 0);
+	setpriority(PRIO_PROCESS, 0, -20);
+}
 
-	if (now)
-		normal = getpriority(PRIO_PROCESS, 0);
-	setpriority(PRIO_PROCESS, 0, now ? -20 : normal);
+static void slow_down(const struct recording *recording)
+{
+	setpriority(PRIO_PROCESS, 0, recording->priority);
 }
 
 /* -- captures ----------------------------------------------------------------- */
@@ -152,14 +159,25 @@ static void name_capture(struct recording *recording, unsigned int cycle)
 			 path + stem);
 }
 
+static int write_record(struct recording *recording, const struct capture_record *record,
+			struct error *err)
+{
+	int error = sink_take(capture_writer_sink(recording->writer), record);
+
+	return error ? error_set(err, error, "cannot write the capture: %s", strerror(-error)) : 0;
+}
+
 static int write_info(struct recording *recording, struct error *err)
 {
-	return info_write(recording->writer, &recording->process, &recording->location,
-			  &recording->file, &recording->counters, err);
+	struct capture_info info;
+
+	info_gather(&info, &recording->process, &recording->location, &recording->file,
+		    &recording->counters);
+	return write_record(recording, &(struct capture_record){CAPTURE_INFO, .info = &info}, err);
 }
 
 /* Run the user's command for the capture that is complete now; it goes on by itself. */
-static void call_back(const struct recording *recording)
+static void call_back(struct recording *recording)
 {
 	char command[8192];
 	char *const argv[] = {"sh", "-c", command, "sh", (char *)recording->path, NULL};
@@ -168,11 +186,11 @@ static void call_back(const struct recording *recording)
 	if (!recording->options->on_capture)
 		return;
 	snprintf(command, sizeof(command), "%s \"$1\"", recording->options->on_capture);
-	hurry(false);
+	slow_down(recording);
 	if (posix_spawn(&child, "/bin/sh", NULL, NULL, argv, environ))
 		recording_say(recording->options, "cannot run %s: %s",
 			      recording->options->on_capture, strerror(errno));
-	hurry(true);
+	hurry(recording);
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
 }
@@ -193,8 +211,8 @@ static int change_capture(struct recording *recording, unsigned int cycle, struc
 	}
 	error = write_info(recording, err);
 	if (!error)
-		error = collector_finish(recording->collector, COLLECTOR_RUNS, recording->writer,
-					 err);
+		error = collector_finish(recording->collector, COLLECTOR_RUNS,
+					 capture_writer_sink(recording->writer), err);
 	closed = capture_writer_close(complete, error ? NULL : err);
 	if (!error)
 		error = closed;
@@ -302,17 +320,15 @@ static bool has_runs(const struct location *location)
 static int write_overhead(struct recording *recording, struct error *err)
 {
 	struct overhead_kind kind = overhead_kind(&recording->location);
-	struct capture_overhead overhead;
-	int error;
+	struct capture_record record = {.type = CAPTURE_OVERHEAD};
 
 	if (recording->overhead && (!kind.enter_emulated || !kind.exit_emulated)) {
 		overhead_free(recording->overhead);
 		recording->overhead = overhead_start(kind, &recording->counters);
 	}
-	if (!recording->overhead || overhead_wait(recording->overhead, &overhead, NULL))
+	if (!recording->overhead || overhead_wait(recording->overhead, &record.overhead, NULL))
 		return 0;
-	error = capture_write_overhead(recording->writer, &overhead);
-	return error ? error_set(err, error, "cannot write the capture: %s", strerror(-error)) : 0;
+	return write_record(recording, &record, err);
 }
 
 /* Without shapes if the runtime does not let them be found, and with a note. */
@@ -336,12 +352,13 @@ static int attach(struct recording *recording, struct error *err)
 		.location = &recording->location,
 		.file = &recording->file,
 		.counters = &recording->counters,
-		.writer = recording->writer,
+		.sink = capture_writer_sink(recording->writer),
 		.buffer_size = options->buffer_size,
 		.min_duration = options->min_duration,
 		.selective = options->schedule.active || options->runs.n_runs,
 		.stop = options->stop,
-		.progress = options->quiet ? NULL : on_progress,
+		.progress = on_progress,
+		.context = recording,
 	};
 	int error;
 
@@ -439,7 +456,7 @@ int recording_run(const struct recording_options *options, uint64_t *operators, 
 		return error_set(err, -ENOMEM, "out of memory");
 	recording->options = options;
 	clock_gettime(CLOCK_MONOTONIC, &recording->started);
-	hurry(true);
+	hurry(recording);
 	error = open_all(recording, err);
 	if (!error)
 		error = record(recording, err);
@@ -456,7 +473,7 @@ int recording_run(const struct recording_options *options, uint64_t *operators, 
 		unlink(recording->path);
 	if (!error && !closed)
 		call_back(recording);
-	hurry(false);
+	slow_down(recording);
 	while (options->on_capture && waitpid(-1, NULL, 0) > 0)
 		;
 	free(recording);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/capture.h"
+#include "../capture_write.h"
 
 #define NESTED	    3
 #define MICROSECOND 1000u

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/capture.h"
+#include "../capture_write.h"
 
 #define START UINT64_C(5000000000)
 

@@ -465,7 +465,7 @@ static uint32_t define(struct shape_table *table, struct shapes_record record, u
 {
 	record.number = number;
 	shape_table_add(table, NULL, &record, sizeof(record));
-	return shape_table_number(table, number, c->writer);
+	return shape_table_number(table, number, capture_writer_sink(c->writer));
 }
 
 static void shapes_become_text_and_sizes_once(void **state)
@@ -485,8 +485,10 @@ static void shapes_become_text_and_sizes_once(void **state)
 	assert_int_equal(define(table, record, 7, &c), 0);
 	assert_int_equal(define(table, record, 900, &c), 0);
 	assert_int_equal(define(table, sparse, 8, &c), 1);
-	assert_int_equal(shape_table_number(table, 9, c.writer), CAPTURE_UNKNOWN);
-	assert_int_equal(shape_table_number(table, NO_SHAPES, c.writer), CAPTURE_UNKNOWN);
+	assert_int_equal(shape_table_number(table, 9, capture_writer_sink(c.writer)),
+			 CAPTURE_UNKNOWN);
+	assert_int_equal(shape_table_number(table, NO_SHAPES, capture_writer_sink(c.writer)),
+			 CAPTURE_UNKNOWN);
 	assert_int_equal(capture_writer_close(c.writer, NULL), 0);
 
 	reader = capture_reader_open(c.path, NULL);
@@ -507,8 +509,8 @@ static void shapes_become_text_and_sizes_once(void **state)
 	/* The next capture knows nothing of them. */
 	c = test_begin(&info);
 	shape_table_restart(table);
-	assert_int_equal(shape_table_number(table, 8, c.writer), 0);
-	assert_int_equal(shape_table_number(table, 7, c.writer), 1);
+	assert_int_equal(shape_table_number(table, 8, capture_writer_sink(c.writer)), 0);
+	assert_int_equal(shape_table_number(table, 7, capture_writer_sink(c.writer)), 1);
 	capture_writer_close(c.writer, NULL);
 	unlink(c.path);
 	shape_table_free(table);

@@ -225,8 +225,7 @@ static void add_whole_run(struct fold *f, const struct capture_run *run, const s
 {
 	struct analyze_row *runs = f->a->runs;
 	uint64_t duration = run->end - run->start;
-	uint64_t work_ns = run->has_work ? run->work_ns : 0;
-	const uint64_t *work = run->has_work ? run->work_counters : NULL;
+	const uint64_t *work = ops ? ops->work : NULL;
 	uint32_t counted = run->counted;
 
 	runs->count++;
@@ -234,13 +233,10 @@ static void add_whole_run(struct fold *f, const struct capture_run *run, const s
 	runs->total += duration;
 	runs->min = duration < runs->min ? duration : runs->min;
 	runs->max = duration > runs->max ? duration : runs->max;
-	/* What other threads did is in the run's record, or in its operators'. */
-	if (!run->has_work && ops) {
-		counted &= ops->work_ns ? ops->counted : UINT32_MAX;
-		work_ns = ops->work_ns;
-		work = ops->work;
-	}
-	runs->work_ns += work_ns;
+	/* What other threads did is known by the operators that they did it for. */
+	if (ops && ops->work_ns)
+		counted &= ops->counted;
+	runs->work_ns += ops ? ops->work_ns : 0;
 	for (; counted; counted &= counted - 1) {
 		int i = __builtin_ctz(counted);
 
@@ -376,8 +372,7 @@ static int finish(struct fold *f)
 	if (finish_gap(f))
 		return -ENOMEM;
 	a->base_ns = f->top_ns + (a->gap ? a->gap->total : 0);
-	a->lost = a->loss.ring_full + a->loss.too_deep + a->loss.unnamed + a->loss.missed +
-		  a->loss.threads_full + a->loss.work_lost;
+	a->lost = loss_total(&a->loss);
 	if (a->complete && a->end.end > f->last)
 		f->last = a->end.end;
 	a->duration = f->last > a->info.start ? f->last - a->info.start : 0;

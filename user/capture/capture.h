@@ -1,174 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The capture: what one recording holds, as records in the order in which
- * they became known. collect/ writes them through capture_writer, every view
- * reads them through capture_reader. The layout of the file is documented in
- * user/capture/FORMAT.md and known to writer.c and reader.c alone.
- *
- * Things are referred to by small numbers (operator, session, thread) that
- * are defined by a record before their first use. All times are nanoseconds
- * of CLOCK_MONOTONIC. What is not known is absent (CAPTURE_UNKNOWN, a cleared
- * flag or mask bit, an empty string), never 0.
+ * The capture: the records of one recording in a file. A writer is a sink
+ * that puts them there, a reader hands them out again. The layout of the file
+ * is told in user/capture/FORMAT.md.
  */
 #ifndef OPPROBE_CAPTURE_H
 #define OPPROBE_CAPTURE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "../base/error.h"
-
-#define CAPTURE_UNKNOWN	  UINT32_MAX
-#define CAPTURE_COUNTERS  16
-#define CAPTURE_NOTES	  8
-#define CAPTURE_DEPTH_MAX 64	     /* depths are below it */
-#define CAPTURE_IDS_MAX	  (1u << 20) /* numbers of operators, threads, sessions, shapes, too */
-
-/* One event that was counted. */
-struct capture_event {
-	char name[128];	  /* the user's name, else the event's own */
-	char event[128];  /* the full event: "perf::INSTRUCTIONS:u" */
-	uint32_t group;	  /* events of one number are scheduled together */
-	bool multiplexed; /* may have been off for a part of the time */
-	char unit[16];	  /* "ns" for clocks, "" for counts */
-};
-
-/* Facts about the recording that are known before the first operator. */
-struct capture_info {
-	uint32_t pid;
-	char command[256];  /* the target's command line, shortened */
-	char library[1024]; /* path of the runtime, as the target knows it */
-	char runtime[64];   /* "onnxruntime" */
-	char version[32];   /* "" if unknown */
-	char build_id[41];
-	char kernel[128]; /* uname release */
-	char machine[32]; /* uname machine */
-	char cpu[128];	  /* model name */
-	char host[128];
-	uint32_t n_cpus;
-	int64_t realtime_offset; /* CLOCK_REALTIME - CLOCK_MONOTONIC, ns */
-	uint64_t start;		 /* when the probes were in place */
-	char opprobe_version[32];
-	struct capture_event events[CAPTURE_COUNTERS];
-	uint32_t n_events;
-	/* Lines that every view's header repeats: "no hardware counters here: ..." */
-	char notes[CAPTURE_NOTES][256];
-	uint32_t n_notes;
-};
-
-struct capture_thread {
-	uint32_t thread;
-	uint32_t tid;
-	char comm[16];
-};
-
-struct capture_session {
-	uint32_t session;
-	uint64_t address; /* in the target; reused after a release */
-};
-
-/* A node of a session's graph (or of a subgraph's). Strings live as long as
- * the reader does (interned); the writer copies them. May hold any bytes. */
-struct capture_operator {
-	uint32_t op;
-	uint32_t session;    /* CAPTURE_UNKNOWN if not known */
-	uint32_t node_index; /* CAPTURE_UNKNOWN if not known */
-	const char *name;    /* as in the graph: "" for an unnamed node */
-	const char *op_type;
-	const char *domain;
-	const char *provider;
-	bool name_truncated;
-};
-
-enum capture_exec_flags {
-	EXEC_THREW = 1 << 0,	/* its kernel threw: end and counters are not known */
-	EXEC_MIGRATED = 1 << 1, /* ended on another CPU than it began */
-	EXEC_NESTED = 1 << 2,	/* other operators ran inside it (If, Loop, Scan) */
-	EXEC_WORK = 1 << 3,	/* work_* holds what other threads did for it */
-};
-
-/* Input and output tensors of an execution, as text in the built-in
- * profiler's form; defined once, referred to by number. */
-struct capture_shapes {
-	uint32_t shapes;
-	const char *inputs; /* [{"float":[1,64]},{"float":[64]}] */
-	const char *outputs;
-	uint64_t activation_bytes, parameter_bytes, output_bytes;
-};
-
-/* One execution of an operator, written when it ended: a nested one
- * therefore precedes the one that it ran inside. */
-struct capture_exec {
-	uint32_t op;
-	uint32_t thread;
-	uint32_t run;	 /* CAPTURE_UNKNOWN if its run was not seen to start */
-	uint32_t parent; /* the operator (not execution) around it, or CAPTURE_UNKNOWN */
-	uint32_t shapes; /* CAPTURE_UNKNOWN unless recorded */
-	uint32_t depth;	 /* 0: directly in a run */
-	uint32_t flags;
-	uint32_t cpu;	     /* at its end */
-	uint64_t start, end; /* end == start if EXEC_THREW */
-	/* Bit i set: counters[i] was counted for all of it. */
-	uint32_t counted;
-	uint64_t counters[CAPTURE_COUNTERS]; /* the calling thread's */
-	/* With EXEC_WORK: what other threads did for it, beside the above, and
-	 * without what they did for operators that ran inside it. */
-	uint64_t work_ns;			  /* summed over those threads */
-	uint64_t work_counters[CAPTURE_COUNTERS]; /* valid where counted is */
-};
-
-/* One top-level run, written when it ended. */
-struct capture_run {
-	uint32_t run; /* numbered over the capture, from 0, as they start */
-	uint32_t session;
-	uint32_t step; /* numbered per session, from 0 */
-	uint32_t thread;
-	uint64_t start, end;
-	bool failed; /* left by an exception: end is not known */
-	uint32_t counted;
-	uint64_t counters[CAPTURE_COUNTERS];
-	bool has_work;
-	uint64_t work_ns;
-	uint64_t work_counters[CAPTURE_COUNTERS];
-};
-
-/* What was lost so far; each is a running total, the last record counts. */
-struct capture_loss {
-	uint64_t ring_full;    /* records that found the ring buffer full */
-	uint64_t too_deep;     /* operators nested deeper than the stack */
-	uint64_t unnamed;      /* operators whose strings could not be read */
-	uint64_t missed;       /* probe hits that the kernel skipped */
-	uint64_t threads_full; /* hits on threads beyond the table */
-	uint64_t work_lost;    /* operators whose share of other threads is not known */
-};
-
-/* What a thread did for operators of others, over the whole recording. */
-struct capture_pool {
-	uint32_t thread;
-	uint64_t work_ns; /* inside of tasks */
-	uint64_t cpu_ns;  /* on a CPU, whatever it did; 0 if not known */
-};
-
-/* What turned out while recording: views repeat it beside the notes of the info. */
-struct capture_note {
-	char text[256];
-};
-
-/* What the probes add, measured on the machine of the recording: constants
- * that a view may subtract. Absent if they could not be measured. */
-struct capture_overhead {
-	uint64_t own_ns;    /* to the time of each execution */
-	uint64_t nested_ns; /* to the time of whatever it runs inside of, once per execution */
-	uint64_t own[CAPTURE_COUNTERS]; /* the same of each counter */
-	uint64_t nested[CAPTURE_COUNTERS];
-};
-
-/* The end of a complete capture; one that lacks it was cut short. */
-struct capture_end {
-	uint64_t end;
-	char reason[64]; /* "interrupted", "duration reached", "target exited" */
-};
+#include "records.h"
 
 /* -- writing ------------------------------------------------------------ */
 
@@ -179,66 +19,24 @@ struct capture_writer;
  * Returns NULL with @err set when that is not possible.
  */
 struct capture_writer *capture_writer_open(const char *path, struct error *err);
-/* Write @info; exactly once, before any other record. */
-int capture_write_info(struct capture_writer *writer, const struct capture_info *info);
-int capture_write_thread(struct capture_writer *writer, const struct capture_thread *thread);
-int capture_write_session(struct capture_writer *writer, const struct capture_session *session);
-int capture_write_operator(struct capture_writer *writer, const struct capture_operator *op);
-int capture_write_shapes(struct capture_writer *writer, const struct capture_shapes *shapes);
-int capture_write_exec(struct capture_writer *writer, const struct capture_exec *exec);
-int capture_write_run(struct capture_writer *writer, const struct capture_run *run);
-int capture_write_loss(struct capture_writer *writer, const struct capture_loss *loss);
-/* Before the first execution, as views subtract it from each as they read it. */
-int capture_write_overhead(struct capture_writer *writer, const struct capture_overhead *overhead);
-int capture_write_pool(struct capture_writer *writer, const struct capture_pool *pool);
-int capture_write_note(struct capture_writer *writer, const struct capture_note *note);
-int capture_write_end(struct capture_writer *writer, const struct capture_end *end);
 /*
- * Hand what is buffered to the kernel, as one whole chunk. The functions
- * above do it themselves when the buffer is full. Every write function
- * returns 0 or the first failure (-ENOSPC, -EPIPE, ...), which sticks: the
- * file stays valid up to the last whole record. A record that contradicts
- * itself, is out of range or refers to what was not defined before is left
- * out with -EINVAL, -ERANGE or -E2BIG, which does not stick. Writing to a
+ * The sink that puts records into the file. It refuses (-EINVAL, -ERANGE,
+ * -E2BIG) what contradicts itself, refers to what was not defined, or does
+ * not fit; an overhead after the first execution too, as views subtract it
+ * from each as they read it. A failure of the file (-ENOSPC, -EPIPE, ...)
+ * sticks: the file stays valid up to the last whole record. Writing to a
  * closed pipe fails with -EPIPE only where SIGPIPE is ignored.
+ */
+struct record_sink *capture_writer_sink(struct capture_writer *writer);
+/*
+ * Hand what is buffered to the kernel, as one whole chunk; the sink does it by
+ * itself when the buffer is full. Returns 0 or the writer's first failure.
  */
 int capture_writer_flush(struct capture_writer *writer);
 /* Flush, close and free; returns the first failure of the writer's life. */
 int capture_writer_close(struct capture_writer *writer, struct error *err);
 
 /* -- reading ------------------------------------------------------------ */
-
-enum capture_type {
-	CAPTURE_THREAD = 1,
-	CAPTURE_SESSION,
-	CAPTURE_OPERATOR,
-	CAPTURE_SHAPES,
-	CAPTURE_EXEC,
-	CAPTURE_RUN,
-	CAPTURE_LOSS,
-	CAPTURE_END,
-	CAPTURE_INFO, /* never returned: see capture_reader_info */
-	CAPTURE_OVERHEAD,
-	CAPTURE_POOL,
-	CAPTURE_NOTE,
-};
-
-struct capture_record {
-	enum capture_type type;
-	union {
-		struct capture_thread thread;
-		struct capture_session session;
-		struct capture_operator op;
-		struct capture_shapes shapes;
-		struct capture_exec exec;
-		struct capture_run run;
-		struct capture_loss loss;
-		struct capture_end end;
-		struct capture_overhead overhead;
-		struct capture_pool pool;
-		struct capture_note note;
-	};
-};
 
 struct capture_reader;
 
@@ -250,17 +48,23 @@ struct capture_reader;
 struct capture_reader *capture_reader_open(const char *path, struct error *err);
 const struct capture_info *capture_reader_info(const struct capture_reader *reader);
 /*
- * Fill @record with the next record, in file order. Returns 1; 0 at the end
+ * Fill @record with the next record behind the info, in file order. Returns 1; 0 at the end
  * (also at the last whole record of a capture that was cut short, see
  * capture_reader_cut); a negative errno with @err set for a damaged one.
- * References inside a record have been checked: they were defined before.
+ * References inside a record have been checked: they were defined before. Its
+ * strings live as long as the reader.
  */
 int capture_reader_next(struct capture_reader *reader, struct capture_record *record,
 			struct error *err);
+/*
+ * Hand all records to @sink, the info first. Returns 0 at the end of the
+ * capture, also of one that was cut short; or the first failure, with @err
+ * set: the reader's (what precedes the damage was taken), or the sink's, for
+ * whose sentence it is to ask whoever made it.
+ */
+int capture_replay(struct capture_reader *reader, struct record_sink *sink, struct error *err);
 /* A sentence if the capture has no end record ("..., cut short at byte N"), else NULL. */
 const char *capture_reader_cut(const struct capture_reader *reader);
-/* Start again from the first record; fails with -ESPIPE on a stream. */
-int capture_reader_rewind(struct capture_reader *reader, struct error *err);
 void capture_reader_close(struct capture_reader *reader);
 
 #endif

@@ -300,7 +300,6 @@ static const char *decode_run(struct decoder *decoder, struct format_cursor *c,
 	uint64_t flags = format_get_varint(c);
 
 	run->failed = flags & RUN_FAILED;
-	run->has_work = flags & RUN_HAS_WORK;
 	run->run = format_get_u32(c);
 	run->session = flags & RUN_HAS_SESSION ? format_get_u32(c) : CAPTURE_UNKNOWN;
 	run->step = format_get_u32(c);
@@ -308,11 +307,6 @@ static const char *decode_run(struct decoder *decoder, struct format_cursor *c,
 	get_times(decoder, c, &run->start, &run->end);
 	run->counted = get_counted(decoder, c);
 	get_counters(c, run->counted, run->counters);
-	run->work_ns = 0;
-	if (run->has_work) {
-		run->work_ns = format_get_varint(c);
-		get_counters(c, run->counted, run->work_counters);
-	}
 	if (c->bad)
 		return NULL;
 	if (run->run == CAPTURE_UNKNOWN)
@@ -413,17 +407,11 @@ int decode_record(struct decoder *decoder, uint8_t type, struct format_cursor c,
 	return 1;
 }
 
-void decoder_reset(struct decoder *decoder)
+void decoder_free(struct decoder *decoder)
 {
 	ids_free(&decoder->operators);
 	ids_free(&decoder->threads);
 	ids_free(&decoder->sessions);
 	ids_free(&decoder->shapes);
-	decoder->state = (struct format_state){};
-}
-
-void decoder_free(struct decoder *decoder)
-{
-	decoder_reset(decoder);
 	strings_free(&decoder->strings);
 }

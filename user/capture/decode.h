@@ -24,8 +24,6 @@ int decode_record(struct decoder *decoder, uint8_t type, struct format_cursor pa
 		  struct capture_record *record, const char **wrong);
 /* Decode an info record. Returns 0 or -EBADMSG. */
 int decode_info(struct format_cursor payload, struct capture_info *info);
-/* Forget what was defined, but no string. */
-void decoder_reset(struct decoder *decoder);
 void decoder_free(struct decoder *decoder);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The layout of a capture file, known to writer.c and reader.c alone and
- * documented in FORMAT.md: a file header, then chunks of records. Whole
- * numbers are LEB128 varints, signed ones in zigzag; fixed fields are little
- * endian.
+ * The layout of a capture file, documented in FORMAT.md: a file header, then
+ * chunks of records. Whole numbers are LEB128 varints, signed ones in zigzag;
+ * fixed fields are little endian. It is for this room's own files, writer.c
+ * on one side and reader.c with decode.c on the other, and for the tests that
+ * damage captures on purpose.
  */
 #ifndef OPPROBE_CAPTURE_FORMAT_H
 #define OPPROBE_CAPTURE_FORMAT_H
@@ -59,7 +60,7 @@ enum format_exec {
 
 enum format_run {
 	RUN_FAILED = 1 << 0,
-	RUN_HAS_WORK = 1 << 1,
+	/* 1 << 1 is reserved: see FORMAT.md. */
 	RUN_HAS_SESSION = 1 << 2,
 };
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture.h"
+#include "records.h"
 
 struct ids {
 	uint64_t *bits;

@@ -240,6 +240,26 @@ int capture_reader_next(struct capture_reader *reader, struct capture_record *re
 	}
 }
 
+static int sink_failed(const struct capture_reader *reader, int failure, struct error *err)
+{
+	return error_set(err, failure, "cannot go on with the capture %s: %s", reader->path,
+			 strerror(-failure));
+}
+
+int capture_replay(struct capture_reader *reader, struct record_sink *sink, struct error *err)
+{
+	struct capture_record record = {.type = CAPTURE_INFO, .info = &reader->info};
+	int status;
+
+	do {
+		status = sink_take(sink, &record);
+		if (status)
+			return sink_failed(reader, status, err);
+		status = capture_reader_next(reader, &record, err);
+	} while (status > 0);
+	return status;
+}
+
 const struct capture_info *capture_reader_info(const struct capture_reader *reader)
 {
 	return &reader->info;
@@ -334,27 +354,6 @@ struct capture_reader *capture_reader_open(const char *path, struct error *err)
 		return NULL;
 	}
 	return reader;
-}
-
-int capture_reader_rewind(struct capture_reader *reader, struct error *err)
-{
-	struct format_cursor payload;
-	uint8_t type;
-	int status;
-
-	if (lseek(reader->fd, FORMAT_HEADER_SIZE, SEEK_SET) < 0)
-		return error_set(err, -errno,
-				 "the capture %s cannot be read twice, as it is not a file: save "
-				 "it first",
-				 reader->path);
-	reader->position = FORMAT_HEADER_SIZE;
-	reader->cursor = (struct format_cursor){};
-	reader->records_left = 0;
-	reader->partial = reader->ended = reader->finished = false;
-	reader->cut[0] = '\0';
-	decoder_reset(&reader->decoder);
-	status = next_record(reader, &type, &payload, err);
-	return status < 0 ? status : 0;
 }
 
 void capture_reader_close(struct capture_reader *reader)

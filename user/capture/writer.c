@@ -24,6 +24,7 @@ _Static_assert(BUFFER_SIZE <= FORMAT_CHUNK_MAX, "the reader refuses larger chunk
 _Static_assert(sizeof(struct capture_info) <= RECORD_MAX, "an info record fits");
 
 struct capture_writer {
+	struct record_sink sink; /* first: take() is handed its address */
 	int fd;
 	int failure; /* the first one, a negative errno */
 	bool has_info, has_exec;
@@ -82,6 +83,8 @@ static void free_writer(struct capture_writer *writer)
 	free(writer);
 }
 
+static int take(struct record_sink *sink, const struct capture_record *record);
+
 struct capture_writer *capture_writer_open(const char *path, struct error *err)
 {
 	struct capture_writer *writer = calloc(1, sizeof(*writer));
@@ -113,8 +116,14 @@ struct capture_writer *capture_writer_open(const char *path, struct error *err)
 		free_writer(writer);
 		return NULL;
 	}
+	writer->sink.take = take;
 	start_chunk(writer);
 	return writer;
+}
+
+struct record_sink *capture_writer_sink(struct capture_writer *writer)
+{
+	return &writer->sink;
 }
 
 int capture_writer_flush(struct capture_writer *writer)
@@ -227,7 +236,7 @@ static uint8_t *put_info_event(uint8_t *p, const struct capture_event *event)
 	return put_bytes(format_put_varint(p, INFO_EVENT), (const char *)payload, end - payload);
 }
 
-int capture_write_info(struct capture_writer *writer, const struct capture_info *info)
+static int write_info(struct capture_writer *writer, const struct capture_info *info)
 {
 	uint8_t *p = begin(writer);
 
@@ -257,7 +266,7 @@ int capture_write_info(struct capture_writer *writer, const struct capture_info 
 	return finish(writer, CAPTURE_INFO, p);
 }
 
-int capture_write_thread(struct capture_writer *writer, const struct capture_thread *thread)
+static int write_thread(struct capture_writer *writer, const struct capture_thread *thread)
 {
 	uint8_t *p = begin(writer);
 	int failure = writer->has_info ? ids_add(&writer->threads, thread->thread) : -EINVAL;
@@ -276,7 +285,7 @@ static int define(struct capture_writer *writer, struct ids *ids, uint32_t id)
 	return !writer->has_info || ids_has(ids, id) ? -EINVAL : ids_add(ids, id);
 }
 
-int capture_write_session(struct capture_writer *writer, const struct capture_session *session)
+static int write_session(struct capture_writer *writer, const struct capture_session *session)
 {
 	uint8_t *p = begin(writer);
 	int failure = define(writer, &writer->sessions, session->session);
@@ -293,7 +302,7 @@ static bool defined_or_unknown(const struct ids *ids, uint32_t id)
 	return id == CAPTURE_UNKNOWN || ids_has(ids, id);
 }
 
-int capture_write_operator(struct capture_writer *writer, const struct capture_operator *op)
+static int write_operator(struct capture_writer *writer, const struct capture_operator *op)
 {
 	uint8_t *p = begin(writer);
 	uint8_t flags = 0;
@@ -323,7 +332,7 @@ int capture_write_operator(struct capture_writer *writer, const struct capture_o
 	return finish(writer, CAPTURE_OPERATOR, p);
 }
 
-int capture_write_shapes(struct capture_writer *writer, const struct capture_shapes *shapes)
+static int write_shapes(struct capture_writer *writer, const struct capture_shapes *shapes)
 {
 	uint8_t *p = begin(writer);
 	int failure;
@@ -351,7 +360,7 @@ static bool exec_is_sound(const struct capture_writer *writer, const struct capt
 	       !(exec->flags & ~EXEC_FLAGS);
 }
 
-int capture_write_exec(struct capture_writer *writer, const struct capture_exec *exec)
+static int write_exec(struct capture_writer *writer, const struct capture_exec *exec)
 {
 	struct format_state *state = &writer->state;
 	uint64_t end = exec->flags & EXEC_THREW ? exec->start : exec->end;
@@ -389,7 +398,7 @@ int capture_write_exec(struct capture_writer *writer, const struct capture_exec 
 	return finish(writer, CAPTURE_EXEC, p);
 }
 
-int capture_write_run(struct capture_writer *writer, const struct capture_run *run)
+static int write_run(struct capture_writer *writer, const struct capture_run *run)
 {
 	struct format_state *state = &writer->state;
 	uint64_t end = run->failed ? run->start : run->end;
@@ -401,7 +410,6 @@ int capture_write_run(struct capture_writer *writer, const struct capture_run *r
 	    run->counted >> writer->n_events)
 		return -EINVAL;
 	flags |= run->failed ? RUN_FAILED : 0;
-	flags |= run->has_work ? RUN_HAS_WORK : 0;
 	flags |= run->session != CAPTURE_UNKNOWN ? RUN_HAS_SESSION : 0;
 	*p++ = flags;
 	p = format_put_varint(p, run->run);
@@ -414,14 +422,10 @@ int capture_write_run(struct capture_writer *writer, const struct capture_run *r
 	state->time = end;
 	p = format_put_varint(p, run->counted);
 	p = put_counters(p, run->counted, run->counters);
-	if (run->has_work) {
-		p = format_put_varint(p, run->work_ns);
-		p = put_counters(p, run->counted, run->work_counters);
-	}
 	return finish(writer, CAPTURE_RUN, p);
 }
 
-int capture_write_loss(struct capture_writer *writer, const struct capture_loss *loss)
+static int write_loss(struct capture_writer *writer, const struct capture_loss *loss)
 {
 	uint8_t *p = begin(writer);
 
@@ -436,7 +440,7 @@ int capture_write_loss(struct capture_writer *writer, const struct capture_loss 
 	return finish(writer, CAPTURE_LOSS, p);
 }
 
-int capture_write_overhead(struct capture_writer *writer, const struct capture_overhead *overhead)
+static int write_overhead(struct capture_writer *writer, const struct capture_overhead *overhead)
 {
 	uint8_t *p = begin(writer);
 
@@ -451,7 +455,7 @@ int capture_write_overhead(struct capture_writer *writer, const struct capture_o
 	return finish(writer, CAPTURE_OVERHEAD, p);
 }
 
-int capture_write_pool(struct capture_writer *writer, const struct capture_pool *pool)
+static int write_pool(struct capture_writer *writer, const struct capture_pool *pool)
 {
 	uint8_t *p = begin(writer);
 
@@ -463,7 +467,7 @@ int capture_write_pool(struct capture_writer *writer, const struct capture_pool 
 	return finish(writer, CAPTURE_POOL, p);
 }
 
-int capture_write_note(struct capture_writer *writer, const struct capture_note *note)
+static int write_note(struct capture_writer *writer, const struct capture_note *note)
 {
 	uint8_t *p = begin(writer);
 
@@ -473,7 +477,7 @@ int capture_write_note(struct capture_writer *writer, const struct capture_note 
 	return finish(writer, CAPTURE_NOTE, p);
 }
 
-int capture_write_end(struct capture_writer *writer, const struct capture_end *end)
+static int write_end(struct capture_writer *writer, const struct capture_end *end)
 {
 	uint8_t *p = begin(writer);
 
@@ -482,4 +486,37 @@ int capture_write_end(struct capture_writer *writer, const struct capture_end *e
 	p = format_put_varint(p, end->end);
 	p = put_bytes(p, end->reason, strnlen(end->reason, sizeof(end->reason)));
 	return finish(writer, CAPTURE_END, p);
+}
+
+static int take(struct record_sink *sink, const struct capture_record *record)
+{
+	struct capture_writer *writer = (struct capture_writer *)sink;
+
+	switch (record->type) {
+	case CAPTURE_INFO:
+		return write_info(writer, record->info);
+	case CAPTURE_THREAD:
+		return write_thread(writer, &record->thread);
+	case CAPTURE_SESSION:
+		return write_session(writer, &record->session);
+	case CAPTURE_OPERATOR:
+		return write_operator(writer, &record->op);
+	case CAPTURE_SHAPES:
+		return write_shapes(writer, &record->shapes);
+	case CAPTURE_EXEC:
+		return write_exec(writer, &record->exec);
+	case CAPTURE_RUN:
+		return write_run(writer, &record->run);
+	case CAPTURE_LOSS:
+		return write_loss(writer, &record->loss);
+	case CAPTURE_OVERHEAD:
+		return write_overhead(writer, &record->overhead);
+	case CAPTURE_POOL:
+		return write_pool(writer, &record->pool);
+	case CAPTURE_NOTE:
+		return write_note(writer, &record->note);
+	case CAPTURE_END:
+		return write_end(writer, &record->end);
+	}
+	return -EINVAL;
 }

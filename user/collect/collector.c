@@ -38,7 +38,7 @@ struct collector *collector_new(const struct collector_options *options, struct 
 	collector->shapes = options->shapes;
 	if (collector->shapes)
 		shape_table_share(collector->shapes, &bpf->bss->shape_layout);
-	collector->identities = identity_new(options->writer);
+	collector->identities = identity_new(options->sink);
 	collector->ring =
 		ring_buffer__new(bpf_map__fd(bpf->maps.ring), collector_take, collector, NULL);
 	collector->held = held_new();
@@ -128,11 +128,36 @@ void collector_select(struct collector *collector, unsigned int window, uint32_t
 	__atomic_store_n(&place->count, count, __ATOMIC_RELEASE);
 }
 
-static uint64_t lost(const struct collector *collector)
+/* Hits that the kernel did not hand to the programs. */
+static uint64_t missed(struct opprobe_bpf *bpf)
+{
+	struct bpf_program *program;
+	uint64_t total = 0;
+
+	bpf_object__for_each_program(program, bpf->obj)
+	{
+		struct bpf_prog_info info = {};
+		uint32_t size = sizeof(info);
+
+		if (bpf_program__fd(program) >= 0 &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+			total += info.recursion_misses;
+	}
+	return total;
+}
+
+static struct capture_loss losses_so_far(const struct collector *collector)
 {
 	const struct losses *losses = &collector->bpf->bss->losses;
 
-	return losses->ring_full + losses->too_deep + losses->threads_full + collector->unnamed;
+	return (struct capture_loss){
+		.ring_full = losses->ring_full + collector->unheld,
+		.too_deep = losses->too_deep,
+		.unnamed = collector->unnamed,
+		.missed = missed(collector->bpf),
+		.threads_full = losses->threads_full,
+		.work_lost = losses->work_lost,
+	};
 }
 
 /*
@@ -159,6 +184,20 @@ static void forget_old(struct collector *collector)
 	}
 }
 
+static void report(struct collector *collector)
+{
+	const struct collector_options *options = &collector->options;
+	const struct capture_loss loss = losses_so_far(collector);
+	const struct collector_progress progress = {
+		.waiting = !collector_calibrated(collector),
+		.operators = collector->operators,
+		.runs = collector->runs,
+		.lost = loss_total(&loss),
+	};
+
+	collector_keep_failure(collector, options->progress(options->context, &progress));
+}
+
 static void look_after(struct collector *collector, uint64_t now)
 {
 	const struct collector_options *options = &collector->options;
@@ -175,10 +214,7 @@ static void look_after(struct collector *collector, uint64_t now)
 	}
 	if (options->progress && now - collector->reported > PROGRESS_INTERVAL) {
 		collector->reported = now;
-		options->progress(options,
-				  collector_calibrated(collector) ? "recording" : "waiting",
-				  collector->operators, collector->runs, lost(collector));
-		collector_keep_failure(collector, capture_writer_flush(options->writer));
+		report(collector);
 	}
 }
 
@@ -222,55 +258,38 @@ int collector_run(struct collector *collector, const struct collector_limits *li
 	return end;
 }
 
-/* Hits that the kernel did not hand to the programs. */
-static uint64_t missed(struct opprobe_bpf *bpf)
-{
-	struct bpf_program *program;
-	uint64_t total = 0;
-
-	bpf_object__for_each_program(program, bpf->obj)
-	{
-		struct bpf_prog_info info = {};
-		uint32_t size = sizeof(info);
-
-		if (bpf_program__fd(program) >= 0 &&
-		    !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
-			total += info.recursion_misses;
-	}
-	return total;
-}
-
 /* Why there are no shapes, if they were wanted and there was something to record. */
-static void write_note(struct collector *collector)
+static void send_note(struct collector *collector)
 {
-	struct capture_note note;
+	struct capture_record record = {.type = CAPTURE_NOTE};
 
 	if (!collector->shapes || !collector->operators || !*shape_table_note(collector->shapes))
 		return;
-	snprintf(note.text, sizeof(note.text), "%s", shape_table_note(collector->shapes));
-	collector_keep_failure(collector, capture_write_note(collector->options.writer, &note));
+	snprintf(record.note.text, sizeof(record.note.text), "%s",
+		 shape_table_note(collector->shapes));
+	collector_send(collector, &record);
 }
 
 /* The pool's threads, and their CPU time as far as they are still there to tell. */
-static void write_pool(struct collector *collector)
+static void send_pool(struct collector *collector)
 {
 	int map = bpf_map__fd(collector->bpf->maps.thread_work);
+	struct capture_record record = {.type = CAPTURE_POOL};
+	struct capture_pool *pool = &record.pool;
 	uint32_t tid, *previous = NULL;
-	struct capture_pool pool;
 
 	while (!bpf_map_get_next_key(map, previous, &tid)) {
 		previous = &tid;
-		if (bpf_map_lookup_elem(map, &tid, &pool.work_ns))
+		if (bpf_map_lookup_elem(map, &tid, &pool->work_ns))
 			continue;
-		pool.thread = collector_thread(collector, tid);
-		pool.cpu_ns = pool_cpu(collector->pool, tid);
-		collector_keep_failure(collector,
-				       capture_write_pool(collector->options.writer, &pool));
+		pool->thread = collector_thread(collector, tid);
+		pool->cpu_ns = pool_cpu(collector->pool, tid);
+		collector_send(collector, &record);
 	}
 }
 
-int collector_finish(struct collector *collector, enum collector_end end,
-		     struct capture_writer *next, struct error *err)
+int collector_finish(struct collector *collector, enum collector_end end, struct record_sink *next,
+		     struct error *err)
 {
 	static const char *const reasons[] = {
 		[COLLECTOR_STOPPED] = "interrupted",
@@ -278,34 +297,27 @@ int collector_finish(struct collector *collector, enum collector_end end,
 		[COLLECTOR_EXITED] = "target exited",
 		[COLLECTOR_RUNS] = "runs recorded",
 	};
-	struct capture_writer *writer = collector->options.writer;
-	struct capture_end last = {.end = now_ns()};
-	struct losses *losses = &collector->bpf->bss->losses;
-	struct capture_loss loss = {
-		.ring_full = losses->ring_full + collector->unheld,
-		.too_deep = losses->too_deep,
-		.unnamed = collector->unnamed,
-		.missed = missed(collector->bpf),
-		.threads_full = losses->threads_full,
-		.work_lost = losses->work_lost,
-	};
+	struct capture_record loss = {.type = CAPTURE_LOSS};
+	struct capture_record last = {.type = CAPTURE_END};
 
-	snprintf(last.reason, sizeof(last.reason), "%s", reasons[end]);
-	write_pool(collector);
-	write_note(collector);
-	collector_keep_failure(collector, capture_write_loss(writer, &loss));
-	collector_keep_failure(collector, capture_write_end(writer, &last));
+	last.end.end = now_ns();
+	loss.loss = losses_so_far(collector);
+	snprintf(last.end.reason, sizeof(last.end.reason), "%s", reasons[end]);
+	send_pool(collector);
+	send_note(collector);
+	collector_send(collector, &loss);
+	collector_send(collector, &last);
 	if (collector->failed && err && !collector->failure.text[0])
 		error_set(err, collector->failed, "cannot write the capture: %s",
 			  strerror(-collector->failed));
 	if (next) {
-		/* All that is known by number is defined anew in the next capture. */
+		/* All that is known by number is defined anew in the next sink. */
 		identity_free(collector->identities);
 		collector->identities = identity_new(next);
 		collector->n_numbers = 0;
 		if (collector->shapes)
 			shape_table_restart(collector->shapes);
-		collector->options.writer = next;
+		collector->options.sink = next;
 		__atomic_add_fetch(&collector->bpf->bss->generation, 1, __ATOMIC_ACQ_REL);
 		if (!collector->identities)
 			return collector_keep_failure(collector,

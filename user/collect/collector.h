@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Collecting: the life of one recording, from the load of the BPF programs to
- * the last record in the capture. Formats nothing.
+ * the last record in the sink. Formats nothing, and knows no file.
  *
  *	new ─▶ attach ─▶ run ─▶ stop ─▶ free
  *
@@ -13,31 +13,41 @@
 #define OPPROBE_COLLECTOR_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "../capture/capture.h"
+#include "../capture/records.h"
 #include "../counters/counters.h"
 #include "../runtime/runtime.h"
 #include "../target/process.h"
 
 struct shape_table;
 
+struct collector_progress {
+	bool waiting; /* for the first operator's names */
+	uint64_t operators, runs, lost;
+};
+
 struct collector_options {
 	const struct process *process;
 	const struct location *location;
 	const struct mapped_file *file; /* that the location is in */
 	const struct counter_set *counters;
-	struct capture_writer *writer; /* its info must have been written */
-	uint64_t buffer_size;	       /* of the ring, bytes; 0 for the default */
-	uint64_t min_duration;	       /* ns: keep operators of longer runs only */
-	bool selective;		       /* record nothing but collector_select()ed runs */
-	struct shape_table *shapes;    /* of operators' values, the caller's; NULL: not wanted */
-	bool few_operators;	       /* small tables will do */
+	struct record_sink *sink;   /* has its info by the time that probes are attached */
+	uint64_t buffer_size;	    /* of the ring, bytes; 0 for the default */
+	uint64_t min_duration;	    /* ns: keep operators of longer runs only */
+	bool selective;		    /* record nothing but collector_select()ed runs */
+	struct shape_table *shapes; /* of operators' values, the caller's; NULL: not wanted */
+	bool few_operators;	    /* small tables will do */
 	/* Set by a signal handler: stop, but orderly. */
 	const volatile sig_atomic_t *stop;
-	/* Called about every 0.2 s while running, for progress; may be NULL. */
-	void (*progress)(const struct collector_options *options, const char *state,
-			 uint64_t operators, uint64_t runs, uint64_t lost);
+	/*
+	 * Called about every 0.2 s while running: the moment to show how far it
+	 * is, and to hand on what the sink holds back. A negative errno ends
+	 * the recording as a failure of the sink does. May be NULL.
+	 */
+	int (*progress)(void *context, const struct collector_progress *progress);
+	void *context; /* the caller's */
 };
 
 /* When collector_run() returns of itself; 0 where there is no such limit. */
@@ -76,22 +86,22 @@ void collector_select(struct collector *collector, unsigned int window, uint32_t
 /*
  * Record until *stop, until one of @limits, or until the target exits.
  * Returns enum collector_end, or a negative errno with @err set: names
- * that cannot be proven (-ENOTRECOVERABLE), a capture that cannot be written.
- * What was recorded before stays in the capture.
+ * that cannot be proven (-ENOTRECOVERABLE), a sink that failed. What was
+ * recorded before stays in the sink.
  */
 int collector_run(struct collector *collector, const struct collector_limits *limits,
 		  struct error *err);
 /*
- * Finish the capture: the losses and the end record. With @next, go on with
- * that one, whose info must have been written.
+ * The last records for the sink: the pool, notes, losses and the end. With
+ * @next, go on with that one, which has its info.
  */
-int collector_finish(struct collector *collector, enum collector_end end,
-		     struct capture_writer *next, struct error *err);
+int collector_finish(struct collector *collector, enum collector_end end, struct record_sink *next,
+		     struct error *err);
 /* Detach, take what is left, and finish. */
 int collector_stop(struct collector *collector, enum collector_end end, struct error *err);
 /* How its probes are attached, for people: what this kernel offers, and lacks. */
 const char *collector_manner(const struct collector *collector);
-/* Operators written to the capture so far. */
+/* Executions handed to the sink so far. */
 uint64_t collector_operators(const struct collector *collector);
 void collector_free(struct collector *collector);
 

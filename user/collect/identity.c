@@ -24,7 +24,7 @@ struct place {
 };
 
 struct identity_table {
-	struct capture_writer *writer;
+	struct record_sink *sink;
 	struct session *sessions;
 	uint32_t n_sessions, sessions_capacity;
 	uint32_t *operators; /* by the kernel's id */
@@ -33,12 +33,12 @@ struct identity_table {
 	void *places; /* tsearch(3) tree of struct place */
 };
 
-struct identity_table *identity_new(struct capture_writer *writer)
+struct identity_table *identity_new(struct record_sink *sink)
 {
 	struct identity_table *table = calloc(1, sizeof(*table));
 
 	if (table)
-		table->writer = writer;
+		table->sink = sink;
 	return table;
 }
 
@@ -85,7 +85,7 @@ static int grow(void **array, uint32_t *capacity, uint32_t n, size_t size)
 
 uint32_t identity_session(struct identity_table *table, uint64_t address, uint64_t owner)
 {
-	struct capture_session record;
+	struct capture_record record = {.type = CAPTURE_SESSION};
 	struct session *session;
 
 	if (!address && !owner)
@@ -111,10 +111,10 @@ uint32_t identity_session(struct identity_table *table, uint64_t address, uint64
 		return CAPTURE_UNKNOWN;
 	session = &table->sessions[table->n_sessions];
 	*session = (struct session){.address = address, .owner = owner};
-	record.session = table->n_sessions++;
-	record.address = owner ? owner : address;
-	capture_write_session(table->writer, &record);
-	return record.session;
+	record.session.session = table->n_sessions++;
+	record.session.address = owner ? owner : address;
+	sink_take(table->sink, &record);
+	return record.session.session;
 }
 
 uint32_t identity_step(struct identity_table *table, uint32_t session)
@@ -137,28 +137,33 @@ static char *copy_string(const char *text, uint32_t length, size_t size)
 	return strndup(text, length < size ? length : size);
 }
 
-static int write_operator(struct identity_table *table, const struct strings_record *strings,
-			  uint32_t session, uint32_t number)
+static int define_operator(struct identity_table *table, const struct strings_record *strings,
+			   uint32_t session, uint32_t number)
 {
 	char *name = copy_string(strings->name, strings->name_length, NAME_BYTES);
 	char *op_type = copy_string(strings->op_type, strings->op_type_length, WORD_BYTES);
 	char *domain = copy_string(strings->domain, strings->domain_length, WORD_BYTES);
 	char *provider = copy_string(strings->provider, strings->provider_length, WORD_BYTES);
-	struct capture_operator record = {
-		.op = number,
-		.session = session,
-		.node_index = strings->node_index < CAPTURE_UNKNOWN ? strings->node_index
-								    : CAPTURE_UNKNOWN,
-		.name = name,
-		.op_type = op_type,
-		.domain = domain,
-		.provider = provider,
-		.name_truncated = strings->name_length > NAME_BYTES,
+	struct capture_record record = {
+		.type = CAPTURE_OPERATOR,
+		.op =
+			{
+				.op = number,
+				.session = session,
+				.node_index = strings->node_index < CAPTURE_UNKNOWN
+						      ? strings->node_index
+						      : CAPTURE_UNKNOWN,
+				.name = name,
+				.op_type = op_type,
+				.domain = domain,
+				.provider = provider,
+				.name_truncated = strings->name_length > NAME_BYTES,
+			},
 	};
 	int error = -ENOMEM;
 
 	if (name && op_type && domain && provider)
-		error = capture_write_operator(table->writer, &record);
+		error = sink_take(table->sink, &record);
 	free(name);
 	free(op_type);
 	free(domain);
@@ -232,7 +237,7 @@ int identity_add(struct identity_table *table, const struct strings_record *stri
 	if (!place)
 		return -ENOMEM;
 	if (place->op == CAPTURE_UNKNOWN) {
-		error = write_operator(table, strings, place->session, table->n_operators);
+		error = define_operator(table, strings, place->session, table->n_operators);
 		if (error)
 			return error;
 		place->op = table->n_operators++;

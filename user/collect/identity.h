@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 #include "../../bpf/events.h"
-#include "../capture/capture.h"
+#include "../capture/records.h"
 
 struct identity_table;
 
-/* The table writes new sessions and operators to @writer, which must outlive it. */
-struct identity_table *identity_new(struct capture_writer *writer);
+/* The table defines new sessions and operators in @sink, which must outlive it. */
+struct identity_table *identity_new(struct record_sink *sink);
 void identity_free(struct identity_table *table);
 
 /* Learn an operator from its strings; 0, or a negative errno. */

@@ -54,17 +54,14 @@ static void add_events(struct capture_info *info, const struct counter_set *coun
 		add_note(info, counters->notes[i]);
 }
 
-int info_write(struct capture_writer *writer, const struct process *process,
-	       const struct location *location, const struct mapped_file *file,
-	       const struct counter_set *counters, struct error *err)
+void info_gather(struct capture_info *info, const struct process *process,
+		 const struct location *location, const struct mapped_file *file,
+		 const struct counter_set *counters)
 {
-	struct capture_info *info = calloc(1, sizeof(*info));
 	struct timespec monotonic, realtime;
 	struct utsname machine;
-	int error;
 
-	if (!info)
-		return error_set(err, -12, "out of memory");
+	*info = (struct capture_info){};
 	clock_gettime(CLOCK_MONOTONIC, &monotonic);
 	clock_gettime(CLOCK_REALTIME, &realtime);
 	info->start = monotonic.tv_sec * 1000000000ULL + monotonic.tv_nsec;
@@ -87,9 +84,4 @@ int info_write(struct capture_writer *writer, const struct process *process,
 	add_events(info, counters);
 	for (size_t i = 0; i < location->n_notes; i++)
 		add_note(info, location->notes[i]);
-	error = capture_write_info(writer, info);
-	if (error)
-		error_set(err, error, "cannot write the capture: %s", strerror(-error));
-	free(info);
-	return error;
 }

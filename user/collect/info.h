@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The facts that head a capture: target, runtime, machine, events. */
+/* The facts that head a recording: target, runtime, machine, events. */
 #ifndef OPPROBE_INFO_H
 #define OPPROBE_INFO_H
 
-#include "../capture/capture.h"
+#include "../capture/records.h"
 #include "../counters/counters.h"
 #include "../runtime/runtime.h"
 #include "../target/process.h"
 
-/* Gather the facts and write them as the capture's info, stamped with the time of now. */
-int info_write(struct capture_writer *writer, const struct process *process,
-	       const struct location *location, const struct mapped_file *file,
-	       const struct counter_set *counters, struct error *err);
+/* Gather the facts into @info, stamped with the time of now. */
+void info_gather(struct capture_info *info, const struct process *process,
+		 const struct location *location, const struct mapped_file *file,
+		 const struct counter_set *counters);
 
 #endif

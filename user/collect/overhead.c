@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * opprobe records itself: a collector of its own, on the functions of
- * overhead_code.S, whose executions lie in a capture in memory. What must
+ * overhead_code.S, whose executions go to a sink that keeps samples. What must
  * hold: the constants are those of the same programs with the same counters
  * on the same kind of instruction. What could break it is another load on the
  * machine; hence the medians of executions taken in turns.
@@ -11,10 +11,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../../bpf/events.h"
@@ -67,6 +65,10 @@ struct overhead_job {
 
 /* Per kind: durations and counters of its executions. */
 struct samples {
+	struct record_sink sink; /* first: take() is handed its address */
+	size_t n_counters;
+	enum kind kinds[16]; /* by operator; KINDS: none of these */
+	unsigned int seen[KINDS];
 	uint64_t ns[KINDS][TURNS];
 	uint64_t counters[CAPTURE_COUNTERS][KINDS][TURNS];
 	unsigned int n[KINDS];
@@ -147,8 +149,8 @@ static void execute_all(void)
 }
 
 /* Record all executions; the collector is left to the caller, probes in place. */
-static int record(struct overhead_job *job, struct capture_writer *writer,
-		  const struct process *self, struct collector **made)
+static int record(struct overhead_job *job, struct record_sink *sink, const struct process *self,
+		  struct collector **made)
 {
 	static const volatile sig_atomic_t stop = 1;
 	const struct collector_limits no_limits = {};
@@ -158,7 +160,7 @@ static int record(struct overhead_job *job, struct capture_writer *writer,
 		.location = &job->location,
 		.file = &file,
 		.counters = job->set,
-		.writer = writer,
+		.sink = sink,
 		.buffer_size = 1 << 20,
 		.few_operators = true,
 		.stop = &stop,
@@ -174,41 +176,31 @@ static int record(struct overhead_job *job, struct capture_writer *writer,
 	return error < 0 ? error : collector_finish(collector, COLLECTOR_STOPPED, NULL, &job->err);
 }
 
-static void add_sample(struct samples *samples, const struct capture_exec *exec, enum kind kind,
-		       size_t n_counters, unsigned int *seen)
+static void add_sample(struct samples *samples, const struct capture_exec *exec, enum kind kind)
 {
 	unsigned int n = samples->n[kind];
 
-	if (exec->depth || seen[kind]++ < WARM_UP || n == TURNS || (exec->flags & EXEC_THREW))
+	if (exec->depth || samples->seen[kind]++ < WARM_UP || n == TURNS ||
+	    (exec->flags & EXEC_THREW))
 		return;
 	samples->ns[kind][n] = exec->end - exec->start;
-	for (size_t i = 0; i < n_counters; i++)
+	for (size_t i = 0; i < samples->n_counters; i++)
 		samples->counters[i][kind][n] = exec->counters[i];
 	samples->n[kind]++;
 }
 
-static int collect(const char *path, size_t n_counters, struct samples *samples)
+static int take_sample(struct record_sink *sink, const struct capture_record *record)
 {
-	struct capture_reader *reader = capture_reader_open(path, NULL);
-	unsigned int seen[KINDS] = {};
-	struct capture_record record;
-	uint32_t kinds[16];
-	int more;
+	struct samples *samples = (struct samples *)sink;
+	const size_t n = sizeof(samples->kinds) / sizeof(samples->kinds[0]);
 
-	if (!reader)
-		return -EIO;
-	while ((more = capture_reader_next(reader, &record, NULL)) > 0) {
-		if (record.type == CAPTURE_OPERATOR && record.op.op < 16)
-			kinds[record.op.op] = record.op.node_index;
-		else if (record.type == CAPTURE_EXEC && record.exec.op < 16 &&
-			 kinds[record.exec.op] < KINDS)
-			add_sample(samples, &record.exec, kinds[record.exec.op], n_counters, seen);
-	}
-	capture_reader_close(reader);
-	for (int kind = 0; kind < KINDS; kind++)
-		if (samples->n[kind] < TURNS / 2)
-			return -ENODATA;
-	return more;
+	if (record->type == CAPTURE_OPERATOR && record->op.op < n)
+		samples->kinds[record->op.op] =
+			record->op.node_index < KINDS ? record->op.node_index : KINDS;
+	else if (record->type == CAPTURE_EXEC && record->exec.op < n &&
+		 samples->kinds[record->exec.op] < KINDS)
+		add_sample(samples, &record->exec, samples->kinds[record->exec.op]);
+	return 0;
 }
 
 static int compare_samples(const void *a, const void *b)
@@ -243,40 +235,33 @@ static void constants(const struct overhead_job *job, uint64_t samples[KINDS][TU
 	*nested = inside > 0 ? inside + 0.5 : 0;
 }
 
-static int evaluate(struct overhead_job *job, const char *path)
+static int evaluate(struct overhead_job *job, struct samples *samples)
 {
-	struct samples *samples = calloc(1, sizeof(*samples));
 	struct capture_overhead *result = &job->result;
-	int error = samples ? collect(path, job->set->n, samples) : -ENOMEM;
 
-	if (!error)
-		constants(job, samples->ns, samples->n, &result->own_ns, &result->nested_ns);
-	for (size_t i = 0; !error && i < job->set->n; i++)
+	for (int kind = 0; kind < KINDS; kind++)
+		if (samples->n[kind] < TURNS / 2)
+			return -ENODATA;
+	constants(job, samples->ns, samples->n, &result->own_ns, &result->nested_ns);
+	for (size_t i = 0; i < job->set->n; i++)
 		constants(job, samples->counters[i], samples->n, &result->own[i],
 			  &result->nested[i]);
-	free(samples);
-	return error;
+	return 0;
 }
 
 static int measure(struct overhead_job *job, const struct process *self, struct collector **made)
 {
-	struct capture_info info = {.n_events = job->set->n};
-	struct capture_writer *writer = NULL;
-	int fd = memfd_create("opprobe-overhead", MFD_CLOEXEC), error = -EIO;
-	char path[32];
+	struct samples *samples = calloc(1, sizeof(*samples));
+	int error = -ENOMEM;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (fd >= 0)
-		writer = capture_writer_open(path, &job->err);
-	if (writer) {
-		error = capture_write_info(writer, &info);
-		error = error ? error : record(job, writer, self, made);
-		error = capture_writer_close(writer, NULL) ? -EIO : error;
+	if (samples) {
+		samples->sink.take = take_sample;
+		samples->n_counters = job->set->n;
+		error = record(job, &samples->sink, self, made);
 	}
 	if (!error)
-		error = evaluate(job, path);
-	if (fd >= 0)
-		close(fd);
+		error = evaluate(job, samples);
+	free(samples);
 	return error;
 }
 

@@ -18,6 +18,11 @@ int collector_keep_failure(struct collector *collector, int error)
 	return error;
 }
 
+void collector_send(struct collector *collector, const struct capture_record *record)
+{
+	collector_keep_failure(collector, sink_take(collector->options.sink, record));
+}
+
 static uint32_t thread_number(struct collector *collector, uint32_t tid)
 {
 	for (uint32_t i = collector->n_numbers; i-- > 0;)
@@ -28,7 +33,11 @@ static uint32_t thread_number(struct collector *collector, uint32_t tid)
 
 static void add_thread(struct collector *collector, const struct thread_record *record)
 {
-	struct capture_thread thread = {.thread = collector->n_numbers, .tid = record->tid};
+	struct capture_record definition = {
+		.type = CAPTURE_THREAD,
+		.thread = {.thread = collector->n_numbers, .tid = record->tid},
+	};
+	struct capture_thread *thread = &definition.thread;
 
 	if (collector->n_numbers == collector->numbers_capacity) {
 		uint32_t capacity =
@@ -42,12 +51,12 @@ static void add_thread(struct collector *collector, const struct thread_record *
 		collector->numbers = larger;
 		collector->numbers_capacity = capacity;
 	}
-	memcpy(thread.comm, record->comm, sizeof(thread.comm));
-	thread.comm[sizeof(thread.comm) - 1] = '\0';
+	memcpy(thread->comm, record->comm, sizeof(thread->comm));
+	thread->comm[sizeof(thread->comm) - 1] = '\0';
 	collector->numbers[collector->n_numbers].tid = record->tid;
 	collector->numbers[collector->n_numbers].number = collector->n_numbers;
 	collector->n_numbers++;
-	collector_keep_failure(collector, capture_write_thread(collector->options.writer, &thread));
+	collector_send(collector, &definition);
 }
 
 /* The number of @tid, whose first record may have been lost. */
@@ -72,61 +81,72 @@ static uint32_t shapes_of(struct collector *collector, const struct operator_rec
 	if (!collector->shapes || size < sizeof(*record) + sizeof(number))
 		return CAPTURE_UNKNOWN;
 	memcpy(&number, (const char *)record + size - sizeof(number), sizeof(number));
-	return shape_table_number(collector->shapes, number, collector->options.writer);
+	return shape_table_number(collector->shapes, number, collector->options.sink);
 }
 
 static void add_operator(struct collector *collector, const struct operator_record *record,
 			 size_t size)
 {
 	uint32_t n = collector->options.counters->n;
-	struct capture_exec exec = {
-		.op = identity_operator(collector->identities, record->id),
-		.thread = collector_thread(collector, record->tid),
-		.run = record->run,
-		.parent = CAPTURE_UNKNOWN,
-		.shapes = shapes_of(collector, record, size),
-		.depth = record->depth,
-		.cpu = record->cpu,
-		.start = record->start,
-		.end = record->end,
-		.counted = record->counted,
+	struct capture_record execution = {
+		.type = CAPTURE_EXEC,
+		.exec =
+			{
+				.op = identity_operator(collector->identities, record->id),
+				.thread = collector_thread(collector, record->tid),
+				.run = record->run,
+				.parent = CAPTURE_UNKNOWN,
+				.shapes = shapes_of(collector, record, size),
+				.depth = record->depth,
+				.cpu = record->cpu,
+				.start = record->start,
+				.end = record->end,
+				.counted = record->counted,
+			},
 	};
+	struct capture_exec *exec = &execution.exec;
 
-	if (exec.op == CAPTURE_UNKNOWN) {
+	if (exec->op == CAPTURE_UNKNOWN) {
 		collector->unnamed++;
 		return;
 	}
 	if (record->parent != NO_ID)
-		exec.parent = identity_operator(collector->identities, record->parent);
-	exec.flags = (record->flags & FLAG_THREW ? EXEC_THREW : 0) |
-		     (record->flags & FLAG_MIGRATED ? EXEC_MIGRATED : 0) |
-		     (record->flags & FLAG_NESTED ? EXEC_NESTED : 0);
-	memcpy(exec.counters, record->values, n * sizeof(record->values[0]));
+		exec->parent = identity_operator(collector->identities, record->parent);
+	exec->flags = (record->flags & FLAG_THREW ? EXEC_THREW : 0) |
+		      (record->flags & FLAG_MIGRATED ? EXEC_MIGRATED : 0) |
+		      (record->flags & FLAG_NESTED ? EXEC_NESTED : 0);
+	memcpy(exec->counters, record->values, n * sizeof(record->values[0]));
 	if (record->flags & FLAG_WORK) {
-		exec.flags |= EXEC_WORK;
-		exec.work_ns = record->values[n];
-		memcpy(exec.work_counters, record->values + n + 1, n * sizeof(record->values[0]));
+		exec->flags |= EXEC_WORK;
+		exec->work_ns = record->values[n];
+		memcpy(exec->work_counters, record->values + n + 1, n * sizeof(record->values[0]));
 	}
-	collector_keep_failure(collector, capture_write_exec(collector->options.writer, &exec));
+	collector_send(collector, &execution);
 	collector->operators++;
 }
 
 static void add_run(struct collector *collector, const struct run_record *record)
 {
-	struct capture_run run = {
-		.run = record->run,
-		.session = identity_session(collector->identities, record->session, record->owner),
-		.thread = collector_thread(collector, record->tid),
-		.start = record->start,
-		.end = record->end,
-		.failed = record->flags & FLAG_THREW,
-		.counted = record->counted,
+	struct capture_record ended = {
+		.type = CAPTURE_RUN,
+		.run =
+			{
+				.run = record->run,
+				.session = identity_session(collector->identities, record->session,
+							    record->owner),
+				.thread = collector_thread(collector, record->tid),
+				.start = record->start,
+				.end = record->end,
+				.failed = record->flags & FLAG_THREW,
+				.counted = record->counted,
+			},
 	};
+	struct capture_run *run = &ended.run;
 
-	run.step = identity_step(collector->identities, run.session);
-	memcpy(run.counters, record->values,
+	run->step = identity_step(collector->identities, run->session);
+	memcpy(run->counters, record->values,
 	       collector->options.counters->n * sizeof(record->values[0]));
-	collector_keep_failure(collector, capture_write_run(collector->options.writer, &run));
+	collector_send(collector, &ended);
 	collector->runs++;
 }
 

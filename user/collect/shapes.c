@@ -284,17 +284,16 @@ int shape_table_add(struct shape_table *table, const struct layout *layout,
 	return table->numbers[record->number] ? 0 : -EINVAL;
 }
 
-uint32_t shape_table_number(struct shape_table *table, uint64_t number,
-			    struct capture_writer *writer)
+uint32_t shape_table_number(struct shape_table *table, uint64_t number, struct record_sink *sink)
 {
 	struct kept *entry = number < table->n_numbers ? table->numbers[number] : NULL;
-	struct capture_shapes shapes;
+	struct capture_record record = {.type = CAPTURE_SHAPES};
 
 	if (!entry)
 		return CAPTURE_UNKNOWN;
 	if (entry->number != CAPTURE_UNKNOWN)
 		return entry->number;
-	shapes = (struct capture_shapes){
+	record.shapes = (struct capture_shapes){
 		.shapes = table->n_defined,
 		.inputs = entry->inputs,
 		.outputs = entry->outputs,
@@ -302,7 +301,7 @@ uint32_t shape_table_number(struct shape_table *table, uint64_t number,
 		.parameter_bytes = entry->parameter_bytes,
 		.output_bytes = entry->output_bytes,
 	};
-	if (capture_write_shapes(writer, &shapes))
+	if (sink_take(sink, &record))
 		return CAPTURE_UNKNOWN;
 	entry->number = table->n_defined++;
 	return entry->number;

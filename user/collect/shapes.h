@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "../../bpf/events.h"
-#include "../capture/capture.h"
+#include "../capture/records.h"
 #include "../runtime/runtime.h"
 
 struct shape_table;
@@ -41,12 +41,11 @@ void shape_table_refuse(struct shape_table *table);
 int shape_table_add(struct shape_table *table, const struct layout *layout,
 		    const struct shapes_record *record, size_t size);
 /*
- * The capture's number of the kernel's @number, defined in @writer if it is
+ * The recording's number of the kernel's @number, defined in @sink if it is
  * not yet; CAPTURE_UNKNOWN for NO_SHAPES and what was never learnt.
  */
-uint32_t shape_table_number(struct shape_table *table, uint64_t number,
-			    struct capture_writer *writer);
-/* In the next capture, nothing is defined yet. */
+uint32_t shape_table_number(struct shape_table *table, uint64_t number, struct record_sink *sink);
+/* In the next sink, nothing is defined yet. */
 void shape_table_restart(struct shape_table *table);
 
 #endif

@@ -34,7 +34,7 @@ struct collector {
 	struct identity_table *identities;
 	struct shape_table *shapes; /* NULL: not wanted */
 
-	/* tid → the capture's number, in the order of first sight. */
+	/* tid → the recording's number, in the order of first sight. */
 	struct thread_number *numbers;
 	uint32_t n_numbers, numbers_capacity;
 
@@ -61,7 +61,9 @@ bool counters_need_events(const struct counter_set *counters);
 int collector_take(void *context, void *data, size_t size);
 /* Keep @error, if it is one, as the collector's failure unless it has one; returns it. */
 int collector_keep_failure(struct collector *collector, int error);
-/* The capture's number of thread @tid, which it writes at first need. */
+/* Hand @record to the sink, whose failure becomes the collector's. */
+void collector_send(struct collector *collector, const struct capture_record *record);
+/* The recording's number of thread @tid, which is defined at first need. */
 uint32_t collector_thread(struct collector *collector, uint32_t tid);
 /* Take all records that waited for names or shapes, in order. */
 void collector_take_pending(struct collector *collector);

@@ -312,16 +312,10 @@ static int chrome_exec(struct export_state *e, const struct capture_exec *exec,
 static int chrome_run(struct export_state *e, const struct capture_run *run,
 		      const struct open_run *ops)
 {
-	uint64_t totals[CAPTURE_COUNTERS];
 	char *p = stream_reserve(e->out, counters_room(e) + 384);
 
 	if (!p)
 		return -ENOMEM;
-	for (uint32_t bits = run->counted; bits; bits &= bits - 1) {
-		int i = __builtin_ctz(bits);
-
-		totals[i] = run->counters[i] + (run->has_work ? run->work_counters[i] : 0);
-	}
 	p = PUT_LITERAL(p, ",\n{\"name\":\"model_run\",\"cat\":\"Session\",\"pid\":");
 	p = put_u64(p, e->info->pid);
 	p = PUT_LITERAL(p, ",\"tid\":");
@@ -337,7 +331,7 @@ static int chrome_run(struct export_state *e, const struct capture_run *run,
 	}
 	if (run->failed)
 		p = PUT_LITERAL(p, ",\"failed\":true");
-	p = put_counters(e, p, run->counted, totals);
+	p = put_counters(e, p, run->counted, run->counters);
 	stream_advance(e->out, PUT_LITERAL(p, "}}"));
 	return 0;
 }
@@ -350,7 +344,7 @@ static int chrome_end(struct export_state *e)
 	char *version = text_json(info->version), *build_id = text_json(info->build_id);
 	char *runtime = text_json(info->runtime), *library = text_json(info->library);
 	struct prepared text = {};
-	uint64_t lost = header_lost(&e->loss);
+	uint64_t lost = loss_total(&e->loss);
 	int error = write_tracks(e, e->private);
 
 	if (!error && version && build_id && runtime && library)

@@ -27,17 +27,6 @@ void header_losses(const struct capture_loss *loss, struct loss_line *lines)
 		loss->work_lost};
 }
 
-uint64_t header_lost(const struct capture_loss *loss)
-{
-	struct loss_line lines[LOSS_LINES];
-	uint64_t lost = 0;
-
-	header_losses(loss, lines);
-	for (int i = 0; i < LOSS_LINES; i++)
-		lost += lines[i].n;
-	return lost;
-}
-
 /* "label    text", with @text from anywhere. */
 static void line(FILE *out, const char *label, const char *text)
 {

@@ -12,14 +12,12 @@ void header_print(const struct analysis *analysis, FILE *out);
 /* What the figures do not hold: losses, a missing end, partial runs; and if
  * there are no operators, why that may be. */
 void header_print_notes(const struct analysis *analysis, FILE *out);
-/* The kinds of loss, as words and numbers; returns how many there are. */
+/* The kinds of loss, as words and numbers. */
 struct loss_line {
 	const char *key, *what;
 	uint64_t n;
 };
 #define LOSS_LINES 6
-/* All of them added up. */
-uint64_t header_lost(const struct capture_loss *loss);
 void header_losses(const struct capture_loss *loss, struct loss_line *lines);
 
 #endif

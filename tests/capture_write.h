@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Records for the sink of a writer, a function per type: for programs that make captures up. */
+#ifndef OPPROBE_TEST_CAPTURE_WRITE_H
+#define OPPROBE_TEST_CAPTURE_WRITE_H
+
+#include "capture/capture.h"
+
+static inline int capture_write_info(struct capture_writer *writer, const struct capture_info *info)
+{
+	return sink_take(capture_writer_sink(writer),
+			 &(struct capture_record){CAPTURE_INFO, .info = info});
+}
+
+#define CAPTURE_WRITE(function, record_type, member, kind)                                         \
+	static inline int capture_write_##function(struct capture_writer *writer,                  \
+						   const struct capture_##kind *it)                \
+	{                                                                                          \
+		return sink_take(capture_writer_sink(writer),                                      \
+				 &(struct capture_record){record_type, .member = *it});            \
+	}
+
+CAPTURE_WRITE(thread, CAPTURE_THREAD, thread, thread)
+CAPTURE_WRITE(session, CAPTURE_SESSION, session, session)
+CAPTURE_WRITE(operator, CAPTURE_OPERATOR, op, operator)
+CAPTURE_WRITE(shapes, CAPTURE_SHAPES, shapes, shapes)
+CAPTURE_WRITE(exec, CAPTURE_EXEC, exec, exec)
+CAPTURE_WRITE(run, CAPTURE_RUN, run, run)
+CAPTURE_WRITE(loss, CAPTURE_LOSS, loss, loss)
+CAPTURE_WRITE(end, CAPTURE_END, end, end)
+CAPTURE_WRITE(overhead, CAPTURE_OVERHEAD, overhead, overhead)
+CAPTURE_WRITE(pool, CAPTURE_POOL, pool, pool)
+CAPTURE_WRITE(note, CAPTURE_NOTE, note, note)
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a recording is made of: records, in the order in which they became
+ * known, and the sinks that take them. collect/ hands records to one sink and
+ * knows no more of it; the capture file, the fold of analyze/, the exports
+ * and the measurement of the probes' own cost are sinks.
+ *
+ * Things are referred to by small numbers (operator, session, thread, shapes)
+ * that are defined by a record before their first use. All times are
+ * nanoseconds of CLOCK_MONOTONIC. What is not known is absent
+ * (CAPTURE_UNKNOWN, a cleared flag or mask bit, an empty string), never 0.
+ */
+#ifndef OPPROBE_RECORDS_H
+#define OPPROBE_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CAPTURE_UNKNOWN	  UINT32_MAX
+#define CAPTURE_COUNTERS  16
+#define CAPTURE_NOTES	  8
+#define CAPTURE_DEPTH_MAX 64	     /* depths are below it */
+#define CAPTURE_IDS_MAX	  (1u << 20) /* numbers of operators, threads, sessions, shapes, too */
+
+/* One event that was counted. */
+struct capture_event {
+	char name[128];	  /* the user's name, else the event's own */
+	char event[128];  /* the full event: "perf::INSTRUCTIONS:u" */
+	uint32_t group;	  /* events of one number are scheduled together */
+	bool multiplexed; /* may have been off for a part of the time */
+	char unit[16];	  /* "ns" for clocks, "" for counts */
+};
+
+/* Facts about the recording that are known before the first operator. */
+struct capture_info {
+	uint32_t pid;
+	char command[256];  /* the target's command line, shortened */
+	char library[1024]; /* path of the runtime, as the target knows it */
+	char runtime[64];   /* "onnxruntime" */
+	char version[32];   /* "" if unknown */
+	char build_id[41];
+	char kernel[128]; /* uname release */
+	char machine[32]; /* uname machine */
+	char cpu[128];	  /* model name */
+	char host[128];
+	uint32_t n_cpus;
+	int64_t realtime_offset; /* CLOCK_REALTIME - CLOCK_MONOTONIC, ns */
+	uint64_t start;		 /* when the probes were in place */
+	char opprobe_version[32];
+	struct capture_event events[CAPTURE_COUNTERS];
+	uint32_t n_events;
+	/* Lines that every view's header repeats: "no hardware counters here: ..." */
+	char notes[CAPTURE_NOTES][256];
+	uint32_t n_notes;
+};
+
+struct capture_thread {
+	uint32_t thread;
+	uint32_t tid;
+	char comm[16];
+};
+
+struct capture_session {
+	uint32_t session;
+	uint64_t address; /* in the target; reused after a release */
+};
+
+/* A node of a session's graph (or of a subgraph's). Strings may hold any bytes. */
+struct capture_operator {
+	uint32_t op;
+	uint32_t session;    /* CAPTURE_UNKNOWN if not known */
+	uint32_t node_index; /* CAPTURE_UNKNOWN if not known */
+	const char *name;    /* as in the graph: "" for an unnamed node */
+	const char *op_type;
+	const char *domain;
+	const char *provider;
+	bool name_truncated;
+};
+
+enum capture_exec_flags {
+	EXEC_THREW = 1 << 0,	/* its kernel threw: end and counters are not known */
+	EXEC_MIGRATED = 1 << 1, /* ended on another CPU than it began */
+	EXEC_NESTED = 1 << 2,	/* other operators ran inside it (If, Loop, Scan) */
+	EXEC_WORK = 1 << 3,	/* work_* holds what other threads did for it */
+};
+
+/* Input and output tensors of an execution, as text in the built-in
+ * profiler's form; defined once, referred to by number. */
+struct capture_shapes {
+	uint32_t shapes;
+	const char *inputs; /* [{"float":[1,64]},{"float":[64]}] */
+	const char *outputs;
+	uint64_t activation_bytes, parameter_bytes, output_bytes;
+};
+
+/* One execution of an operator, written when it ended: a nested one
+ * therefore precedes the one that it ran inside. */
+struct capture_exec {
+	uint32_t op;
+	uint32_t thread;
+	uint32_t run;	 /* CAPTURE_UNKNOWN if its run was not seen to start */
+	uint32_t parent; /* the operator (not execution) around it, or CAPTURE_UNKNOWN */
+	uint32_t shapes; /* CAPTURE_UNKNOWN unless recorded */
+	uint32_t depth;	 /* 0: directly in a run */
+	uint32_t flags;
+	uint32_t cpu;	     /* at its end */
+	uint64_t start, end; /* end == start if EXEC_THREW */
+	/* Bit i set: counters[i] was counted for all of it. */
+	uint32_t counted;
+	uint64_t counters[CAPTURE_COUNTERS]; /* the calling thread's */
+	/* With EXEC_WORK: what other threads did for it, beside the above, and
+	 * without what they did for operators that ran inside it. */
+	uint64_t work_ns;			  /* summed over those threads */
+	uint64_t work_counters[CAPTURE_COUNTERS]; /* valid where counted is */
+};
+
+/* One top-level run, written when it ended. */
+struct capture_run {
+	uint32_t run; /* numbered over the capture, from 0, as they start */
+	uint32_t session;
+	uint32_t step; /* numbered per session, from 0 */
+	uint32_t thread;
+	uint64_t start, end;
+	bool failed; /* left by an exception: end is not known */
+	uint32_t counted;
+	uint64_t counters[CAPTURE_COUNTERS];
+};
+
+/* What was lost so far; each is a running total, the last record counts. */
+struct capture_loss {
+	uint64_t ring_full;    /* records that found the ring buffer full */
+	uint64_t too_deep;     /* operators nested deeper than the stack */
+	uint64_t unnamed;      /* operators whose strings could not be read */
+	uint64_t missed;       /* probe hits that the kernel skipped */
+	uint64_t threads_full; /* hits on threads beyond the table */
+	uint64_t work_lost;    /* operators whose share of other threads is not known */
+};
+
+/* Whatever was lost, of every kind. */
+static inline uint64_t loss_total(const struct capture_loss *loss)
+{
+	return loss->ring_full + loss->too_deep + loss->unnamed + loss->missed +
+	       loss->threads_full + loss->work_lost;
+}
+
+/* What a thread did for operators of others, over the whole recording. */
+struct capture_pool {
+	uint32_t thread;
+	uint64_t work_ns; /* inside of tasks */
+	uint64_t cpu_ns;  /* on a CPU, whatever it did; 0 if not known */
+};
+
+/* What turned out while recording: views repeat it beside the notes of the info. */
+struct capture_note {
+	char text[256];
+};
+
+/* What the probes add, measured on the machine of the recording: constants
+ * that a view may subtract. Before the first execution, or not at all if they
+ * could not be measured. */
+struct capture_overhead {
+	uint64_t own_ns;    /* to the time of each execution */
+	uint64_t nested_ns; /* to the time of whatever it runs inside of, once per execution */
+	uint64_t own[CAPTURE_COUNTERS]; /* the same of each counter */
+	uint64_t nested[CAPTURE_COUNTERS];
+};
+
+/* The end of a complete capture; one that lacks it was cut short. */
+struct capture_end {
+	uint64_t end;
+	char reason[64]; /* "interrupted", "duration reached", "target exited" */
+};
+
+enum capture_type {
+	CAPTURE_THREAD = 1,
+	CAPTURE_SESSION,
+	CAPTURE_OPERATOR,
+	CAPTURE_SHAPES,
+	CAPTURE_EXEC,
+	CAPTURE_RUN,
+	CAPTURE_LOSS,
+	CAPTURE_END,
+	CAPTURE_INFO,
+	CAPTURE_OVERHEAD,
+	CAPTURE_POOL,
+	CAPTURE_NOTE,
+};
+
+struct capture_record {
+	enum capture_type type;
+	union {
+		const struct capture_info *info;
+		struct capture_thread thread;
+		struct capture_session session;
+		struct capture_operator op;
+		struct capture_shapes shapes;
+		struct capture_exec exec;
+		struct capture_run run;
+		struct capture_loss loss;
+		struct capture_end end;
+		struct capture_overhead overhead;
+		struct capture_pool pool;
+		struct capture_note note;
+	};
+};
+
+/*
+ * One who takes the records of one recording, from the first to the last:
+ *
+ *	info ─▶ { definitions, executions, runs, losses, notes, ... } ─▶ end
+ *
+ * The info comes first and once; whatever a record refers to was defined
+ * before; a nested execution precedes the one around it, an execution the
+ * run that it is of. The end comes last, or never: a recording may break off
+ * behind any record, and what was taken so far counts.
+ *
+ * A record, its strings and the info that it points to belong to who hands it
+ * over and are gone when take() returns: a sink copies what it keeps.
+ *
+ * take() returns 0 or a negative errno. -EINVAL, -ERANGE and -E2BIG are of
+ * this record (it contradicts itself or what came before, or is beyond a
+ * limit): it is left out, and others may follow. Any other failure is the
+ * sink's, and every later record gets it again. Whoever made the sink ends
+ * and frees it; it is called from one thread at a time.
+ *
+ * A sink is the first member of what stands behind it, or a member found by
+ * its offset.
+ */
+struct record_sink {
+	int (*take)(struct record_sink *sink, const struct capture_record *record);
+};
+
+static inline int sink_take(struct record_sink *sink, const struct capture_record *record)
+{
+	return sink->take(sink, record);
+}
+
+#endif

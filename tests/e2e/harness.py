@@ -9,7 +9,7 @@ A test is a function that takes a Context and is registered under a sentence:
         ...
 
 Nothing here sleeps for a fixed time: it waits for a line, an answer or an
-exit, each with a limit.
+exit, each with a limit that only a hang reaches (see patience.py).
 """
 
 import collections
@@ -21,14 +21,20 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
-import time
+import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
+sys.path.insert(0, TESTS)
+
+from patience import PERIOD, Patience  # noqa: E402
+
 TARGETS = os.path.join(TESTS, "targets")
-LIMIT = 30  # seconds: for any single thing to happen
+LIMIT = 30  # seconds of patience: for any single thing to happen
+TEST_LIMIT = 300  # likewise: for all of a test
 
 TESTS_REGISTERED = []
 
@@ -44,12 +50,37 @@ class Skipped(Exception):
     """What the test needs is not to be had on this machine."""
 
 
-def test(sentence, limit=90):
-    """Register a test. `limit` is how many seconds it may take."""
+def test(sentence):
+    """Register a test."""
     def register(function):
-        TESTS_REGISTERED.append((sentence, function, limit))
+        TESTS_REGISTERED.append((sentence, function))
         return function
     return register
+
+
+def run_one(function, slower=1):
+    """Run a test, on a machine `slower` than the limits are made for; why it failed, or None."""
+    def look(signum, frame):
+        if patience.over():
+            raise Failure("out of time: it goes on and on")
+
+    context = Context()
+    context.slower = slower
+    patience = Patience(slower * TEST_LIMIT)
+    signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, 1, 1)
+    try:
+        function(context)
+    except Skipped:
+        raise
+    except Failure as failure:
+        return str(failure)
+    except Exception:  # pylint: disable=broad-except
+        return traceback.format_exc()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        context.close()
+    return None
 
 
 def check(condition, message, *details):
@@ -78,19 +109,24 @@ def check_counts(got, expected, what="operators"):
 class Process:
     """A child whose output is collected as it comes."""
 
+    slower = 1  # set by the context
+
     def __init__(self, arguments, **options):
-        self.arguments = arguments
-        self.child = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                      stderr=subprocess.PIPE, **options)
+        self.arguments = list(map(str, arguments))
+        self.child = subprocess.Popen(self.arguments, **{
+            "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+            **options})
         self.pid = self.child.pid
         self.out, self.err = [], []
         self.lines = {"out": queue.Queue(), "err": queue.Queue()}
         self.threads = []
         for name, stream, kept in (("out", self.child.stdout, self.out),
                                    ("err", self.child.stderr, self.err)):
-            thread = threading.Thread(target=self._collect, args=(name, stream, kept), daemon=True)
-            thread.start()
-            self.threads.append(thread)
+            if stream:
+                thread = threading.Thread(target=self._collect, args=(name, stream, kept),
+                                          daemon=True)
+                thread.start()
+                self.threads.append(thread)
 
     def _collect(self, name, stream, kept):
         for line in stream:
@@ -106,22 +142,36 @@ class Process:
     def stderr(self):
         return b"".join(self.err).decode(errors="surrogateescape")
 
-    def line(self, name="out", limit=LIMIT):
-        try:
-            line = self.lines[name].get(timeout=limit)
-        except queue.Empty:
-            line = b""
-        if not line:
-            raise Failure("%s: no line on std%s%s\n%s" % (
-                " ".join(map(str, self.arguments[:3])), name,
-                " within %d s" % limit if line == b"" else ": it ended", self.stderr[-2000:]))
-        return line.decode(errors="surrogateescape")
+    def fail(self, what):
+        raise Failure("%s: %s\n%s" % (" ".join(self.arguments[:4]), what, self.stderr[-2000:]))
 
-    def wait_for(self, text, name="err", limit=LIMIT):
-        """Wait for a line that holds `text`; returns it."""
-        deadline = time.monotonic() + limit
+    def patience(self):
+        """As long as this process works or says something, it does not hang."""
+        return Patience(self.slower * LIMIT, self.pid)
+
+    def line(self, name="out"):
+        """The next line."""
+        patience = self.patience()
+        said = len(self.out) + len(self.err)
         while True:
-            line = self.line(name, max(0.01, deadline - time.monotonic()))
+            try:
+                line = self.lines[name].get(timeout=PERIOD)
+            except queue.Empty:
+                if len(self.out) + len(self.err) > said:
+                    said = len(self.out) + len(self.err)
+                    patience.renew()
+                elif patience.over():
+                    self.fail("no line on std%s, and it does nothing" % name)
+                continue
+            if line is None:
+                self.lines[name].put(None)
+                self.fail("no line on std%s: it ended" % name)
+            return line.decode(errors="surrogateescape")
+
+    def wait_for(self, text, name="err"):
+        """Wait for a line that holds `text`; returns it."""
+        while True:
+            line = self.line(name)
             if text in line:
                 return line
 
@@ -132,15 +182,18 @@ class Process:
     def signal(self, number):
         self.child.send_signal(number)
 
-    def wait(self, limit=LIMIT):
+    def wait(self):
         """Wait for the end; returns the exit status."""
-        try:
-            status = self.child.wait(limit)
-        except subprocess.TimeoutExpired:
-            raise Failure("%s does not end\n%s" % (" ".join(self.arguments[:4]),
-                                                   self.stderr[-2000:])) from None
+        patience = self.patience()
+        while True:
+            try:
+                status = self.child.wait(PERIOD)
+                break
+            except subprocess.TimeoutExpired:
+                if patience.over():
+                    self.fail("it does not end")
         for thread in self.threads:
-            thread.join(limit)
+            thread.join()
         return status
 
     def alive(self):
@@ -151,7 +204,8 @@ class Process:
             self.child.kill()
         self.child.wait()
         with contextlib.suppress(OSError):
-            self.child.stdin.close()
+            if self.child.stdin:
+                self.child.stdin.close()
 
 
 class Target(Process):
@@ -161,12 +215,12 @@ class Target(Process):
         check(json.loads(self.line())["ok"], "the target did not start")
         return self
 
-    def ask_any(self, request, limit=LIMIT):
+    def ask_any(self, request):
         self.write(request + "\n")
-        return json.loads(self.line(limit=limit))
+        return json.loads(self.line())
 
-    def ask(self, request, limit=LIMIT):
-        answer = self.ask_any(request, limit)
+    def ask(self, request):
+        answer = self.ask_any(request)
         check(answer["ok"], "the target cannot do %s" % request, answer)
         return answer
 
@@ -174,8 +228,8 @@ class Target(Process):
 class NodeTarget(Target):
     """run.cjs: node.js with onnxruntime-node."""
 
-    def do(self, action, limit=LIMIT, **arguments):
-        return self.ask(json.dumps({"do": action, **arguments}), limit)
+    def do(self, action, **arguments):
+        return self.ask(json.dumps({"do": action, **arguments}))
 
     def load(self, path, profile=None, replace=None, **options):
         wanted = {"intraOpNumThreads": 1, "logSeverityLevel": 4, **options}
@@ -205,8 +259,8 @@ class OrtTarget(Target):
 class Opprobe(Process):
     """opprobe itself, attached to a process."""
 
-    def attached(self, limit=LIMIT):
-        self.wait_for("attached", limit=limit)
+    def attached(self):
+        self.wait_for("attached")
         return self
 
     def stop(self, status=0):
@@ -354,6 +408,7 @@ class Context:
     """Starts things for one test and cleans all of it up."""
 
     program = objects = None  # set by the runner
+    slower = 1
 
     def __init__(self):
         self.directory = tempfile.mkdtemp(prefix="opprobe-e2e-")
@@ -374,7 +429,7 @@ class Context:
     def start(self, kind, arguments, environment=None, **options):
         process = kind(arguments, cwd=self.directory, env={**os.environ, **(environment or {})},
                        **options)
-        process.directory = self.directory
+        process.directory, process.slower = self.directory, self.slower
         self.processes.append(process)
         return process
 
@@ -425,10 +480,10 @@ class Context:
     def opprobe(self, *arguments, environment=None, **options):
         return self.start(Opprobe, [self.program, *map(str, arguments)], environment, **options)
 
-    def attach(self, target, *arguments, limit=LIMIT):
+    def attach(self, target, *arguments):
         """Attach, and wait until the probes are in place."""
         return self.opprobe("-p", target.pid, "--json", "-o", self.path("capture.opp"), "--trace",
-                            self.path("trace.json"), *arguments).attached(limit)
+                            self.path("trace.json"), *arguments).attached()
 
     def fails(self, *arguments, status=1, **options):
         """Run opprobe, which must fail; returns its sentence."""

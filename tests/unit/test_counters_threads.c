@@ -183,18 +183,23 @@ static void a_thread_is_counted_exactly(void **state)
 	thread_counters_free(counters);
 }
 
-static uint64_t thread_time(void)
+static uint64_t time_of(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	clock_gettime(clock, &now);
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static uint64_t thread_time(void)
+{
+	return time_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void task_clock_agrees_with_the_threads_cpu_time(void **state)
 {
 	struct counter_set set = checked("task-clock");
-	uint64_t start, end, counted;
+	uint64_t start, end, counted, wall;
 	struct thread_counters *counters;
 	struct reading before, after;
 	struct error err = {};
@@ -203,14 +208,23 @@ static void task_clock_agrees_with_the_threads_cpu_time(void **state)
 		skip();
 	counters = thread_counters_new(&set, events_map, SLOTS, &err);
 	assert_int_equal(thread_counters_open(counters, 0, gettid_now(), &err), 0);
+	wall = time_of(CLOCK_MONOTONIC);
 	before = read_event(0);
 	start = thread_time();
 	while (thread_time() - start < 20000000)
 		;
 	end = thread_time();
 	after = read_event(0);
+	wall = time_of(CLOCK_MONOTONIC) - wall;
 	counted = after.value - before.value;
-	assert_in_range(counted, end - start, end - start + 5000000);
+	/*
+	 * Where others want the CPU, each change of threads is some microseconds of the one
+	 * account and not of the other; interrupts and the machine below are in the event's
+	 * alone. More than went by it cannot be, and it pauses with the thread.
+	 */
+	assert_in_range(counted, (end - start) * 97 / 100, wall);
+	if (wall < 2 * (end - start))
+		assert_in_range(counted, 0, end - start + 5000000);
 	thread_counters_free(counters);
 }
 

@@ -350,6 +350,19 @@ static void beyond_its_end_a_cursor_yields_zeroes_and_has_failed(void **state)
 	assert_true(cursor.failed);
 }
 
+static void strings_are_read_one_after_the_other(void **state)
+{
+	static const char bytes[] = "one\0\0three";
+	struct cursor cursor = over(bytes, sizeof(bytes));
+
+	assert_string_equal(cursor_string(&cursor), "one");
+	assert_string_equal(cursor_string(&cursor), "");
+	assert_string_equal(cursor_string(&cursor), "three");
+	assert_true(cursor_end(&cursor) && !cursor.failed);
+	assert_null(cursor_string(&cursor));
+	assert_true(cursor.failed);
+}
+
 static void leb128_numbers_are_read_up_to_64_bits(void **state)
 {
 	static const struct {
@@ -428,6 +441,7 @@ int main(void)
 		cmocka_unit_test(hashes_depend_on_every_byte_word_and_their_order),
 		cmocka_unit_test(a_cursor_knows_where_it_stands),
 		cmocka_unit_test(beyond_its_end_a_cursor_yields_zeroes_and_has_failed),
+		cmocka_unit_test(strings_are_read_one_after_the_other),
 		cmocka_unit_test(leb128_numbers_are_read_up_to_64_bits),
 		cmocka_unit_test(signed_leb128_numbers_are_read_up_to_64_bits),
 	};

@@ -13,39 +13,41 @@
 #include <string.h>
 
 struct cursor {
-	const uint8_t *data;
-	uint64_t size, position;
-	uint64_t address; /* of data[0]: in memory or in a file, for messages */
+	const uint8_t *at, *end;
+	uint64_t offset; /* from a pointer to the address there: in memory, or in a file */
 	bool failed;
 };
 
 static inline void cursor_init(struct cursor *cursor, const void *data, uint64_t size,
 			       uint64_t address)
 {
-	*cursor = (struct cursor){.data = data, .size = size, .address = address};
+	cursor->at = data;
+	cursor->end = cursor->at + size;
+	cursor->offset = address - (uintptr_t)data;
+	cursor->failed = false;
 }
 
 /* Did it fail, or is there nothing left? */
 static inline bool cursor_end(const struct cursor *cursor)
 {
-	return cursor->position >= cursor->size;
+	return cursor->at == cursor->end;
 }
 
 /* Bytes that are left. */
 static inline uint64_t cursor_left(const struct cursor *cursor)
 {
-	return cursor->size - cursor->position;
+	return cursor->end - cursor->at;
 }
 
 static inline uint64_t cursor_address(const struct cursor *cursor)
 {
-	return cursor->address + cursor->position;
+	return cursor->offset + (uintptr_t)cursor->at;
 }
 
 static inline void cursor_fail(struct cursor *cursor)
 {
 	cursor->failed = true;
-	cursor->position = cursor->size;
+	cursor->at = cursor->end;
 }
 
 static inline void cursor_skip(struct cursor *cursor, uint64_t size)
@@ -53,7 +55,7 @@ static inline void cursor_skip(struct cursor *cursor, uint64_t size)
 	if (size > cursor_left(cursor))
 		cursor_fail(cursor);
 	else
-		cursor->position += size;
+		cursor->at += size;
 }
 
 static inline void cursor_read(struct cursor *cursor, void *value, uint64_t size)
@@ -63,20 +65,17 @@ static inline void cursor_read(struct cursor *cursor, void *value, uint64_t size
 		memset(value, 0, size);
 		return;
 	}
-	memcpy(value, cursor->data + cursor->position, size);
-	cursor->position += size;
+	memcpy(value, cursor->at, size);
+	cursor->at += size;
 }
 
 /* Take the next @size bytes as a cursor of their own, which is empty if they are not there. */
 static inline struct cursor cursor_slice(struct cursor *cursor, uint64_t size)
 {
-	struct cursor slice = {.data = cursor->data + cursor->position,
-			       .size = size,
-			       .address = cursor_address(cursor)};
+	struct cursor slice = *cursor;
 
 	cursor_skip(cursor, size);
-	if (cursor->failed)
-		slice.size = 0;
+	slice.end = cursor->failed ? slice.at : cursor->at;
 	return slice;
 }
 
@@ -115,16 +114,19 @@ static inline uint64_t cursor_u64(struct cursor *cursor)
 /* LEB128 (DWARF 5, section 7.6) of more than one byte; what 64 bits do not hold fails. */
 static inline uint64_t cursor_long_uleb(struct cursor *cursor)
 {
+	const uint8_t *at = cursor->at, *end = cursor->end;
 	uint64_t value = 0;
 
-	for (unsigned int shift = 0; shift < 64; shift += 7) {
-		uint8_t byte = cursor_u8(cursor);
+	for (unsigned int shift = 0; at < end && shift < 64; shift += 7) {
+		uint8_t byte = *at++;
 
-		if (cursor->failed || (shift == 63 && byte > 1))
+		if (shift == 63 && byte > 1)
 			break;
 		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
+		if (byte < 0x80) {
+			cursor->at = at;
 			return value;
+		}
 	}
 	cursor_fail(cursor);
 	return 0;
@@ -133,8 +135,8 @@ static inline uint64_t cursor_long_uleb(struct cursor *cursor)
 static inline uint64_t cursor_uleb(struct cursor *cursor)
 {
 	/* Most are small, and captures have some ten per record. */
-	if (!cursor_end(cursor) && cursor->data[cursor->position] < 0x80)
-		return cursor->data[cursor->position++];
+	if (cursor->at < cursor->end && *cursor->at < 0x80)
+		return *cursor->at++;
 	return cursor_long_uleb(cursor);
 }
 
@@ -162,17 +164,14 @@ static inline int64_t cursor_sleb(struct cursor *cursor)
 /* The NUL-terminated string here, or NULL. */
 static inline const char *cursor_string(struct cursor *cursor)
 {
-	const uint8_t *text = cursor->data + cursor->position;
-	const uint8_t *end;
+	const uint8_t *text = cursor->at;
+	const uint8_t *end = cursor_end(cursor) ? NULL : memchr(text, '\0', cursor_left(cursor));
 
-	if (cursor_end(cursor))
-		return NULL;
-	end = memchr(text, '\0', cursor_left(cursor));
 	if (!end) {
 		cursor_fail(cursor);
 		return NULL;
 	}
-	cursor->position += (uint64_t)(end - text) + 1;
+	cursor->at = end + 1;
 	return (const char *)text;
 }
 

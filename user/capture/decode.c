@@ -4,84 +4,81 @@
 #include <errno.h>
 
 /* The bytes of a string inside @c, without a NUL among them. */
-static struct format_cursor get_bytes(struct format_cursor *c)
+static struct cursor get_bytes(struct cursor *c)
 {
-	uint64_t length = format_get_varint(c);
-	struct format_cursor bytes = {.p = c->p, .end = c->p};
+	uint64_t length = cursor_uleb(c);
+	struct cursor bytes = cursor_slice(c, length);
 
-	if (length > (uint64_t)(c->end - c->p) || length > FORMAT_STRING_MAX) {
-		c->bad = true;
-		return bytes;
+	length = cursor_left(&bytes);
+	if (length > FORMAT_STRING_MAX || (length && memchr(bytes.at, '\0', length))) {
+		cursor_fail(c);
+		bytes.end = bytes.at;
 	}
-	bytes.end += length;
-	c->p += length;
-	if (length && memchr(bytes.p, '\0', length))
-		c->bad = true;
 	return bytes;
 }
 
-static void copy_bytes(struct format_cursor *c, char *to, size_t size)
+/* As many of @bytes as fit; a NUL behind them if there is room. */
+static void copy_slice(const struct cursor *bytes, char *to, size_t size)
 {
-	struct format_cursor bytes = get_bytes(c);
-	size_t length = bytes.end - bytes.p;
+	size_t length = cursor_left(bytes) < size ? cursor_left(bytes) : size;
 
-	if (length > size)
-		length = size;
-	memcpy(to, bytes.p, length);
+	memcpy(to, bytes->at, length);
 	if (length < size)
 		to[length] = '\0';
 }
 
+static void copy_bytes(struct cursor *c, char *to, size_t size)
+{
+	struct cursor bytes = get_bytes(c);
+
+	copy_slice(&bytes, to, size);
+}
+
 /* As copy_bytes(), and always ends in a NUL. */
-static void copy_string(struct format_cursor *c, char *to, size_t size)
+static void copy_string(struct cursor *c, char *to, size_t size)
 {
 	copy_bytes(c, to, size - 1);
 	to[size - 1] = '\0';
 }
 
-static int intern(struct decoder *decoder, struct format_cursor *c, const char **string)
+static int intern(struct decoder *decoder, struct cursor *c, const char **string)
 {
-	struct format_cursor bytes = get_bytes(c);
+	struct cursor bytes = get_bytes(c);
 
-	*string = strings_intern(&decoder->strings, (const char *)bytes.p, bytes.end - bytes.p);
+	*string = strings_intern(&decoder->strings, (const char *)bytes.at, cursor_left(&bytes));
 	return *string ? 0 : -ENOMEM;
 }
 
 /* -- info ------------------------------------------------------------------ */
 
-static void decode_event(struct format_cursor c, struct capture_info *info, bool *bad)
+static void decode_event(struct cursor *c, struct capture_info *info)
 {
 	struct capture_event *event = &info->events[info->n_events];
 
 	if (info->n_events == CAPTURE_COUNTERS) {
-		*bad = true;
+		cursor_fail(c);
 		return;
 	}
-	copy_string(&c, event->name, sizeof(event->name));
-	copy_string(&c, event->event, sizeof(event->event));
-	copy_string(&c, event->unit, sizeof(event->unit));
-	event->group = format_get_u32(&c);
-	event->multiplexed = format_get_varint(&c);
+	copy_string(c, event->name, sizeof(event->name));
+	copy_string(c, event->event, sizeof(event->event));
+	copy_string(c, event->unit, sizeof(event->unit));
+	event->group = format_get_u32(c);
+	event->multiplexed = cursor_uleb(c);
 	info->n_events++;
-	*bad |= c.bad;
 }
 
-static void info_string(struct format_cursor c, char *to, size_t size)
+/* A field that is nothing but a string. */
+static void info_string(const struct cursor *c, char *to, size_t size)
 {
-	size_t length = c.end - c.p;
-
-	if (length > size - 1)
-		length = size - 1;
-	memcpy(to, c.p, length);
-	to[length] = '\0';
+	copy_slice(c, to, size - 1);
+	to[size - 1] = '\0';
 }
 
-static void decode_info_field(uint64_t field, struct format_cursor c, struct capture_info *info,
-			      bool *bad)
+static void decode_info_field(uint64_t field, struct cursor *c, struct capture_info *info)
 {
 	switch (field) {
 	case INFO_PID:
-		info->pid = format_get_u32(&c);
+		info->pid = format_get_u32(c);
 		break;
 	case INFO_COMMAND:
 		info_string(c, info->command, sizeof(info->command));
@@ -111,77 +108,73 @@ static void decode_info_field(uint64_t field, struct format_cursor c, struct cap
 		info_string(c, info->host, sizeof(info->host));
 		break;
 	case INFO_CPUS:
-		info->n_cpus = format_get_u32(&c);
+		info->n_cpus = format_get_u32(c);
 		break;
 	case INFO_REALTIME_OFFSET:
-		info->realtime_offset = format_unzigzag(format_get_varint(&c));
+		info->realtime_offset = format_unzigzag(cursor_uleb(c));
 		break;
 	case INFO_START:
-		info->start = format_get_varint(&c);
+		info->start = cursor_uleb(c);
 		break;
 	case INFO_OPPROBE_VERSION:
 		info_string(c, info->opprobe_version, sizeof(info->opprobe_version));
 		break;
 	case INFO_EVENT:
-		decode_event(c, info, bad);
+		decode_event(c, info);
 		break;
 	case INFO_NOTE:
 		if (info->n_notes < CAPTURE_NOTES)
 			info_string(c, info->notes[info->n_notes++], sizeof(info->notes[0]));
 		break;
 	}
-	*bad |= c.bad;
 }
 
-int decode_info(struct format_cursor c, struct capture_info *info)
+int decode_info(struct cursor c, struct capture_info *info)
 {
-	bool bad = false;
+	while (!cursor_end(&c)) {
+		uint64_t field = cursor_uleb(&c);
+		struct cursor payload = cursor_slice(&c, cursor_uleb(&c));
 
-	while (c.p < c.end && !c.bad && !bad) {
-		uint64_t field = format_get_varint(&c);
-		uint64_t length = format_get_varint(&c);
-
-		if (c.bad || length > (uint64_t)(c.end - c.p))
+		if (!c.failed)
+			decode_info_field(field, &payload, info);
+		if (c.failed || payload.failed)
 			return -EBADMSG;
-		decode_info_field(field, (struct format_cursor){.p = c.p, .end = c.p + length},
-				  info, &bad);
-		c.p += length;
 	}
-	return c.bad || bad ? -EBADMSG : 0;
+	return 0;
 }
 
 /* -- definitions ----------------------------------------------------------- */
 
-/* Returns NULL, or what is wrong; @status is -ENOMEM if that is all that is. */
-static const char *define(struct ids *ids, uint32_t id, bool again, int *status)
+/* Returns NULL, or what is wrong; @error is -ENOMEM if that is all that is. */
+static const char *define(struct ids *ids, uint32_t id, bool again, int *error)
 {
 	if (!again && ids_has(ids, id))
 		return "a number that is defined twice";
-	*status = ids_add(ids, id);
-	return *status ? "a number out of range" : NULL;
+	*error = ids_add(ids, id);
+	return *error ? "a number out of range" : NULL;
 }
 
-static const char *decode_thread(struct decoder *decoder, struct format_cursor *c,
-				 struct capture_thread *thread, int *status)
+static const char *decode_thread(struct decoder *decoder, struct cursor *c,
+				 struct capture_thread *thread, int *error)
 {
 	thread->thread = format_get_u32(c);
 	thread->tid = format_get_u32(c);
 	copy_bytes(c, thread->comm, sizeof(thread->comm));
-	return c->bad ? NULL : define(&decoder->threads, thread->thread, true, status);
+	return c->failed ? NULL : define(&decoder->threads, thread->thread, true, error);
 }
 
-static const char *decode_session(struct decoder *decoder, struct format_cursor *c,
-				  struct capture_session *session, int *status)
+static const char *decode_session(struct decoder *decoder, struct cursor *c,
+				  struct capture_session *session, int *error)
 {
 	session->session = format_get_u32(c);
-	session->address = format_get_varint(c);
-	return c->bad ? NULL : define(&decoder->sessions, session->session, false, status);
+	session->address = cursor_uleb(c);
+	return c->failed ? NULL : define(&decoder->sessions, session->session, false, error);
 }
 
-static const char *decode_operator(struct decoder *decoder, struct format_cursor *c,
-				   struct capture_operator *op, int *status)
+static const char *decode_operator(struct decoder *decoder, struct cursor *c,
+				   struct capture_operator *op, int *error)
 {
-	uint64_t flags = format_get_varint(c);
+	uint64_t flags = cursor_uleb(c);
 
 	op->op = format_get_u32(c);
 	op->session = flags & OPERATOR_HAS_SESSION ? format_get_u32(c) : CAPTURE_UNKNOWN;
@@ -189,78 +182,76 @@ static const char *decode_operator(struct decoder *decoder, struct format_cursor
 	op->name_truncated = flags & OPERATOR_NAME_TRUNCATED;
 	if (intern(decoder, c, &op->name) || intern(decoder, c, &op->op_type) ||
 	    intern(decoder, c, &op->domain) || intern(decoder, c, &op->provider))
-		*status = -ENOMEM;
-	if (c->bad || *status)
+		*error = -ENOMEM;
+	if (c->failed || *error)
 		return NULL;
 	if (flags & OPERATOR_HAS_SESSION && !ids_has(&decoder->sessions, op->session))
 		return "an operator of a session that was not defined";
-	return define(&decoder->operators, op->op, false, status);
+	return define(&decoder->operators, op->op, false, error);
 }
 
-static const char *decode_shapes(struct decoder *decoder, struct format_cursor *c,
-				 struct capture_shapes *shapes, int *status)
+static const char *decode_shapes(struct decoder *decoder, struct cursor *c,
+				 struct capture_shapes *shapes, int *error)
 {
 	shapes->shapes = format_get_u32(c);
 	if (intern(decoder, c, &shapes->inputs) || intern(decoder, c, &shapes->outputs))
-		*status = -ENOMEM;
-	shapes->activation_bytes = format_get_varint(c);
-	shapes->parameter_bytes = format_get_varint(c);
-	shapes->output_bytes = format_get_varint(c);
-	return c->bad || *status ? NULL : define(&decoder->shapes, shapes->shapes, false, status);
+		*error = -ENOMEM;
+	shapes->activation_bytes = cursor_uleb(c);
+	shapes->parameter_bytes = cursor_uleb(c);
+	shapes->output_bytes = cursor_uleb(c);
+	return c->failed || *error ? NULL : define(&decoder->shapes, shapes->shapes, false, error);
 }
 
 /* -- executions and runs --------------------------------------------------- */
 
-static void get_counters(struct format_cursor *c, uint32_t counted, uint64_t *counters)
+static void get_counters(struct cursor *c, uint32_t counted, uint64_t *counters)
 {
 	for (; counted; counted &= counted - 1)
-		counters[__builtin_ctz(counted)] = format_get_varint(c);
+		counters[__builtin_ctz(counted)] = cursor_uleb(c);
 }
 
-static uint32_t get_counted(struct decoder *decoder, struct format_cursor *c)
+static uint32_t get_counted(struct decoder *decoder, struct cursor *c)
 {
 	uint32_t counted = format_get_u32(c);
 
 	if (counted >> decoder->n_events) {
-		c->bad = true;
+		cursor_fail(c);
 		return 0;
 	}
 	return counted;
 }
 
 /* The end as a difference to the one before, and the duration. */
-static void get_times(struct decoder *decoder, struct format_cursor *c, uint64_t *start,
-		      uint64_t *end)
+static void get_times(struct decoder *decoder, struct cursor *c, uint64_t *start, uint64_t *end)
 {
 	uint64_t duration;
 
-	decoder->state.time += (uint64_t)format_unzigzag(format_get_varint(c));
+	decoder->state.time += (uint64_t)format_unzigzag(cursor_uleb(c));
 	*end = decoder->state.time;
-	duration = format_get_varint(c);
+	duration = cursor_uleb(c);
 	if (duration > *end)
-		c->bad = true;
+		cursor_fail(c);
 	*start = *end - duration;
 }
 
-static uint32_t get_run(struct decoder *decoder, struct format_cursor *c)
+static uint32_t get_run(struct decoder *decoder, struct cursor *c)
 {
-	int64_t run = format_unzigzag(format_get_varint(c));
+	int64_t run = format_unzigzag(cursor_uleb(c));
 
 	if (run > UINT32_MAX || run < -(int64_t)UINT32_MAX)
-		c->bad = true;
+		cursor_fail(c);
 	else
 		run += decoder->state.run;
 	if (run < 0 || run >= CAPTURE_UNKNOWN)
-		c->bad = true;
-	if (!c->bad)
+		cursor_fail(c);
+	if (!c->failed)
 		decoder->state.run = run;
 	return decoder->state.run;
 }
 
-static const char *decode_exec(struct decoder *decoder, struct format_cursor *c,
-			       struct capture_exec *exec)
+static const char *decode_exec(struct decoder *decoder, struct cursor *c, struct capture_exec *exec)
 {
-	uint32_t fields = format_get_varint(c);
+	uint32_t fields = cursor_uleb(c);
 
 	exec->flags = fields & EXEC_FLAGS;
 	exec->op = format_get_u32(c);
@@ -275,10 +266,10 @@ static const char *decode_exec(struct decoder *decoder, struct format_cursor *c,
 	get_counters(c, exec->counted, exec->counters);
 	exec->work_ns = 0;
 	if (fields & EXEC_WORK) {
-		exec->work_ns = format_get_varint(c);
+		exec->work_ns = cursor_uleb(c);
 		get_counters(c, exec->counted, exec->work_counters);
 	}
-	if (c->bad)
+	if (c->failed)
 		return NULL;
 	if (!ids_has(&decoder->operators, exec->op) ||
 	    (fields & EXEC_HAS_PARENT && !ids_has(&decoder->operators, exec->parent)))
@@ -294,10 +285,9 @@ static const char *decode_exec(struct decoder *decoder, struct format_cursor *c,
 	return NULL;
 }
 
-static const char *decode_run(struct decoder *decoder, struct format_cursor *c,
-			      struct capture_run *run)
+static const char *decode_run(struct decoder *decoder, struct cursor *c, struct capture_run *run)
 {
-	uint64_t flags = format_get_varint(c);
+	uint64_t flags = cursor_uleb(c);
 
 	run->failed = flags & RUN_FAILED;
 	run->run = format_get_u32(c);
@@ -307,7 +297,7 @@ static const char *decode_run(struct decoder *decoder, struct format_cursor *c,
 	get_times(decoder, c, &run->start, &run->end);
 	run->counted = get_counted(decoder, c);
 	get_counters(c, run->counted, run->counters);
-	if (c->bad)
+	if (c->failed)
 		return NULL;
 	if (run->run == CAPTURE_UNKNOWN)
 		return "a run without a number";
@@ -318,57 +308,57 @@ static const char *decode_run(struct decoder *decoder, struct format_cursor *c,
 	return NULL;
 }
 
-static void decode_loss(struct format_cursor *c, struct capture_loss *loss)
+static void decode_loss(struct cursor *c, struct capture_loss *loss)
 {
-	loss->ring_full = format_get_varint(c);
-	loss->too_deep = format_get_varint(c);
-	loss->unnamed = format_get_varint(c);
-	loss->missed = format_get_varint(c);
-	loss->threads_full = format_get_varint(c);
-	loss->work_lost = format_get_varint(c);
+	loss->ring_full = cursor_uleb(c);
+	loss->too_deep = cursor_uleb(c);
+	loss->unnamed = cursor_uleb(c);
+	loss->missed = cursor_uleb(c);
+	loss->threads_full = cursor_uleb(c);
+	loss->work_lost = cursor_uleb(c);
 }
 
-static void decode_overhead(const struct decoder *decoder, struct format_cursor *c,
+static void decode_overhead(const struct decoder *decoder, struct cursor *c,
 			    struct capture_overhead *overhead)
 {
 	*overhead = (struct capture_overhead){};
-	overhead->own_ns = format_get_varint(c);
-	overhead->nested_ns = format_get_varint(c);
+	overhead->own_ns = cursor_uleb(c);
+	overhead->nested_ns = cursor_uleb(c);
 	for (uint32_t i = 0; i < decoder->n_events; i++) {
-		overhead->own[i] = format_get_varint(c);
-		overhead->nested[i] = format_get_varint(c);
+		overhead->own[i] = cursor_uleb(c);
+		overhead->nested[i] = cursor_uleb(c);
 	}
 }
 
-static const char *decode_pool(const struct decoder *decoder, struct format_cursor *c,
+static const char *decode_pool(const struct decoder *decoder, struct cursor *c,
 			       struct capture_pool *pool)
 {
 	pool->thread = format_get_u32(c);
-	pool->work_ns = format_get_varint(c);
-	pool->cpu_ns = format_get_varint(c);
-	return c->bad || ids_has(&decoder->threads, pool->thread)
+	pool->work_ns = cursor_uleb(c);
+	pool->cpu_ns = cursor_uleb(c);
+	return c->failed || ids_has(&decoder->threads, pool->thread)
 		       ? NULL
 		       : "a thread of the pool that was not defined";
 }
 
-int decode_record(struct decoder *decoder, uint8_t type, struct format_cursor c,
+int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		  struct capture_record *record, const char **wrong)
 {
 	const char *problem = NULL;
-	int status = 0;
+	int error = 0;
 
 	switch (type) {
 	case CAPTURE_THREAD:
-		problem = decode_thread(decoder, &c, &record->thread, &status);
+		problem = decode_thread(decoder, &c, &record->thread, &error);
 		break;
 	case CAPTURE_SESSION:
-		problem = decode_session(decoder, &c, &record->session, &status);
+		problem = decode_session(decoder, &c, &record->session, &error);
 		break;
 	case CAPTURE_OPERATOR:
-		problem = decode_operator(decoder, &c, &record->op, &status);
+		problem = decode_operator(decoder, &c, &record->op, &error);
 		break;
 	case CAPTURE_SHAPES:
-		problem = decode_shapes(decoder, &c, &record->shapes, &status);
+		problem = decode_shapes(decoder, &c, &record->shapes, &error);
 		break;
 	case CAPTURE_EXEC:
 		problem = decode_exec(decoder, &c, &record->exec);
@@ -380,7 +370,7 @@ int decode_record(struct decoder *decoder, uint8_t type, struct format_cursor c,
 		decode_loss(&c, &record->loss);
 		break;
 	case CAPTURE_END:
-		record->end.end = format_get_varint(&c);
+		record->end.end = cursor_uleb(&c);
 		copy_string(&c, record->end.reason, sizeof(record->end.reason));
 		break;
 	case CAPTURE_OVERHEAD:
@@ -398,9 +388,9 @@ int decode_record(struct decoder *decoder, uint8_t type, struct format_cursor c,
 	default:
 		return 0;
 	}
-	if (status == -ENOMEM)
-		return status;
-	*wrong = c.bad ? "a record that does not fit its length" : problem;
+	if (error == -ENOMEM)
+		return error;
+	*wrong = c.failed ? "a record that does not fit its length" : problem;
 	if (*wrong)
 		return -EBADMSG;
 	record->type = type;

@@ -20,10 +20,10 @@ struct decoder {
  * type is not known (a later version's: to be skipped), -ENOMEM, or -EBADMSG
  * with @wrong saying what is wrong.
  */
-int decode_record(struct decoder *decoder, uint8_t type, struct format_cursor payload,
+int decode_record(struct decoder *decoder, uint8_t type, struct cursor payload,
 		  struct capture_record *record, const char **wrong);
 /* Decode an info record. Returns 0 or -EBADMSG. */
-int decode_info(struct format_cursor payload, struct capture_info *info);
+int decode_info(struct cursor payload, struct capture_info *info);
 void decoder_free(struct decoder *decoder);
 
 #endif

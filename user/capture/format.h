@@ -9,11 +9,9 @@
 #ifndef OPPROBE_CAPTURE_FORMAT_H
 #define OPPROBE_CAPTURE_FORMAT_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
+#include "../base/cursor.h"
 #include "capture.h"
 
 #define FORMAT_MAGIC	   "\x89OPPCAP\n" /* 8 bytes without the NUL */
@@ -110,39 +108,13 @@ static inline uint8_t *format_put_varint(uint8_t *p, uint64_t value)
 	return p;
 }
 
-/* A bounded reader over bytes that nobody vouches for: what does not fit
- * sets bad and yields 0. */
-struct format_cursor {
-	const uint8_t *p, *end;
-	bool bad;
-};
-
-static inline uint64_t format_get_varint(struct format_cursor *c)
+/* A number of 32 bits at most. */
+static inline uint32_t format_get_u32(struct cursor *cursor)
 {
-	uint64_t value = 0;
-
-	if (c->p < c->end && *c->p < 0x80)
-		return *c->p++;
-	for (unsigned int shift = 0; c->p < c->end && shift < 64; shift += 7) {
-		uint8_t byte = *c->p++;
-
-		if (shift == 63 && byte > 1)
-			break;
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
-			return value;
-	}
-	c->bad = true;
-	c->p = c->end;
-	return 0;
-}
-
-static inline uint32_t format_get_u32(struct format_cursor *c)
-{
-	uint64_t value = format_get_varint(c);
+	uint64_t value = cursor_uleb(cursor);
 
 	if (value > UINT32_MAX)
-		c->bad = true;
+		cursor_fail(cursor);
 	return value;
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "../base/array.h"
 #include "decode.h"
 #include "format.h"
 
@@ -24,11 +25,9 @@ struct capture_reader {
 	char *path;
 	struct capture_info info;
 	struct decoder decoder;
-	uint8_t *chunk; /* the payload that is being read */
-	uint32_t chunk_size;
-	uint64_t payload_at; /* its position in the file */
-	uint64_t position;   /* behind the last byte that was read */
-	struct format_cursor cursor;
+	ARRAY_OF(uint8_t) chunk; /* the payload that is being read */
+	struct cursor cursor;	 /* over it; its addresses are positions in the file */
+	uint64_t position;	 /* behind the last byte that was read */
 	uint32_t records_left;
 	bool partial;  /* the chunk stops before its length */
 	bool ended;    /* the end record was read */
@@ -56,10 +55,10 @@ static ssize_t read_fully(struct capture_reader *reader, void *buffer, size_t si
 	return done;
 }
 
-static int read_failed(const struct capture_reader *reader, int failure, struct error *err)
+static int read_failed(const struct capture_reader *reader, int error, struct error *err)
 {
-	return error_set(err, failure, "cannot read the capture %s: %s", reader->path,
-			 strerror(-failure));
+	return error_set(err, error, "cannot read the capture %s: %s", reader->path,
+			 strerror(-error));
 }
 
 static int damaged(const struct capture_reader *reader, uint64_t position, const char *what,
@@ -97,43 +96,29 @@ static int next_chunk_header(struct capture_reader *reader, uint8_t *header, str
 	return 1;
 }
 
-static int reserve_chunk(struct capture_reader *reader, uint32_t length, struct error *err)
-{
-	uint8_t *chunk;
-
-	if (length <= reader->chunk_size)
-		return 0;
-	chunk = realloc(reader->chunk, length);
-	if (!chunk)
-		return read_failed(reader, -ENOMEM, err);
-	reader->chunk = chunk;
-	reader->chunk_size = length;
-	return 0;
-}
-
 /* Returns 1 with a chunk to read records from, 0 at the end of the file. */
 static int next_chunk(struct capture_reader *reader, struct error *err)
 {
 	uint8_t header[FORMAT_CHUNK_HEADER];
-	int status = next_chunk_header(reader, header, err);
+	int more = next_chunk_header(reader, header, err);
+	uint64_t position = reader->position;
 	uint32_t length;
 	ssize_t n;
 
-	if (status <= 0)
-		return status;
+	if (more <= 0)
+		return more;
 	length = format_get_le32(header);
-	status = reserve_chunk(reader, length, err);
-	if (status)
-		return status;
-	reader->payload_at = reader->position;
-	n = read_fully(reader, reader->chunk, length);
+	if (array_reserve(&reader->chunk, length))
+		return read_failed(reader, -ENOMEM, err);
+	n = read_fully(reader, reader->chunk.items, length);
 	if (n < 0)
 		return read_failed(reader, n, err);
 	reader->partial = n < (ssize_t)length;
-	if (!reader->partial && crc32_z(0, reader->chunk, length) != format_get_le32(header + 8))
-		return damaged(reader, reader->payload_at, "a chunk has a wrong checksum", err);
+	if (!reader->partial &&
+	    crc32_z(0, reader->chunk.items, length) != format_get_le32(header + 8))
+		return damaged(reader, position, "a chunk has a wrong checksum", err);
 	reader->records_left = format_get_le32(header + 4);
-	reader->cursor = (struct format_cursor){.p = reader->chunk, .end = reader->chunk + n};
+	cursor_init(&reader->cursor, reader->chunk.items, n, position);
 	reader->decoder.state = (struct format_state){};
 	return 1;
 }
@@ -142,62 +127,59 @@ static int next_chunk(struct capture_reader *reader, struct error *err)
  * Take the next {type, length, payload} off the chunk. Returns 1, 0 if the
  * chunk holds no further whole record, negative if it contradicts itself.
  */
-static int next_frame(struct capture_reader *reader, uint8_t *type, struct format_cursor *payload,
+static int next_frame(struct capture_reader *reader, uint8_t *type, struct cursor *payload,
 		      struct error *err)
 {
-	struct format_cursor *c = &reader->cursor;
-	const uint8_t *start = c->p;
-	uint64_t length;
+	struct cursor *c = &reader->cursor;
+	uint64_t start = cursor_address(c);
 
-	if (!reader->records_left && c->p == c->end && !reader->partial)
+	if (!reader->records_left && cursor_end(c) && !reader->partial)
 		return 0;
-	if (reader->partial && (!reader->records_left || c->p == c->end)) {
+	if (reader->partial && (!reader->records_left || cursor_end(c))) {
 		set_cut(reader);
 		return 0;
 	}
-	if (!reader->records_left || c->p == c->end)
-		return damaged(reader, reader->payload_at + (c->p - reader->chunk),
-			       "a chunk with another number of records than it says", err);
-	*type = *c->p++;
-	length = format_get_varint(c);
-	if (c->bad || length > (uint64_t)(c->end - c->p)) {
+	if (!reader->records_left || cursor_end(c))
+		return damaged(reader, start, "a chunk with another number of records than it says",
+			       err);
+	*type = cursor_u8(c);
+	*payload = cursor_slice(c, cursor_uleb(c));
+	if (c->failed) {
 		if (!reader->partial)
-			return damaged(reader, reader->payload_at + (start - reader->chunk),
-				       "a record that is longer than its chunk", err);
-		reader->position = reader->payload_at + (start - reader->chunk);
+			return damaged(reader, start, "a record that is longer than its chunk",
+				       err);
+		reader->position = start;
 		set_cut(reader);
 		return 0;
 	}
-	*payload = (struct format_cursor){.p = c->p, .end = c->p + length};
-	c->p += length;
 	reader->records_left--;
 	return 1;
 }
 
 /* The next record of whatever type. Returns 1, 0 at the end, or negative. */
-static int next_record(struct capture_reader *reader, uint8_t *type, struct format_cursor *payload,
+static int next_record(struct capture_reader *reader, uint8_t *type, struct cursor *payload,
 		       struct error *err)
 {
 	for (;;) {
-		int status = reader->finished ? 0 : next_frame(reader, type, payload, err);
+		int got = reader->finished ? 0 : next_frame(reader, type, payload, err);
 
-		if (status || reader->finished)
-			return status;
-		status = next_chunk(reader, err);
-		if (status <= 0)
-			return status;
+		if (got || reader->finished)
+			return got;
+		got = next_chunk(reader, err);
+		if (got <= 0)
+			return got;
 	}
 }
 
 /* Nothing may follow the end record. */
 static int check_end(struct capture_reader *reader, struct error *err)
 {
-	uint64_t position = reader->payload_at + (reader->cursor.p - reader->chunk);
+	uint64_t position = cursor_address(&reader->cursor);
 	uint8_t byte;
 	ssize_t n = 0;
 
 	reader->finished = true;
-	if (reader->cursor.p == reader->cursor.end) {
+	if (cursor_end(&reader->cursor)) {
 		position = reader->position;
 		n = read_fully(reader, &byte, 1);
 		if (n < 0)
@@ -211,29 +193,27 @@ static int check_end(struct capture_reader *reader, struct error *err)
 int capture_reader_next(struct capture_reader *reader, struct capture_record *record,
 			struct error *err)
 {
-	struct format_cursor payload;
+	struct cursor payload;
 	uint8_t type;
 
 	if (reader->ended && !reader->finished)
 		return check_end(reader, err);
 	for (;;) {
-		uint64_t position;
 		const char *wrong;
-		int status = next_record(reader, &type, &payload, err);
+		int got = next_record(reader, &type, &payload, err);
 
-		if (status < 0)
+		if (got < 0)
 			reader->finished = true;
-		if (status <= 0)
-			return status;
-		position = reader->payload_at + (payload.p - reader->chunk);
-		status = decode_record(&reader->decoder, type, payload, record, &wrong);
-		if (status == -ENOMEM)
-			return read_failed(reader, status, err);
-		if (status < 0) {
+		if (got <= 0)
+			return got;
+		got = decode_record(&reader->decoder, type, payload, record, &wrong);
+		if (got == -ENOMEM)
+			return read_failed(reader, got, err);
+		if (got < 0) {
 			reader->finished = true;
-			return damaged(reader, position, wrong, err);
+			return damaged(reader, cursor_address(&payload), wrong, err);
 		}
-		if (status) {
+		if (got) {
 			reader->ended = type == CAPTURE_END;
 			return 1;
 		}
@@ -307,13 +287,13 @@ static int read_header(struct capture_reader *reader, struct error *err)
 /* The info record comes first. */
 static int read_info(struct capture_reader *reader, struct error *err)
 {
-	struct format_cursor payload;
+	struct cursor payload;
 	uint8_t type;
-	int status = next_record(reader, &type, &payload, err);
+	int got = next_record(reader, &type, &payload, err);
 
-	if (status < 0)
-		return status;
-	if (!status)
+	if (got < 0)
+		return got;
+	if (!got)
 		return error_set(err, -EBADMSG,
 				 "the capture %s was cut short before anything was recorded",
 				 reader->path);
@@ -363,7 +343,7 @@ void capture_reader_close(struct capture_reader *reader)
 	if (reader->fd >= 0)
 		close(reader->fd);
 	decoder_free(&reader->decoder);
-	free(reader->chunk);
+	array_free(&reader->chunk);
 	free(reader->path);
 	free(reader);
 }

@@ -320,6 +320,7 @@ static void what_is_no_elf_file_for_these_machines_is_refused(void **state)
 	write_file(path, header, sizeof(header));
 	assert_int_equal(elf_image_open(path, &image, &err), -ENOEXEC);
 	assert_non_null(strstr(err.text, "machine"));
+	assert_non_null(strstr(err.text, "x86_64 and aarch64"));
 	write_file(path, (const uint8_t *)"#!/bin/sh\n", 10);
 	assert_int_equal(elf_image_open(path, &image, &err), -ENOEXEC);
 	assert_int_equal(elf_image_open(fake_directory, &image, &err), -ENOEXEC);

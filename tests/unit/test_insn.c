@@ -8,6 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "target/arch.h"
+#include "target/elf_image.h"
 #include "target/insn_flow.h"
 #include "target/insn_function.h"
 
@@ -21,7 +23,8 @@ struct sample {
 	struct function function;
 };
 
-static void make_sample(struct sample *sample, enum elf_arch arch, const uint8_t *code, size_t size)
+static void make_sample(struct sample *sample, const struct arch *arch, const uint8_t *code,
+			size_t size)
 {
 	size_t position = 0, n = 0;
 
@@ -48,13 +51,13 @@ static void make_words(struct sample *sample, const uint32_t *words, size_t n)
 
 	assert_true(n * 4 <= sizeof(code));
 	memcpy(code, words, n * 4);
-	make_sample(sample, ELF_ARCH_AARCH64, code, n * 4);
+	make_sample(sample, &arch_aarch64, code, n * 4);
 }
 
 #define SAMPLE(sample, ...)                                                                        \
 	do {                                                                                       \
 		static const uint8_t code[] = {__VA_ARGS__};                                       \
-		make_sample(sample, ELF_ARCH_X86_64, code, sizeof(code));                          \
+		make_sample(sample, &arch_x86_64, code, sizeof(code));                             \
 	} while (0)
 
 #define WORDS(sample, ...)                                                                         \
@@ -72,7 +75,7 @@ static void free_sample(struct sample *sample)
 
 static void assert_probe(enum insn_probe expected, size_t length, const char *bytes)
 {
-	assert_int_equal(insn_probe_x86_64((const uint8_t *)bytes, length), expected);
+	assert_int_equal(arch_x86_64.probe((const uint8_t *)bytes, length), expected);
 }
 
 static void x86_64_pushes_branches_and_nops_are_emulated(void **state)
@@ -106,6 +109,11 @@ static void x86_64_prefixes_that_the_kernel_refuses_are_refused(void **state)
 	assert_probe(PROBE_REFUSED, 1, "\xcc");			/* int3 */
 }
 
+static void assert_word(enum insn_probe expected, uint32_t word)
+{
+	assert_int_equal(arch_aarch64.probe((const uint8_t *)&word, sizeof(word)), expected);
+}
+
 static void aarch64_instructions_are_classified_as_the_kernel_does(void **state)
 {
 	static const uint32_t emulated[] = {
@@ -123,11 +131,11 @@ static void aarch64_instructions_are_classified_as_the_kernel_does(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(emulated) / 4; i++)
-		assert_int_equal(insn_probe_aarch64(emulated[i]), PROBE_EMULATED);
+		assert_word(PROBE_EMULATED, emulated[i]);
 	for (size_t i = 0; i < sizeof(stepped) / 4; i++)
-		assert_int_equal(insn_probe_aarch64(stepped[i]), PROBE_STEPPED);
+		assert_word(PROBE_STEPPED, stepped[i]);
 	for (size_t i = 0; i < sizeof(refused) / 4; i++)
-		assert_int_equal(insn_probe_aarch64(refused[i]), PROBE_REFUSED);
+		assert_word(PROBE_REFUSED, refused[i]);
 }
 
 /* -- decoding ----------------------------------------------------------------------- */
@@ -190,12 +198,12 @@ static void written_registers_are_told(void **state)
 
 static void cut_off_instructions_are_not_decoded(void **state)
 {
-	struct disassembler *dis = disassembler_new(ELF_ARCH_X86_64, NULL);
+	struct disassembler *dis = disassembler_new(&arch_x86_64, NULL);
 	struct insn insn;
 
 	assert_int_equal(disassemble(dis, (const uint8_t *)"\xe8\x00\x00", 3, 0, &insn), 0);
 	disassembler_free(dis);
-	assert_int_equal(insn_decode_aarch64((const uint8_t *)"\x00\x00\x00", 3, &insn), 0);
+	assert_int_equal(arch_aarch64.decode(NULL, (const uint8_t *)"\x00\x00\x00", 3, &insn), 0);
 }
 
 /* -- probe points of a function ----------------------------------------------------- */

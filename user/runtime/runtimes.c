@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../target/arch.h"
 #include "../target/elf_image.h"
 
 extern const struct runtime ort_runtime;
@@ -63,7 +64,7 @@ static int locate_in_image(struct elf_image *image, struct location *location, s
 			continue;
 		memset(location, 0, sizeof(*location));
 		location->runtime = runtimes[i];
-		location->architecture = elf_arch_name(image->arch);
+		location->architecture = image->arch->name;
 		memcpy(location->build_id, image->build_id, sizeof(location->build_id));
 		code = elf_image_load(image, err);
 		return code ? code : runtimes[i]->locate(image, location, err);

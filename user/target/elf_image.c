@@ -10,13 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch.h"
 #include "elf_tables.h"
 #include "unwind.h"
-
-const char *elf_arch_name(enum elf_arch arch)
-{
-	return arch == ELF_ARCH_X86_64 ? "x86_64" : "aarch64";
-}
 
 /* -- access ---------------------------------------------------------------- */
 
@@ -244,6 +240,20 @@ static void find_eh_frame(struct elf_image *image)
 	}
 }
 
+static int refuse_machine(const struct elf_image *image, const Elf64_Ehdr *header,
+			  struct error *err)
+{
+	char known[64];
+
+	arch_names(known, sizeof(known));
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
+		return error_set(err, -ENOEXEC,
+				 "%s: not a 64-bit little-endian file; opprobe knows %s",
+				 image->path, known);
+	return error_set(err, -ENOEXEC, "%s: made for machine type %u; opprobe knows %s",
+			 image->path, header->e_machine, known);
+}
+
 static int check_header(struct elf_image *image, struct error *err)
 {
 	const Elf64_Ehdr *header = file_header(image);
@@ -251,19 +261,10 @@ static int check_header(struct elf_image *image, struct error *err)
 	if (!header || image->size < sizeof(*header) ||
 	    memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
 		return error_set(err, -ENOEXEC, "%s: not an ELF file", image->path);
-	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
-		return error_set(err, -ENOEXEC,
-				 "%s: not a 64-bit little-endian file; opprobe knows x86_64 and "
-				 "aarch64",
-				 image->path);
-	if (header->e_machine == EM_X86_64)
-		image->arch = ELF_ARCH_X86_64;
-	else if (header->e_machine == EM_AARCH64)
-		image->arch = ELF_ARCH_AARCH64;
-	else
-		return error_set(err, -ENOEXEC,
-				 "%s: made for machine type %u; opprobe knows x86_64 and aarch64",
-				 image->path, header->e_machine);
+	if (header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB)
+		image->arch = arch_of(header->e_machine);
+	if (!image->arch)
+		return refuse_machine(image, header, err);
 	if (header->e_type != ET_DYN && header->e_type != ET_EXEC)
 		return error_set(err, -ENOEXEC, "%s: neither a program nor a shared library",
 				 image->path);

@@ -3,8 +3,8 @@
  * One ELF file, mapped read-only and looked at without trust: every access
  * goes through elf_view(), which gives NULL outside of the file. Addresses
  * are those that the file was linked for; elf_offset() turns them into the
- * file offsets that uprobes want. Works on files of either architecture, on
- * any machine that is little-endian itself.
+ * file offsets that uprobes want. Works on files of any architecture, on any
+ * machine that is little-endian itself.
  */
 #ifndef OPPROBE_ELF_IMAGE_H
 #define OPPROBE_ELF_IMAGE_H
@@ -14,11 +14,6 @@
 #include <stdint.h>
 
 #include "../base/error.h"
-
-enum elf_arch {
-	ELF_ARCH_X86_64,
-	ELF_ARCH_AARCH64,
-};
 
 #define ELF_SEGMENTS_MAX 32
 
@@ -48,13 +43,14 @@ struct elf_symbol {
 	bool defined;
 };
 
+struct arch;
 struct elf_table; /* a symbol table with its strings */
 
 struct elf_image {
 	char *path; /* as it was opened: for messages */
 	const uint8_t *data;
 	uint64_t size;
-	enum elf_arch arch;
+	const struct arch *arch;
 	bool fixed; /* linked for fixed addresses (ET_EXEC) */
 	char build_id[41];
 	struct elf_range segments[ELF_SEGMENTS_MAX]; /* PT_LOAD */
@@ -86,8 +82,6 @@ void elf_image_close(struct elf_image *image);
  * .gnu_debuglink). -ENOEXEC for a damaged file, -ENOMEM.
  */
 int elf_image_load(struct elf_image *image, struct error *err);
-
-const char *elf_arch_name(enum elf_arch arch);
 
 /* @size bytes at @address, or NULL if they are not all in one segment of the file. */
 const void *elf_view(const struct elf_image *image, uint64_t address, uint64_t size);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch.h"
+
 #ifndef DT_RELR
 #define DT_RELRSZ 35
 #define DT_RELR	  36
@@ -208,27 +210,25 @@ static void relr_read(struct elf_image *image, const uint64_t *relr, size_t n, s
 	}
 }
 
+static bool is_symbolic(const struct arch *arch, uint32_t type)
+{
+	for (size_t i = 0; i < ARCH_SYMBOLIC_MAX; i++)
+		if (type == arch->symbolic[i])
+			return true;
+	return false;
+}
+
 static void rela_add(struct elf_image *image, const Elf64_Rela *rela)
 {
 	struct elf_pointer pointer = {.slot = rela->r_offset};
 	uint32_t index = ELF64_R_SYM(rela->r_info);
 	struct elf_symbol symbol;
-	bool relative, symbolic;
+	uint32_t type = ELF64_R_TYPE(rela->r_info);
 
-	if (image->arch == ELF_ARCH_X86_64) {
-		relative = ELF64_R_TYPE(rela->r_info) == R_X86_64_RELATIVE;
-		symbolic = ELF64_R_TYPE(rela->r_info) == R_X86_64_64 ||
-			   ELF64_R_TYPE(rela->r_info) == R_X86_64_GLOB_DAT ||
-			   ELF64_R_TYPE(rela->r_info) == R_X86_64_JUMP_SLOT;
-	} else {
-		relative = ELF64_R_TYPE(rela->r_info) == R_AARCH64_RELATIVE;
-		symbolic = ELF64_R_TYPE(rela->r_info) == R_AARCH64_ABS64 ||
-			   ELF64_R_TYPE(rela->r_info) == R_AARCH64_GLOB_DAT ||
-			   ELF64_R_TYPE(rela->r_info) == R_AARCH64_JUMP_SLOT;
-	}
-	if (relative) {
+	if (type == image->arch->relative) {
 		pointer.value = (uint64_t)rela->r_addend;
-	} else if (symbolic && image->dynamic_symbols && index < image->dynamic_symbols->n) {
+	} else if (is_symbolic(image->arch, type) && image->dynamic_symbols &&
+		   index < image->dynamic_symbols->n) {
 		pointer.symbol = index;
 		if (symbol_get(image->dynamic_symbols, index, &symbol) && symbol.defined)
 			pointer.value = symbol.address + (uint64_t)rela->r_addend;

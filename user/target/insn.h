@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One machine instruction, said in words that hold for both architectures:
+ * One machine instruction, said in words that hold for all architectures:
  * where control goes, which registers change, and whether the kernel can
  * place a uprobe on it and at what cost. Registers have their DWARF numbers.
  */
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "elf_image.h"
+#include "../base/error.h"
 
 enum insn_kind {
 	INSN_PLAIN,
@@ -73,26 +73,10 @@ static inline bool insn_ends_flow(const struct insn *insn)
 	       insn->kind == INSN_RETURN || insn->kind == INSN_TRAP;
 }
 
-/* The calling convention (System V AMD64 psABI 3.2; AAPCS64 6), in DWARF numbers. */
-struct abi {
-	int sp;
-	int fp;		    /* where there is a frame pointer */
-	int args[4];	    /* first integer arguments */
-	int result_address; /* holds the address of a result that is returned in memory */
-	/*
-	 * Where a function that returns its result in memory has its first
-	 * arguments: the result's address takes the first register on x86-64,
-	 * one of its own on arm64.
-	 */
-	int first_after_result, second_after_result;
-	uint64_t clobbered; /* by any call */
-};
-
-const struct abi *insn_abi(enum elf_arch arch);
-
+struct arch;
 struct disassembler;
 
-struct disassembler *disassembler_new(enum elf_arch arch, struct error *err);
+struct disassembler *disassembler_new(const struct arch *arch, struct error *err);
 void disassembler_free(struct disassembler *dis);
 /*
  * Decode one instruction at @code, @size bytes of which may be read. Returns
@@ -103,13 +87,5 @@ unsigned int disassemble(struct disassembler *dis, const uint8_t *code, size_t s
 /* Its text, in AT&T syntax on x86-64; "" if it cannot be decoded. */
 void disassemble_text(struct disassembler *dis, const uint8_t *code, size_t size, uint64_t address,
 		      char *text, size_t text_size);
-
-/* One architecture's part of disassemble(). */
-unsigned int insn_decode_x86_64(struct disassembler *dis, const uint8_t *code, size_t size,
-				struct insn *insn);
-unsigned int insn_decode_aarch64(const uint8_t *code, size_t size, struct insn *insn);
-/* How the kernel's uprobes treat an instruction: by its bytes alone. */
-enum insn_probe insn_probe_x86_64(const uint8_t *code, size_t length);
-enum insn_probe insn_probe_aarch64(uint32_t word);
 
 #endif

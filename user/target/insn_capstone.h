@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What insn.c and insn_x86_64.c share: the disassembler's handle. */
+/* What insn.c and arch_x86_64.c share: the disassembler's handle. */
 #ifndef OPPROBE_INSN_CAPSTONE_H
 #define OPPROBE_INSN_CAPSTONE_H
 
 #include <capstone/capstone.h>
 
-#include "elf_image.h"
+struct arch;
 
 struct disassembler {
-	enum elf_arch arch;
+	const struct arch *arch;
 	csh handle;
 	cs_insn *insn; /* the latest one */
 };

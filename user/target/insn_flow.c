@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "arch.h"
+#include "elf_image.h"
+
 static flow_id add_value(struct flow *flow, struct flow_value value)
 {
 	flow->values[flow->n] = value;
@@ -377,7 +380,7 @@ static void learn(const struct flow *flow, int reg, struct flow_held *held)
 void flow_start(struct flow *flow, const struct function *function)
 {
 	const struct function_part *part = &function->parts[0];
-	const struct abi *abi = insn_abi(function->image->arch);
+	const struct abi *abi = &function->image->arch->abi;
 	struct flow_held held[REGS_MAX] = {{.kind = HELD_NOTHING}};
 	uint64_t watched = ~abi->clobbered & ~(1ULL << abi->sp | 1ULL << abi->fp);
 

@@ -6,16 +6,12 @@
 #include <string.h>
 
 #include "../base/cursor.h"
+#include "arch.h"
 #include "elf_image.h"
 
 /* Pointer encodings (LSB, "DWARF Exception Header Encoding"). */
 #define PE_OMIT	    0xff
 #define PE_INDIRECT 0x80
-
-/* DWARF numbers of the stack pointer and of the return address. */
-#define X86_64_SP  7
-#define X86_64_RA  16
-#define AARCH64_SP 31
 
 #define STATES_MAX 16 /* nested DW_CFA_remember_state: compilers use one */
 
@@ -515,17 +511,15 @@ static bool frame_at(const struct elf_image *image, const struct code_range *ran
 
 int32_t unwind_stack_depth(struct elf_image *image, const struct code_range *range, uint64_t pc)
 {
-	bool x86 = image->arch == ELF_ARCH_X86_64;
+	const struct arch *arch = image->arch;
 	struct frame_state state;
-	int64_t fixed = x86 ? 8 : 0;
 
 	if (!frame_at(image, range, pc, &state) || !state.known ||
-	    state.cfa_register != (x86 ? X86_64_SP : AARCH64_SP))
+	    state.cfa_register != (uint64_t)arch->abi.sp)
 		return -1;
-	/* On x86-64 the CFA lies above the return address that the call pushed. */
-	if (state.cfa_offset < fixed || state.cfa_offset > INT32_MAX)
+	if (state.cfa_offset < arch->entry_offset || state.cfa_offset > INT32_MAX)
 		return -1;
-	return (int32_t)(state.cfa_offset - fixed);
+	return (int32_t)(state.cfa_offset - arch->entry_offset);
 }
 
 /*
@@ -535,25 +529,19 @@ int32_t unwind_stack_depth(struct elf_image *image, const struct code_range *ran
  */
 static uint64_t first_real_insn(const struct elf_image *image, const struct code_range *range)
 {
-	static const uint8_t nop_x86_64[] = {0x90};
-	static const uint8_t nop_aarch64[] = {0x1f, 0x20, 0x03, 0xd5};
-	bool x86 = image->arch == ELF_ARCH_X86_64;
-	const uint8_t *nop = x86 ? nop_x86_64 : nop_aarch64;
-	size_t length = x86 ? sizeof(nop_x86_64) : sizeof(nop_aarch64);
+	size_t length = image->arch->nop_size;
 	const uint8_t *code = elf_view(image, range->start, length);
 
-	return code && !memcmp(code, nop, length) ? range->start + length : range->start;
+	return code && !memcmp(code, image->arch->nop, length) ? range->start + length
+							       : range->start;
 }
 
 bool unwind_is_entry(struct elf_image *image, const struct code_range *range)
 {
-	bool x86 = image->arch == ELF_ARCH_X86_64;
+	const struct arch *arch = image->arch;
 	struct frame_state state;
 
-	if (!frame_at(image, range, first_real_insn(image, range), &state) || !state.known)
-		return false;
-	if (x86)
-		return state.cfa_register == X86_64_SP && state.cfa_offset == 8 &&
-		       state.saved == 1ULL << X86_64_RA;
-	return state.cfa_register == AARCH64_SP && state.cfa_offset == 0 && !state.saved;
+	return frame_at(image, range, first_real_insn(image, range), &state) && state.known &&
+	       state.cfa_register == (uint64_t)arch->abi.sp &&
+	       state.cfa_offset == arch->entry_offset && state.saved == arch->entry_saved;
 }

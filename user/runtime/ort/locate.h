@@ -6,6 +6,7 @@
 #ifndef OPPROBE_ORT_LOCATE_H
 #define OPPROBE_ORT_LOCATE_H
 
+#include "../../target/arch.h"
 #include "../../target/code_refs.h"
 #include "../../target/elf_image.h"
 #include "../../target/insn_flow.h"

@@ -260,7 +260,7 @@ static int add_exits(struct finder *finder, const struct function *function,
 
 static int add_by_index(struct finder *finder, const struct candidate *found, struct error *err)
 {
-	const struct abi *abi = insn_abi(finder->image->arch);
+	const struct abi *abi = &finder->image->arch->abi;
 	struct site site = {.role = SITE_OP_ENTER,
 			    .convention = OP_BY_INDEX,
 			    .routes = found->routes,

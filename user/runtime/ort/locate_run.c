@@ -23,6 +23,7 @@
 /* What the small function at @address returns, if that is a constant. */
 static bool constant_result(struct finder *finder, uint64_t address, uint64_t *value)
 {
+	int result = finder->image->arch->abi.result;
 	struct code_range range;
 	struct function function;
 	bool found = false;
@@ -37,9 +38,8 @@ static bool constant_result(struct finder *finder, uint64_t address, uint64_t *v
 			flow_step(finder->flow, &part->insns[i]);
 			if (part->insns[i].kind != INSN_PLAIN && part->insns[i].kind != INSN_RETURN)
 				break;
-			/* Results are in register 0 on both architectures. */
 			found = part->insns[i].kind == INSN_RETURN &&
-				flow_is_const(finder->flow, flow_reg(finder->flow, 0), value);
+				flow_is_const(finder->flow, flow_reg(finder->flow, result), value);
 		}
 	}
 	function_free(&function);
@@ -58,11 +58,10 @@ static size_t table_length(const struct elf_image *image, uint64_t address, size
 	return n;
 }
 
-/* arm64's adrp: the page of an address, completed by a later instruction. */
+/* The page of an address, which a later instruction completes. */
 static bool is_half_address(const struct elf_image *image, const struct insn *insn)
 {
-	return image->arch == ELF_ARCH_AARCH64 && insn->effect == EFFECT_CONST &&
-	       !(insn->target & 0xfff);
+	return image->arch->page_first && insn->effect == EFFECT_CONST && !(insn->target & 0xfff);
 }
 
 /* The API table: the one that GetApi() has the address of. 0 if there is none, or two. */
@@ -210,7 +209,7 @@ static bool find_run(struct finder *finder, struct code_range *run, unsigned int
 
 static void locate_run(struct finder *finder)
 {
-	const struct abi *abi = insn_abi(finder->image->arch);
+	const struct abi *abi = &finder->image->arch->abi;
 	struct site site = {.role = SITE_RUN_ENTER, .function = finder->n_functions++};
 	size_t before = finder->location->n_sites, n = 0;
 	const struct insn *exits[FUNCTION_EXITS_MAX], *entry = NULL;
@@ -242,7 +241,7 @@ static void locate_run(struct finder *finder)
 /* The virtual destructors: the complete object's, and the one that deletes it. */
 static void locate_session_end(struct finder *finder)
 {
-	const struct abi *abi = insn_abi(finder->image->arch);
+	const struct abi *abi = &finder->image->arch->abi;
 	size_t before = finder->location->n_sites;
 	struct code_range range;
 	uint64_t previous = 0;

@@ -96,7 +96,7 @@ static const char invoker_symbol[] =
 
 static int add_task_sites(struct finder *finder, const struct code_range *range)
 {
-	const struct abi *abi = insn_abi(finder->image->arch);
+	const struct abi *abi = &finder->image->arch->abi;
 	struct site site = {
 		.role = SITE_TASK_ENTER, .routes = ROUTE_RTTI, .function = finder->n_functions++};
 	const struct insn *exits[FUNCTION_EXITS_MAX], *entry = NULL;

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Fixed-width instructions, decoded from their bits (Arm ARM DDI 0487, C4.1). */
-#include <string.h>
+/*
+ * arm64: instructions decoded from their bits (Arm ARM DDI 0487, C4.1), what
+ * the kernel makes of them under a probe, and raw scans of code.
+ */
+#include <capstone/capstone.h>
+#include <elf.h>
 
-#include "insn.h"
+#include "arch.h"
+#include "code_scan.h"
+#include "elf_image.h"
 
 #define REG_LINK 30
 #define REG_SP	 31
@@ -17,6 +23,12 @@ static int64_t sign_extend(uint32_t value, unsigned int width)
 	uint32_t sign = 1U << (width - 1);
 
 	return (int64_t)(value ^ sign) - (int64_t)sign;
+}
+
+/* Of adr, and in pages of adrp. */
+static int64_t adr_immediate(uint32_t word)
+{
+	return sign_extend(bits(word, 23, 5) << 2 | bits(word, 30, 29), 21);
 }
 
 /* hint space: the ones that the kernel steps, aarch64_insn_is_steppable_hint(). */
@@ -46,8 +58,10 @@ static bool hint_is_steppable(uint32_t word)
  * for uprobes (commit acc450aa0709), nor are other branches, exceptions,
  * msr, exclusives and the memory copy instructions; the rest is stepped.
  */
-enum insn_probe insn_probe_aarch64(uint32_t word)
+static enum insn_probe probe(const uint8_t *code, size_t length)
 {
+	uint32_t word = length == sizeof(word) ? code_word(code) : 0;
+
 	if ((word & 0x7c000000) == 0x14000000 || /* b, bl */
 	    (word & 0xff000010) == 0x54000000 || /* b.cond */
 	    (word & 0x7c000000) == 0x34000000 || /* cbz, cbnz, tbz, tbnz */
@@ -119,7 +133,7 @@ static void decode_immediate(uint32_t word, struct insn *insn)
 	uint32_t rd = bits(word, 4, 0), rn = bits(word, 9, 5);
 
 	if ((word & 0x1f000000) == 0x10000000) {
-		int64_t value = sign_extend(bits(word, 23, 5) << 2 | bits(word, 30, 29), 21);
+		int64_t value = adr_immediate(word);
 
 		insn->target = word >> 31 ? (insn->address & ~0xfffULL) + ((uint64_t)value << 12)
 					  : insn->address + (uint64_t)value;
@@ -224,15 +238,16 @@ static void decode_memory(uint32_t word, struct insn *insn)
 		insn->reg = REG_NONE;
 }
 
-unsigned int insn_decode_aarch64(const uint8_t *code, size_t size, struct insn *insn)
+static unsigned int decode(struct disassembler *dis, const uint8_t *code, size_t size,
+			   struct insn *insn)
 {
 	uint32_t word;
 
+	(void)dis;
 	if (size < sizeof(word))
 		return 0;
-	memcpy(&word, code, sizeof(word));
+	word = code_word(code);
 	insn->length = sizeof(word);
-	insn->probe = (uint8_t)insn_probe_aarch64(word);
 	switch (bits(word, 28, 25)) {
 	case 0x8:
 	case 0x9:
@@ -260,3 +275,121 @@ unsigned int insn_decode_aarch64(const uint8_t *code, size_t size, struct insn *
 	}
 	return insn->length;
 }
+
+/* -- raw scans ---------------------------------------------------------------------- */
+
+#define ADRP_REACH 24 /* instructions from an adrp to the one that completes it */
+
+/* The adrp @word at @from made @page in a register: who adds the rest? */
+static void complete_adrp(struct code_scan *scan, const uint8_t *code, size_t left, uint32_t word,
+			  uint64_t from, uint64_t page)
+{
+	uint32_t reg = word & 31;
+
+	for (size_t i = 4; i <= 4 * ADRP_REACH && i + 4 <= left; i += 4) {
+		uint32_t next = code_word(code + i);
+
+		if ((next & 0xffc00000) == 0x91000000 && (next >> 5 & 31) == reg)
+			code_scan_found(scan, from, page + (next >> 10 & 0xfff));
+		else if ((next & 0xffc00000) == 0xf9400000 && (next >> 5 & 31) == reg)
+			code_scan_found(scan, from, page + (next >> 10 & 0xfff) * 8);
+		if ((next & 0x9f00001f) == (0x90000000 | reg))
+			return;
+	}
+}
+
+static void scan_code(struct code_scan *scan, const uint8_t *code, size_t size, uint64_t address)
+{
+	for (size_t i = 0; i + 4 <= size; i += 4) {
+		uint32_t word = code_word(code + i);
+		uint64_t page;
+
+		if ((word & 0x1f000000) != 0x10000000)
+			continue;
+		if (!(word >> 31)) {
+			code_scan_found(scan, address + i,
+					address + i + (uint64_t)adr_immediate(word));
+			continue;
+		}
+		page = ((address + i) & ~0xfffULL) + ((uint64_t)adr_immediate(word) << 12);
+		if (page + 0x8000 > scan->low && page <= scan->high)
+			complete_adrp(scan, code + i, size - i, word, address + i, page);
+	}
+}
+
+static void scan_transfers(struct transfer_scan *scan, const uint8_t *code, size_t size,
+			   uint64_t address)
+{
+	for (size_t i = 0; i + 4 <= size; i += 4) {
+		uint32_t word = code_word(code + i);
+		enum code_transfer kind = TRANSFER_JUMP;
+		int64_t distance;
+
+		if ((word & 0x7c000000) == 0x14000000) {
+			kind = word >> 31 ? TRANSFER_CALL : TRANSFER_JUMP;
+			distance = (int64_t)((word & 0x3ffffff) ^ 0x2000000) - 0x2000000;
+		} else if ((word & 0xff000000) == 0x54000000 || (word & 0x7e000000) == 0x34000000) {
+			distance = (int64_t)((word >> 5 & 0x7ffff) ^ 0x40000) - 0x40000;
+		} else if ((word & 0x7e000000) == 0x36000000) {
+			distance = (int64_t)((word >> 5 & 0x3fff) ^ 0x2000) - 0x2000;
+		} else {
+			continue;
+		}
+		transfer_found(scan, kind, address + i, address + i + (uint64_t)(distance * 4));
+	}
+}
+
+/* -- stubs, and the table ------------------------------------------------------------- */
+
+/* [bti c] adrp x16, page; ldr x17, [x16, #slot] */
+static bool stub_slot(const struct elf_image *image, uint64_t address, uint64_t *slot)
+{
+	const uint8_t *code = elf_view(image, address, 12);
+	uint32_t adrp, load;
+
+	if (!code)
+		return false;
+	if (code_word(code) == 0xd503245f) {
+		code += 4;
+		address += 4;
+	}
+	adrp = code_word(code);
+	load = code_word(code + 4);
+	if ((adrp & 0x9f00001f) != 0x90000010 || (load & 0xffc003ff) != 0xf9400211)
+		return false;
+	*slot = (address & ~0xfffULL) + ((uint64_t)adr_immediate(adrp) << 12) +
+		(load >> 10 & 0xfff) * 8;
+	return true;
+}
+
+static const uint8_t nop[] = {0x1f, 0x20, 0x03, 0xd5};
+
+const struct arch arch_aarch64 = {
+	.name = "aarch64",
+	.machine = EM_AARCH64,
+	.abi =
+		{
+			.sp = REG_SP,
+			.fp = 29,
+			.args = {0, 1, 2, 3},
+			.result = 0,
+			.result_address = 8,
+			.first_after_result = 0,
+			.second_after_result = 1,
+			/* x0 to x18, x30 */
+			.clobbered = 0x7ffff | 1ULL << REG_LINK,
+		},
+	.relative = R_AARCH64_RELATIVE,
+	.symbolic = {R_AARCH64_ABS64, R_AARCH64_GLOB_DAT, R_AARCH64_JUMP_SLOT},
+	.nop = nop,
+	.nop_size = sizeof(nop),
+	.scan = scan_code,
+	.scan_transfers = scan_transfers,
+	.scan_reach = 4 * (ADRP_REACH + 1),
+	.page_first = true,
+	.stub_slot = stub_slot,
+	.decode = decode,
+	.probe = probe,
+	.capstone_arch = CS_ARCH_ARM64,
+	.capstone_mode = CS_MODE_LITTLE_ENDIAN,
+};

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * x86-64: instructions by way of capstone, what the kernel makes of them under
+ * a probe, and raw scans of code.
+ */
+#include <elf.h>
 #include <string.h>
 
-#include "insn.h"
+#include "arch.h"
+#include "code_scan.h"
+#include "elf_image.h"
 #include "insn_capstone.h"
 
 /* The DWARF number of a register of any width, or REG_NONE (psABI, figure 3.36). */
@@ -70,7 +77,7 @@ static int register_number(unsigned int reg)
  * own nops, if they have no operand-size prefix; push_setup_xol_ops()
  * (since 5.0) pushes of a register. Later kernels emulate more.
  */
-enum insn_probe insn_probe_x86_64(const uint8_t *code, size_t length)
+static enum insn_probe probe(const uint8_t *code, size_t length)
 {
 	static const uint8_t nops[8][8] = {
 		{0x90},
@@ -356,11 +363,10 @@ static void set_control(const struct disassembler *dis, const cs_insn *cs, struc
 	}
 }
 
-unsigned int insn_decode_x86_64(struct disassembler *dis, const uint8_t *code, size_t size,
-				struct insn *insn)
+static unsigned int decode(struct disassembler *dis, const uint8_t *code, size_t size,
+			   struct insn *insn)
 {
 	uint64_t address = insn->address;
-	const uint8_t *start = code;
 	cs_regs read, written;
 	uint8_t n_read, n_written;
 	const cs_insn *cs = dis->insn;
@@ -368,7 +374,6 @@ unsigned int insn_decode_x86_64(struct disassembler *dis, const uint8_t *code, s
 	if (!cs_disasm_iter(dis->handle, &code, &size, &address, dis->insn))
 		return 0;
 	insn->length = (uint8_t)cs->size;
-	insn->probe = (uint8_t)insn_probe_x86_64(start, cs->size);
 	set_control(dis, cs, insn);
 	if (insn->kind == INSN_PLAIN)
 		set_effect(cs, insn);
@@ -383,3 +388,164 @@ unsigned int insn_decode_x86_64(struct disassembler *dis, const uint8_t *code, s
 		insn->written = 1ULL << insn->reg;
 	return insn->length;
 }
+
+/* -- raw scans ----------------------------------------------------------------------- */
+
+#define BYTES(byte) (0x0101010101010101ULL * (byte))
+
+static uint64_t long_at(const uint8_t *code)
+{
+	uint64_t value;
+
+	memcpy(&value, code, sizeof(value));
+	return value;
+}
+
+/*
+ * Bit 7 of each byte of @bytes that is 0; bits above the first may be set as
+ * well for a byte of 1, so this is a filter.
+ */
+static uint64_t zero_bytes(uint64_t bytes)
+{
+	return (bytes - BYTES(0x01)) & ~bytes & BYTES(0x80);
+}
+
+/*
+ * REX.W lea or mov of 8 bytes, or a move into a vector register (0f 10, 16,
+ * 28, 6f, 7e), with a %rip-relative operand (mod 0, rm 5).
+ */
+static bool makes_address(const uint8_t *code)
+{
+	if ((code[2] & 0xc7) != 0x05)
+		return false;
+	if ((code[0] & 0xfb) == 0x48)
+		return code[1] == 0x8d || code[1] == 0x8b;
+	return code[0] == 0x0f && (code[1] == 0x10 || code[1] == 0x16 || code[1] == 0x28 ||
+				   code[1] == 0x6f || code[1] == 0x7e);
+}
+
+/* Which of the eight instructions that begin in @code may make an address. */
+static uint64_t may_make_address(const uint8_t *code)
+{
+	uint64_t first = long_at(code), third = long_at(code + 2);
+
+	return (zero_bytes((first & BYTES(0xfb)) ^ BYTES(0x48)) | zero_bytes(first ^ BYTES(0x0f))) &
+	       zero_bytes((third & BYTES(0xc7)) ^ BYTES(0x05));
+}
+
+static void scan_code(struct code_scan *scan, const uint8_t *code, size_t size, uint64_t address)
+{
+	for (size_t i = 0; i + 7 <= size; i++) {
+		if (i + 10 <= size && !may_make_address(code + i)) {
+			i += 7;
+			continue;
+		}
+		/* The eight behind the filter, or the last ones of the window. */
+		for (size_t end = i + 8; i < end && i + 7 <= size; i++)
+			if (makes_address(code + i))
+				code_scan_found(scan, address + i,
+						address + i + 7 +
+							(uint64_t)(int32_t)code_word(code + i + 3));
+		i--;
+	}
+}
+
+/* Without position independence an address is any immediate of 32 bits. */
+static void scan_fixed(struct code_scan *scan, const uint8_t *code, size_t size, uint64_t address)
+{
+	if (scan->low > UINT32_MAX)
+		return;
+	for (size_t i = 1; i + 4 <= size; i++) {
+		uint32_t word = code_word(code + i);
+
+		if (word >= scan->low && word <= scan->high)
+			code_scan_found(scan, address + i - 1, word);
+	}
+}
+
+static void scan_transfer(struct transfer_scan *scan, const uint8_t *code, size_t left,
+			  uint64_t address)
+{
+	enum code_transfer kind = code[0] == 0xe8 ? TRANSFER_CALL : TRANSFER_JUMP;
+	size_t length = 5;
+
+	if (code[0] == 0x0f && left >= 6 && (code[1] & 0xf0) == 0x80)
+		length = 6;
+	else if (code[0] != 0xe8 && code[0] != 0xe9)
+		return;
+	transfer_found(scan, kind, address,
+		       address + length + (uint64_t)(int32_t)code_word(code + length - 4));
+}
+
+static void scan_transfers(struct transfer_scan *scan, const uint8_t *code, size_t size,
+			   uint64_t address)
+{
+	for (size_t i = 0; i + 5 <= size; i++) {
+		if (i + 8 <= size) {
+			uint64_t first = long_at(code + i);
+
+			if (!zero_bytes((first & BYTES(0xfe)) ^ BYTES(0xe8)) &&
+			    !zero_bytes(first ^ BYTES(0x0f))) {
+				i += 7;
+				continue;
+			}
+		}
+		scan_transfer(scan, code + i, size - i, address + i);
+	}
+}
+
+/* -- stubs, and the table ------------------------------------------------------------- */
+
+/* [endbr64] [bnd] jmp *slot(%rip) */
+static bool stub_slot(const struct elf_image *image, uint64_t address, uint64_t *slot)
+{
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	const uint8_t *code = elf_view(image, address, 11);
+	size_t i = 0;
+
+	if (!code)
+		return false;
+	if (!memcmp(code, endbr64, sizeof(endbr64)))
+		i += sizeof(endbr64);
+	if (code[i] == 0xf2)
+		i++;
+	if (code[i] != 0xff || code[i + 1] != 0x25)
+		return false;
+	*slot = address + i + 6 + (uint64_t)(int32_t)code_word(code + i + 2);
+	return true;
+}
+
+static const uint8_t nop[] = {0x90};
+
+const struct arch arch_x86_64 = {
+	.name = "x86_64",
+	.machine = EM_X86_64,
+	.abi =
+		{
+			.sp = 7,
+			.fp = 6,
+			.args = {5, 4, 1, 2}, /* rdi, rsi, rdx, rcx */
+			.result = 0,
+			.result_address = 5,
+			.first_after_result = 4,
+			.second_after_result = 1,
+			/* rax, rdx, rcx, rsi, rdi, r8 to r11, all of the vector registers */
+			.clobbered = 0x37 | 0xf00 | 0xffffffffULL << REG_XMM,
+		},
+	.relative = R_X86_64_RELATIVE,
+	.symbolic = {R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT},
+	.entry_offset = 8, /* the call has pushed the return address: register 16 */
+	.entry_saved = 1ULL << 16,
+	.nop = nop,
+	.nop_size = sizeof(nop),
+	.scan = scan_code,
+	.scan_fixed = scan_fixed,
+	.scan_transfers = scan_transfers,
+	.scan_reach = 15, /* the longest instruction */
+	.stub_slot = stub_slot,
+	.decode = decode,
+	.probe = probe,
+	.capstone_arch = CS_ARCH_X86,
+	.capstone_mode = CS_MODE_64,
+	.capstone_syntax = CS_OPT_SYNTAX_ATT,
+};

@@ -3,6 +3,7 @@
 #   make            build ./opprobe
 #   make deps       install what the build, the tests and the demo need (Debian, root)
 #   make demo       a real inference server, profiled (root)
+#   make test       unit tests and fuzz seeds: no root, no network, under a minute with -j
 #   make check      everything that can be checked (root)
 #   make bench      what a probe costs, as ratios (root)
 #   make install    into $(DESTDIR)$(prefix)

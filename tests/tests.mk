@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-#   make unit       unit tests: tests/unit/test_*.c, one cmocka program each
+#   make test       what needs no root and no network: unit tests, and the fuzz programs on
+#                   their seeds alone; under a minute
+#   make unit       unit tests: tests/unit/test_*.c, one cmocka program each; what needs root
+#                   is left out without it, and said to be
 #   make fuzz       each of tests/fuzz/fuzz_*.c for FUZZ_SECONDS
 #   make e2e        opprobe on real processes (root); E2E='TEXT...' chooses tests
 #   make vm         opprobe on emulated machines (root), see tests/vm/vm.mk
@@ -21,7 +24,7 @@ DEBIAN_DEMO = python3 python3-onnx ca-certificates file \
 	$(shell command -v node >/dev/null || echo nodejs) \
 	$(shell command -v npm >/dev/null || echo npm)
 
-.PHONY: unit fuzz e2e format cppcheck tidy check check-programs demo deps-tests deps-demo
+.PHONY: test unit fuzz e2e format cppcheck tidy check check-programs demo deps-tests deps-demo
 deps-tests:
 	$(Q)tests/install-packages $(DEBIAN_BUILD) $(DEBIAN_TESTS)
 
@@ -66,6 +69,12 @@ fuzz: $(FUZZ_PROGRAMS)
 
 .PHONY: FORCE
 FORCE:
+
+# -- the first tier: for everyone, after every change -------------------------------
+
+test: $(PROGRAM) $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS)
+	$(Q)tests/run-unit $(UNIT_PROGRAMS)
+	$(Q)tests/run-fuzz 0 $(FUZZ_PROGRAMS)
 
 # -- what the end-to-end tests attach to -------------------------------------------
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "counters/counters.h"
+#include "needs.h"
 
 static struct counter_set parsed(const char *list)
 {
@@ -198,7 +199,7 @@ static void slashes_keep_their_commas(void **state)
 	struct counter_set set;
 
 	if (access("/sys/bus/event_source/devices/msr/events/tsc", F_OK))
-		skip();
+		leave_out("the events of a TSC");
 	set = parsed("msr/tsc/,msr/event=0x1/=aperf,cs");
 	assert_int_equal(set.n, 3);
 	assert_int_equal(set.counters[0].attr.config, 0);
@@ -308,7 +309,7 @@ static void a_tracepoint_counts_in_the_kernel(void **state)
 	struct error err;
 
 	if (counters_parse(&set, "sched:sched_switch=s", &err))
-		skip(); /* not root */
+		leave_out(NEEDS_ROOT);
 	assert_int_equal(set.counters[0].attr.type, PERF_TYPE_TRACEPOINT);
 	assert_int_equal(set.counters[0].source, COUNTER_PERF_SOFTWARE);
 	assert_false(set.counters[0].attr.exclude_kernel);
@@ -333,7 +334,7 @@ static void the_whole_attribute_is_taken_from_libpfm(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 #else
-	skip();
+	leave_out(NEEDS_X86_64);
 #endif
 }
 

@@ -25,6 +25,7 @@
 
 #include "counters/counters.h"
 #include "counters/refusal.h"
+#include "needs.h"
 
 #define NOBODY 65534
 
@@ -129,6 +130,10 @@ static void an_unexpected_errno_is_still_a_sentence(void **state)
 
 /* -- the real thing -------------------------------------------------------- */
 
+/* What else a child exits with. */
+#define NOT_ROOT       77
+#define NOT_RESTRICTED 78
+
 /* Run @child in a process of its own; it exits with 0 if it was content. */
 static void in_child(int (*child)(void))
 {
@@ -138,8 +143,10 @@ static void in_child(int (*child)(void))
 	if (!pid)
 		_exit(child());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-		skip();
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_ROOT)
+		leave_out(NEEDS_ROOT);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_RESTRICTED)
+		leave_out("kernel.perf_event_paranoid of 2 or more");
 	assert_int_equal(status, 0);
 }
 
@@ -177,8 +184,10 @@ static int without_rights(void)
 	char quoted[64];
 	int paranoid = setting("/proc/sys/kernel/perf_event_paranoid");
 
-	if (geteuid() || paranoid < 2)
-		return 77;
+	if (geteuid())
+		return NOT_ROOT;
+	if (paranoid < 2)
+		return NOT_RESTRICTED;
 	if (setresuid(NOBODY, NOBODY, NOBODY))
 		return 1;
 	snprintf(quoted, sizeof(quoted), "kernel.perf_event_paranoid is %d", paranoid);
@@ -198,7 +207,7 @@ static int nobody_still_has_a_default_set(void)
 	bool faults = false;
 
 	if (geteuid())
-		return 77;
+		return NOT_ROOT;
 	if (setresuid(NOBODY, NOBODY, NOBODY))
 		return 1;
 	if (counters_default(&set, &err) || counters_check(&set, &err)) {
@@ -234,14 +243,14 @@ static int filter_perf_event_open(int code)
 static int with_eperm(void)
 {
 	if (geteuid())
-		return 77;
+		return NOT_ROOT;
 	return filter_perf_event_open(EPERM) || check_says("task-clock", "seccomp filter");
 }
 
 static int with_enosys(void)
 {
 	if (geteuid())
-		return 77;
+		return NOT_ROOT;
 	return filter_perf_event_open(ENOSYS) || check_says("task-clock", "seccomp filter");
 }
 
@@ -306,7 +315,7 @@ static void doctor_finds_what_works(void **state)
 	size_t n = counters_diagnose(getpid(), findings, 16);
 
 	if (geteuid())
-		skip();
+		leave_out(NEEDS_ROOT);
 	assert_int_equal(find(findings, n, "perf permission")->verdict, FINDING_OK);
 	assert_int_equal(find(findings, n, "perf events")->verdict, FINDING_OK);
 	assert_int_equal(find(findings, n, "target's threads")->verdict, FINDING_OK);
@@ -321,7 +330,7 @@ static int doctor_without_rights(void)
 	size_t n;
 
 	if (geteuid() || filter_perf_event_open(EPERM))
-		return 77;
+		return NOT_ROOT;
 	n = counters_diagnose(0, findings, 16);
 	return find(findings, n, "perf events")->verdict != FINDING_FAIL ||
 	       find(findings, n, "seccomp")->verdict != FINDING_WARN;

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 
 #include "fake_runtime.h"
+#include "needs.h"
 #include "runtime/runtime.h"
 #include "target/elf_image.h"
 #include "target/rtti.h"
@@ -84,7 +85,7 @@ static void the_build_id_is_that_of_the_note(void **state)
 	if (!fake_shell("echo 'int x;' | cc -x c - -shared -nostdlib "
 			"-Wl,--build-id=0x0123456789abcdef -o %s",
 			path))
-		skip();
+		leave_out(NEEDS_COMPILER);
 	assert_int_equal(elf_image_open(path, &image, NULL), 0);
 	assert_string_equal(image->build_id, "0123456789abcdef");
 	elf_image_close(image);
@@ -117,7 +118,7 @@ static void relocations_in_the_compact_form_say_the_same(void **state)
 	snprintf(more, sizeof(more), "%s -Wl,--pack-dyn-relocs=relr", flags);
 	if (!fake_build("clang++", flags, "rela.so", plain_path) ||
 	    !fake_build("clang++", more, "relr.so", compact_path))
-		skip();
+		leave_out(NEEDS_COMPILER);
 	assert_int_equal(elf_image_open(plain_path, &plain, NULL), 0);
 	assert_int_equal(elf_image_open(compact_path, &compact, NULL), 0);
 	assert_int_equal(elf_image_load(plain, NULL), 0);
@@ -137,7 +138,7 @@ static void a_class_name_leads_to_its_virtual_functions(void **state)
 	size_t n;
 
 	if (!fake_build("g++", "-O2 -fPIC -shared -fvisibility=hidden", "rtti.so", path))
-		skip();
+		leave_out(NEEDS_COMPILER);
 	assert_int_equal(elf_image_open(path, &image, NULL), 0);
 	assert_int_equal(elf_image_load(image, NULL), 0);
 	n = elf_constant_ranges(image, ranges, 8);
@@ -169,7 +170,7 @@ static void symbols_come_from_the_debug_file_beside_it(void **state)
 
 	if (!fake_build("g++", "-g1 -O2 -fPIC -shared -fvisibility=hidden", "split.so", path) ||
 	    !fake_shell("command -v objcopy >/dev/null"))
-		skip();
+		leave_out(NEEDS_COMPILER);
 	snprintf(debug, sizeof(debug), "%s.debug", path);
 	assert_true(fake_shell("objcopy --only-keep-debug %s %s", path, debug));
 	assert_true(fake_shell("objcopy --strip-all --add-gnu-debuglink=%s %s", debug, path));
@@ -227,7 +228,7 @@ static void a_file_cut_short_is_refused_at_any_length(void **state)
 	size_t size;
 
 	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
-		skip();
+		leave_out(NEEDS_COMPILER);
 	snprintf(cut, sizeof(cut), "%s.cut", path);
 	data = read_file(path, &size);
 	assert_int_equal(examine(path), 0);
@@ -249,7 +250,7 @@ static void a_damaged_file_is_refused_or_understood_but_never_trusted(void **sta
 	size_t size;
 
 	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
-		skip();
+		leave_out(NEEDS_COMPILER);
 	snprintf(bad, sizeof(bad), "%s.bad", path);
 	data = read_file(path, &size);
 	copy = malloc(size);
@@ -278,7 +279,7 @@ static void tables_of_impossible_size_are_refused(void **state)
 	size_t size;
 
 	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
-		skip();
+		leave_out(NEEDS_COMPILER);
 	snprintf(bad, sizeof(bad), "%s.bad", path);
 	data = read_file(path, &size);
 	header = (Elf64_Ehdr *)data;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "fake_runtime.h"
+#include "needs.h"
 #include "runtime/runtime.h"
 #include "target/elf_image.h"
 
@@ -167,13 +168,13 @@ static unsigned int examine_builds(const struct build *builds, size_t n, unsigne
 static void every_build_is_located_without_symbols(void **state)
 {
 	if (!examine_builds(new_builds, sizeof(new_builds) / sizeof(*new_builds), 1, OP_BY_INDEX))
-		skip();
+		leave_out(NEEDS_COMPILER);
 }
 
 static void executors_that_run_kernels_themselves_are_located(void **state)
 {
 	if (!examine_builds(old_builds, sizeof(old_builds) / sizeof(*old_builds), 2, OP_BY_KERNEL))
-		skip();
+		leave_out(NEEDS_COMPILER);
 }
 
 static void all_routes_agree(void **state)
@@ -182,7 +183,7 @@ static void all_routes_agree(void **state)
 	struct location location;
 
 	if (!make(&new_builds[0], whole, stripped))
-		skip();
+		leave_out(NEEDS_COMPILER);
 	locate(stripped, &location);
 	assert_int_equal(location.sites[0].routes, ROUTE_STRING | ROUTE_RTTI);
 	site_route_names(location.sites[0].routes, text, sizeof(text));
@@ -199,7 +200,7 @@ static void a_debug_file_gives_the_symbols(void **state)
 	struct location location;
 
 	if (!make(&new_builds[0], whole, stripped) || !fake_shell("command -v objcopy >/dev/null"))
-		skip();
+		leave_out(NEEDS_COMPILER);
 	snprintf(debug, sizeof(debug), "%s.debug", stripped);
 	assert_true(fake_shell("objcopy --only-keep-debug %s %s", whole, debug));
 	assert_true(fake_shell("objcopy --add-gnu-debuglink=%s %s", debug, stripped));
@@ -220,7 +221,7 @@ static void a_library_that_exports_no_api_has_its_runs_and_version(void **state)
 	struct location location;
 
 	if (!make(&build, whole, stripped))
-		skip();
+		leave_out(NEEDS_COMPILER);
 	locate(stripped, &location);
 	assert_int_equal(count(&location, SITE_RUN_ENTER), 1);
 	assert_sites_are_right(&location, whole);
@@ -232,10 +233,10 @@ static void the_kernel_emulates_what_is_probed_in_a_protected_build(void **state
 	struct location location;
 
 #ifndef __x86_64__
-	skip();
+	leave_out(NEEDS_X86_64);
 #endif
 	if (!make(&new_builds[1], whole, stripped))
-		skip();
+		leave_out(NEEDS_COMPILER);
 	locate(stripped, &location);
 	for (size_t i = 0; i < location.n_sites; i++)
 		assert_true(location.sites[i].emulated);
@@ -255,7 +256,7 @@ static void two_functions_that_fit_are_refused(void **state)
 	struct location location;
 
 	if (!make(&build, whole, stripped))
-		skip();
+		leave_out(NEEDS_COMPILER);
 	assert_int_equal(runtime_locate_file(stripped, &location, &err), -ENOEXEC);
 	assert_non_null(strstr(err.text, "2 places"));
 }
@@ -277,8 +278,10 @@ static void a_mapped_file_is_located_through_its_link_in_proc(void **state)
 	struct elf_image *image;
 	FILE *maps;
 
-	if (!make(&new_builds[0], whole, stripped) || geteuid())
-		skip();
+	if (geteuid())
+		leave_out(NEEDS_ROOT);
+	if (!make(&new_builds[0], whole, stripped))
+		leave_out(NEEDS_COMPILER);
 	assert_int_equal(elf_image_open(stripped, &image, NULL), 0);
 	maps = fopen("/proc/self/maps", "r");
 	assert_non_null(maps);
@@ -290,7 +293,7 @@ static void a_mapped_file_is_located_through_its_link_in_proc(void **state)
 	assert_int_equal(unlink(stripped), 0);
 	if (access(link, R_OK)) {
 		elf_image_close(image);
-		skip();
+		leave_out("CAP_CHECKPOINT_RESTORE");
 	}
 	locate(link, &location);
 	assert_int_equal(count(&location, SITE_OP_ENTER), 1);

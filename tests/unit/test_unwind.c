@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "fake_runtime.h"
+#include "needs.h"
 #include "target/elf_image.h"
 #include "target/unwind.h"
 
@@ -17,7 +18,7 @@ static struct elf_image *open_fake(const char *flags, const char *name)
 	char path[FAKE_PATH];
 
 	if (!fake_build("g++", flags, name, path))
-		skip();
+		leave_out(NEEDS_COMPILER);
 	assert_int_equal(elf_image_open(path, &image, NULL), 0);
 	assert_int_equal(elf_image_load(image, NULL), 0);
 	return image;
@@ -104,7 +105,7 @@ static void the_depth_grows_with_each_push(void **state)
 	const uint8_t *code;
 
 #ifndef __x86_64__
-	skip();
+	leave_out(NEEDS_X86_64);
 #endif
 	assert_true(find_symbol(image, "13ExecuteKernelE", &symbol));
 	assert_int_equal(unwind_find(image, symbol.address, &range, NULL), 0);
@@ -126,7 +127,7 @@ static void a_frame_pointer_hides_the_depth(void **state)
 	struct code_range range;
 
 #ifndef __x86_64__
-	skip();
+	leave_out(NEEDS_X86_64);
 #endif
 	assert_true(find_symbol(image, "13ExecuteKernelE", &symbol));
 	assert_int_equal(unwind_find(image, symbol.address, &range, NULL), 0);
@@ -154,7 +155,7 @@ static void a_file_without_frames_is_refused_with_a_sentence(void **state)
 
 	snprintf(path, sizeof(path), "%s/bare.so", fake_directory);
 	if (!fake_shell("echo 'int x;' | cc -x c - -shared -nostdlib -o %s", path))
-		skip();
+		leave_out(NEEDS_COMPILER);
 	assert_int_equal(elf_image_open(path, &image, NULL), 0);
 	assert_int_equal(unwind_find(image, 0x1000, &range, &err), -ENOEXEC);
 	assert_non_null(strstr(err.text, ".eh_frame"));

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../base/array.h"
 #include "records.h"
 
 struct ids {
-	uint64_t *bits;
-	uint32_t n_words;
+	ARRAY_OF(uint64_t) words; /* of 64 numbers each */
 };
 
 /* Define @id, below CAPTURE_IDS_MAX. Returns 0, -ERANGE or -ENOMEM. */
@@ -19,7 +19,7 @@ void ids_free(struct ids *ids);
 
 static inline bool ids_has(const struct ids *ids, uint32_t id)
 {
-	return id / 64 < ids->n_words && (ids->bits[id / 64] >> (id % 64) & 1);
+	return id / 64 < ids->words.n && (ids->words.items[id / 64] >> (id % 64) & 1);
 }
 
 #endif

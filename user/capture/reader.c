@@ -220,24 +220,25 @@ int capture_reader_next(struct capture_reader *reader, struct capture_record *re
 	}
 }
 
-static int sink_failed(const struct capture_reader *reader, int failure, struct error *err)
+static int sink_failed(const struct capture_reader *reader, int error, struct error *err)
 {
-	return error_set(err, failure, "cannot go on with the capture %s: %s", reader->path,
-			 strerror(-failure));
+	return error_set(err, error, "cannot go on with the capture %s: %s", reader->path,
+			 strerror(-error));
 }
 
 int capture_replay(struct capture_reader *reader, struct record_sink *sink, struct error *err)
 {
 	struct capture_record record = {.type = CAPTURE_INFO, .info = &reader->info};
-	int status;
+	int more;
 
 	do {
-		status = sink_take(sink, &record);
-		if (status)
-			return sink_failed(reader, status, err);
-		status = capture_reader_next(reader, &record, err);
-	} while (status > 0);
-	return status;
+		int error = sink_take(sink, &record);
+
+		if (error)
+			return sink_failed(reader, error, err);
+		more = capture_reader_next(reader, &record, err);
+	} while (more > 0);
+	return more;
 }
 
 const struct capture_info *capture_reader_info(const struct capture_reader *reader)

@@ -10,54 +10,24 @@
 struct strings_block {
 	struct strings_block *next;
 	size_t used, size;
+	_Alignas(struct hash_node) char bytes[];
+};
+
+struct string {
+	struct hash_node node;
 	char text[];
 };
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash(const char *string, size_t length)
+/* The copy of a string of @length bytes; its text is still to be written. */
+static struct string *make_room(struct strings *strings, size_t length)
 {
-	uint64_t value = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < length; i++)
-		value = (value ^ (uint8_t)string[i]) * UINT64_C(0x100000001b3);
-	return value ^ value >> 32;
-}
-
-static const char **find(const struct strings *strings, const char *string, size_t length)
-{
-	size_t mask = strings->n_slots - 1;
-	size_t i = hash(string, length) & mask;
-
-	while (strings->slots[i] &&
-	       (strncmp(strings->slots[i], string, length) || strings->slots[i][length]))
-		i = (i + 1) & mask;
-	return &strings->slots[i];
-}
-
-static int grow(struct strings *strings)
-{
-	struct strings larger = {.n_slots = strings->n_slots ? strings->n_slots * 2 : 256};
-
-	larger.slots = calloc(larger.n_slots, sizeof(*larger.slots));
-	if (!larger.slots)
-		return -1;
-	for (size_t i = 0; i < strings->n_slots; i++)
-		if (strings->slots[i])
-			*find(&larger, strings->slots[i], strlen(strings->slots[i])) =
-				strings->slots[i];
-	free(strings->slots);
-	strings->slots = larger.slots;
-	strings->n_slots = larger.n_slots;
-	return 0;
-}
-
-static char *copy(struct strings *strings, const char *string, size_t length)
-{
+	size_t align = _Alignof(struct string);
+	size_t needed = (sizeof(struct string) + length + align) & ~(align - 1);
 	struct strings_block *block = strings->blocks;
-	char *text;
+	struct string *string;
 
-	if (!block || block->size - block->used <= length) {
-		size_t size = length < BLOCK_SIZE ? BLOCK_SIZE : length + 1;
+	if (!block || block->size - block->used < needed) {
+		size_t size = needed < BLOCK_SIZE ? BLOCK_SIZE : needed;
 
 		block = malloc(sizeof(*block) + size);
 		if (!block)
@@ -65,26 +35,25 @@ static char *copy(struct strings *strings, const char *string, size_t length)
 		*block = (struct strings_block){.next = strings->blocks, .size = size};
 		strings->blocks = block;
 	}
-	text = block->text + block->used;
-	memcpy(text, string, length);
-	text[length] = '\0';
-	block->used += length + 1;
-	return text;
+	string = (struct string *)(block->bytes + block->used);
+	block->used += needed;
+	return string;
 }
 
-const char *strings_intern(struct strings *strings, const char *string, size_t length)
+const char *strings_intern(struct strings *strings, const char *text, size_t length)
 {
-	const char **slot;
+	uint64_t hash = hash_bytes(HASH_START, text, length);
+	struct string *string;
 
-	if (strings->n >= strings->n_slots / 2 && grow(strings))
+	hash_for_each_possible(string, &strings->table, hash, node)
+		if (!strncmp(string->text, text, length) && !string->text[length])
+			return string->text;
+	string = make_room(strings, length);
+	if (!string || hash_add(&strings->table, &string->node, hash))
 		return NULL;
-	slot = find(strings, string, length);
-	if (!*slot) {
-		*slot = copy(strings, string, length);
-		if (*slot)
-			strings->n++;
-	}
-	return *slot;
+	memcpy(string->text, text, length);
+	string->text[length] = '\0';
+	return string->text;
 }
 
 void strings_free(struct strings *strings)
@@ -97,6 +66,6 @@ void strings_free(struct strings *strings)
 		free(block);
 		block = next;
 	}
-	free(strings->slots);
+	hash_free(&strings->table);
 	*strings = (struct strings){};
 }

@@ -5,12 +5,13 @@
 
 #include <stddef.h>
 
+#include "../base/hash.h"
+
 struct strings_block;
 
 struct strings {
-	const char **slots; /* open addressing, a power of two */
-	size_t n_slots, n;
-	struct strings_block *blocks;
+	struct hash table;
+	struct strings_block *blocks; /* that hold them */
 };
 
 /* The one copy of @string, @length bytes without a NUL; NULL if out of memory. */

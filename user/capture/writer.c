@@ -26,7 +26,7 @@ _Static_assert(sizeof(struct capture_info) <= RECORD_MAX, "an info record fits")
 struct capture_writer {
 	struct record_sink sink; /* first: take() is handed its address */
 	int fd;
-	int failure; /* the first one, a negative errno */
+	int error; /* the first one that the file gave, a negative errno */
 	bool has_info, has_exec;
 	uint32_t n_records; /* in the buffer */
 	uint8_t *next;	    /* where the next record goes */
@@ -89,7 +89,7 @@ struct capture_writer *capture_writer_open(const char *path, struct error *err)
 {
 	struct capture_writer *writer = calloc(1, sizeof(*writer));
 	bool to_stdout = !strcmp(path, "-");
-	int failure;
+	int error;
 
 	if (!writer || !(writer->path = strdup(to_stdout ? "standard output" : path))) {
 		error_set(err, -ENOMEM, "cannot record to %s: out of memory", path);
@@ -106,11 +106,11 @@ struct capture_writer *capture_writer_open(const char *path, struct error *err)
 	}
 	writer->fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
 			       : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	failure = writer->fd < 0 ? -errno : write_header(writer);
-	if (failure) {
-		error_set(err, failure,
+	error = writer->fd < 0 ? -errno : write_header(writer);
+	if (error) {
+		error_set(err, error,
 			  "cannot write the capture to %s: %s; choose another place with -o",
-			  writer->path, strerror(-failure));
+			  writer->path, strerror(-error));
 		if (writer->fd >= 0)
 			close(writer->fd);
 		free_writer(writer);
@@ -131,30 +131,30 @@ int capture_writer_flush(struct capture_writer *writer)
 	uint8_t *payload = writer->buffer + FORMAT_CHUNK_HEADER;
 	size_t length = writer->next - payload;
 
-	if (writer->failure || !length)
-		return writer->failure;
+	if (writer->error || !length)
+		return writer->error;
 	format_put_le32(writer->buffer, length);
 	format_put_le32(writer->buffer + 4, writer->n_records);
 	format_put_le32(writer->buffer + 8, crc32_z(0, payload, length));
 	format_put_le32(writer->buffer + 12, crc32_z(0, writer->buffer, 12));
-	writer->failure = write_all(writer->fd, writer->buffer, FORMAT_CHUNK_HEADER + length);
+	writer->error = write_all(writer->fd, writer->buffer, FORMAT_CHUNK_HEADER + length);
 	start_chunk(writer);
-	return writer->failure;
+	return writer->error;
 }
 
 int capture_writer_close(struct capture_writer *writer, struct error *err)
 {
-	int failure = capture_writer_flush(writer);
+	int error = capture_writer_flush(writer);
 
-	if (close(writer->fd) && !failure)
-		failure = -errno;
-	if (failure)
-		error_set(err, failure,
+	if (close(writer->fd) && !error)
+		error = -errno;
+	if (error)
+		error_set(err, error,
 			  "writing the capture to %s failed: %s; it holds what was recorded until "
 			  "then",
-			  writer->path, strerror(-failure));
+			  writer->path, strerror(-error));
 	free_writer(writer);
-	return failure;
+	return error;
 }
 
 /* -- records --------------------------------------------------------------- */
@@ -182,7 +182,7 @@ static int finish(struct capture_writer *writer, enum capture_type type, uint8_t
 	writer->n_records++;
 	if (writer->next - writer->buffer >= FORMAT_CHUNK_HEADER + FORMAT_CHUNK_TARGET)
 		return capture_writer_flush(writer);
-	return writer->failure;
+	return writer->error;
 }
 
 static uint8_t *put_bytes(uint8_t *p, const char *bytes, size_t size)
@@ -269,10 +269,10 @@ static int write_info(struct capture_writer *writer, const struct capture_info *
 static int write_thread(struct capture_writer *writer, const struct capture_thread *thread)
 {
 	uint8_t *p = begin(writer);
-	int failure = writer->has_info ? ids_add(&writer->threads, thread->thread) : -EINVAL;
+	int error = writer->has_info ? ids_add(&writer->threads, thread->thread) : -EINVAL;
 
-	if (failure)
-		return failure;
+	if (error)
+		return error;
 	p = format_put_varint(p, thread->thread);
 	p = format_put_varint(p, thread->tid);
 	p = put_bytes(p, thread->comm, strnlen(thread->comm, sizeof(thread->comm)));
@@ -288,10 +288,10 @@ static int define(struct capture_writer *writer, struct ids *ids, uint32_t id)
 static int write_session(struct capture_writer *writer, const struct capture_session *session)
 {
 	uint8_t *p = begin(writer);
-	int failure = define(writer, &writer->sessions, session->session);
+	int error = define(writer, &writer->sessions, session->session);
 
-	if (failure)
-		return failure;
+	if (error)
+		return error;
 	p = format_put_varint(p, session->session);
 	p = format_put_varint(p, session->address);
 	return finish(writer, CAPTURE_SESSION, p);
@@ -306,16 +306,16 @@ static int write_operator(struct capture_writer *writer, const struct capture_op
 {
 	uint8_t *p = begin(writer);
 	uint8_t flags = 0;
-	int failure;
+	int error;
 
 	if (!string_fits(op->name) || !string_fits(op->op_type) || !string_fits(op->domain) ||
 	    !string_fits(op->provider))
 		return -E2BIG;
 	if (!defined_or_unknown(&writer->sessions, op->session))
 		return -EINVAL;
-	failure = define(writer, &writer->operators, op->op);
-	if (failure)
-		return failure;
+	error = define(writer, &writer->operators, op->op);
+	if (error)
+		return error;
 	flags |= op->name_truncated ? OPERATOR_NAME_TRUNCATED : 0;
 	flags |= op->session != CAPTURE_UNKNOWN ? OPERATOR_HAS_SESSION : 0;
 	flags |= op->node_index != CAPTURE_UNKNOWN ? OPERATOR_HAS_INDEX : 0;
@@ -335,13 +335,13 @@ static int write_operator(struct capture_writer *writer, const struct capture_op
 static int write_shapes(struct capture_writer *writer, const struct capture_shapes *shapes)
 {
 	uint8_t *p = begin(writer);
-	int failure;
+	int error;
 
 	if (!string_fits(shapes->inputs) || !string_fits(shapes->outputs))
 		return -E2BIG;
-	failure = define(writer, &writer->shapes, shapes->shapes);
-	if (failure)
-		return failure;
+	error = define(writer, &writer->shapes, shapes->shapes);
+	if (error)
+		return error;
 	p = format_put_varint(p, shapes->shapes);
 	p = put_string(p, shapes->inputs);
 	p = put_string(p, shapes->outputs);

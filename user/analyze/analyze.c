@@ -299,9 +299,10 @@ static void estimate_sum(struct fold *f, uint32_t event)
 	if (sum->counted >= f->a->sum->ended || f->options->name || f->options->op)
 		return;
 	for (size_t i = 0; i < f->rows.n; i++) {
-		struct analyze_estimate self = analyze_self(f->rows.rows[i], event);
+		const struct analyze_row *row = f->rows.items[i];
+		struct analyze_estimate self = analyze_self(row, event);
 
-		if (!self.known && f->rows.rows[i]->self_count)
+		if (!self.known && row->self_count)
 			return;
 		estimate += self.value;
 	}
@@ -346,11 +347,12 @@ static void link_parents(struct fold *f)
 
 static void finish_open_runs(struct fold *f)
 {
-	for (size_t i = 0; i < OPEN_RUNS_BUCKETS; i++)
-		for (struct open_run *run = f->open_runs.buckets[i]; run; run = run->next) {
-			f->a->outside_count += run->count;
-			f->a->outside_ns += run->ns;
-		}
+	struct open_run *run;
+
+	open_runs_for_each(run, &f->open_runs) {
+		f->a->outside_count += run->count;
+		f->a->outside_ns += run->ns;
+	}
 }
 
 static int finish(struct fold *f)
@@ -376,9 +378,10 @@ static int finish(struct fold *f)
 	if (a->complete && a->end.end > f->last)
 		f->last = a->end.end;
 	a->duration = f->last > a->info.start ? f->last - a->info.start : 0;
-	a->rows = f->rows.rows;
+	a->rows = f->rows.items;
 	a->n_rows = f->rows.n;
-	f->rows.rows = NULL;
+	f->rows.items = NULL;
+	f->rows.n = f->rows.room = 0;
 	a->labels = f->labels;
 	f->labels = (struct strings){};
 	return 0;

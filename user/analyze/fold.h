@@ -3,6 +3,7 @@
 #ifndef OPPROBE_ANALYZE_FOLD_H
 #define OPPROBE_ANALYZE_FOLD_H
 
+#include "../base/array.h"
 #include "../capture/strings.h"
 #include "analyze.h"
 #include "flops.h"
@@ -28,8 +29,7 @@ struct thread_state {
 
 /* Things by number, grown as numbers appear. */
 struct table {
-	void **items;
-	uint32_t n;
+	ARRAY_OF(void *);
 };
 
 struct fold {

@@ -18,19 +18,8 @@ void *table_get(const struct table *table, uint32_t number)
 /* The item of @number, of @size bytes and zeroed when new. */
 static void *table_make(struct table *table, uint32_t number, size_t size)
 {
-	if (number >= table->n) {
-		uint32_t n = table->n ? table->n : 64;
-		void **items;
-
-		while (n <= number)
-			n *= 2;
-		items = realloc(table->items, n * sizeof(*items));
-		if (!items)
-			return NULL;
-		memset(items + table->n, 0, (n - table->n) * sizeof(*items));
-		table->items = items;
-		table->n = n;
-	}
+	if (array_extend(table, (size_t)number + 1))
+		return NULL;
 	if (!table->items[number])
 		table->items[number] = calloc(1, size);
 	return table->items[number];
@@ -38,9 +27,9 @@ static void *table_make(struct table *table, uint32_t number, size_t size)
 
 void table_free(struct table *table)
 {
-	for (uint32_t i = 0; i < table->n; i++)
+	for (size_t i = 0; i < table->n; i++)
 		free(table->items[i]);
-	free(table->items);
+	array_free(table);
 }
 
 /* -- definitions ----------------------------------------------------------- */

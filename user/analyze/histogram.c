@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "../base/array.h"
+
 #define EXACT_MAX   256
 #define SUB_BITS    6
 #define SUB_BUCKETS (1u << SUB_BITS)
@@ -13,10 +15,9 @@
 
 struct histogram {
 	uint64_t n;
-	uint32_t size; /* of exact */
 	bool sorted;
-	uint64_t *exact;    /* until there are more than EXACT_MAX */
-	uint64_t **octaves; /* then; each allocated when first needed */
+	ARRAY_OF(uint64_t) exact; /* until there are more than EXACT_MAX */
+	uint64_t **octaves;	  /* then; each allocated when first needed */
 };
 
 /* Values below SUB_BUCKETS have a bucket each, in octave 0. */
@@ -46,25 +47,20 @@ static int convert(struct histogram *h)
 	if (!h->octaves)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < h->n; i++)
-		if (count(h, h->exact[i]))
+		if (count(h, h->exact.items[i]))
 			return -ENOMEM;
-	free(h->exact);
-	h->exact = NULL;
+	array_free(&h->exact);
 	return 0;
 }
 
 static int remember(struct histogram *h, uint64_t value)
 {
-	if (h->n == h->size) {
-		uint32_t size = h->size ? h->size * 2 : 8;
-		uint64_t *exact = realloc(h->exact, size * sizeof(*exact));
+	uint64_t *exact = array_push(&h->exact);
 
-		if (!exact)
-			return -ENOMEM;
-		h->exact = exact;
-		h->size = size;
-	}
-	h->exact[h->n++] = value;
+	if (!exact)
+		return -ENOMEM;
+	*exact = value;
+	h->n++;
 	h->sorted = false;
 	return 0;
 }
@@ -111,11 +107,11 @@ uint64_t histogram_percentile(struct histogram *h, double percent)
 		return 0;
 	rank = ceil(percent / 100 * h->n);
 	rank = rank < 1 ? 1 : rank > h->n ? h->n : rank;
-	if (h->exact) {
+	if (!h->octaves) {
 		if (!h->sorted)
-			qsort(h->exact, h->n, sizeof(*h->exact), compare);
+			qsort(h->exact.items, h->n, sizeof(h->exact.items[0]), compare);
 		h->sorted = true;
-		return h->exact[rank - 1];
+		return h->exact.items[rank - 1];
 	}
 	for (unsigned int octave = 0; octave < OCTAVES; octave++)
 		for (unsigned int sub = 0; h->octaves[octave] && sub < SUB_BUCKETS; sub++) {
@@ -133,6 +129,6 @@ void histogram_free(struct histogram *h)
 	for (unsigned int i = 0; h->octaves && i < OCTAVES; i++)
 		free(h->octaves[i]);
 	free(h->octaves);
-	free(h->exact);
+	array_free(&h->exact);
 	free(h);
 }

@@ -138,50 +138,50 @@ static int parse_atom(struct parser *parser)
 
 static int parse_factor(struct parser *parser)
 {
-	int status;
+	int error;
 
 	skip_space(parser);
 	if (++parser->depth > DEPTH_MAX)
 		return fail(parser, "less nesting");
 	if (*parser->p == '-') {
 		parser->p++;
-		status = parse_factor(parser);
-		if (!status)
-			status = push(parser, (struct step){.what = '~'});
+		error = parse_factor(parser);
+		if (!error)
+			error = push(parser, (struct step){.what = '~'});
 	} else {
-		status = parse_atom(parser);
+		error = parse_atom(parser);
 	}
 	parser->depth--;
 	skip_space(parser);
-	return status;
+	return error;
 }
 
 static int parse_product(struct parser *parser)
 {
-	int status = parse_factor(parser);
+	int error = parse_factor(parser);
 
-	while (!status && (*parser->p == '*' || *parser->p == '/')) {
+	while (!error && (*parser->p == '*' || *parser->p == '/')) {
 		char what = *parser->p++;
 
-		status = parse_factor(parser);
-		if (!status)
-			status = push(parser, (struct step){.what = what});
+		error = parse_factor(parser);
+		if (!error)
+			error = push(parser, (struct step){.what = what});
 	}
-	return status;
+	return error;
 }
 
 static int parse_sum(struct parser *parser)
 {
-	int status = parse_product(parser);
+	int error = parse_product(parser);
 
-	while (!status && (*parser->p == '+' || *parser->p == '-')) {
+	while (!error && (*parser->p == '+' || *parser->p == '-')) {
 		char what = *parser->p++;
 
-		status = parse_product(parser);
-		if (!status)
-			status = push(parser, (struct step){.what = what});
+		error = parse_product(parser);
+		if (!error)
+			error = push(parser, (struct step){.what = what});
 	}
-	return status;
+	return error;
 }
 
 struct metric *metric_parse(const char *text, const char (*titles)[160], size_t n_titles,
@@ -196,7 +196,7 @@ struct metric *metric_parse(const char *text, const char (*titles)[160], size_t 
 				.err = err};
 	const char *equals = strchr(text, '=');
 	size_t length = equals ? equals - text : 0;
-	int status;
+	int error;
 
 	if (!metric) {
 		error_set(err, -ENOMEM, "cannot compute the metric '%s': out of memory", text);
@@ -205,15 +205,15 @@ struct metric *metric_parse(const char *text, const char (*titles)[160], size_t 
 	while (length && isspace((unsigned char)text[length - 1]))
 		length--;
 	if (!length || length >= sizeof(metric->name)) {
-		status = fail(&parser, "NAME=EXPR with a name of at most 63 bytes");
+		error = fail(&parser, "NAME=EXPR with a name of at most 63 bytes");
 	} else {
 		memcpy(metric->name, text, length);
 		parser.p = equals + 1;
-		status = parse_sum(&parser);
-		if (!status && *parser.p)
-			status = fail(&parser, "an operation or the end");
+		error = parse_sum(&parser);
+		if (!error && *parser.p)
+			error = fail(&parser, "an operation or the end");
 	}
-	if (status) {
+	if (error) {
 		metric_free(metric);
 		return NULL;
 	}

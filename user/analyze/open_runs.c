@@ -3,65 +3,62 @@
 
 #include <stdlib.h>
 
-static struct open_run **find(struct open_runs *runs, uint32_t run)
+/* Numbers are hashes of their own. */
+static struct open_run *find(const struct open_runs *runs, uint32_t number)
 {
-	struct open_run **link = &runs->buckets[run % OPEN_RUNS_BUCKETS];
-
-	while (*link && (*link)->run != run)
-		link = &(*link)->next;
-	return link;
+	return hash_item_or_null(hash_find(&runs->table, number), struct open_run, node);
 }
 
-struct open_run *open_runs_get(struct open_runs *runs, uint32_t run)
+struct open_run *open_runs_get(struct open_runs *runs, uint32_t number)
 {
-	struct open_run **link = find(runs, run);
-	struct open_run *found = *link, *fresh = runs->free;
+	struct open_run *run = find(runs, number);
 
-	if (found)
-		return found;
-	if (fresh)
-		runs->free = fresh->next;
+	if (run)
+		return run;
+	run = runs->spare;
+	if (run)
+		runs->spare = run->next;
 	else
-		fresh = malloc(sizeof(*fresh));
-	if (!fresh)
+		run = malloc(sizeof(*run));
+	if (!run)
 		return NULL;
-	*fresh = (struct open_run){
-		.run = run, .thread = CAPTURE_UNKNOWN, .counted = UINT32_MAX, .first = UINT64_MAX};
-	*link = fresh;
-	return fresh;
+	*run = (struct open_run){.run = number,
+				 .thread = CAPTURE_UNKNOWN,
+				 .counted = UINT32_MAX,
+				 .first = UINT64_MAX};
+	if (hash_add(&runs->table, &run->node, number)) {
+		open_runs_put(runs, run);
+		return NULL;
+	}
+	return run;
 }
 
-struct open_run *open_runs_take(struct open_runs *runs, uint32_t run)
+struct open_run *open_runs_take(struct open_runs *runs, uint32_t number)
 {
-	struct open_run **link = find(runs, run);
-	struct open_run *found = *link;
+	struct open_run *run = find(runs, number);
 
-	if (found)
-		*link = found->next;
-	return found;
+	if (run)
+		hash_remove(&runs->table, &run->node);
+	return run;
 }
 
 void open_runs_put(struct open_runs *runs, struct open_run *run)
 {
 	run->run = CAPTURE_UNKNOWN; /* whoever still points at it sees that it is gone */
-	run->next = runs->free;
-	runs->free = run;
-}
-
-static void free_list(struct open_run *run)
-{
-	while (run) {
-		struct open_run *next = run->next;
-
-		free(run);
-		run = next;
-	}
+	run->next = runs->spare;
+	runs->spare = run;
 }
 
 void open_runs_free(struct open_runs *runs)
 {
-	for (size_t i = 0; i < OPEN_RUNS_BUCKETS; i++)
-		free_list(runs->buckets[i]);
-	free_list(runs->free);
-	*runs = (struct open_runs){};
+	struct open_run *run, *next;
+
+	open_runs_for_each(run, runs)
+		free(run);
+	hash_free(&runs->table);
+	for (run = runs->spare; run; run = next) {
+		next = run->next;
+		free(run);
+	}
+	runs->spare = NULL;
 }

@@ -9,10 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../base/hash.h"
 #include "../capture/capture.h"
 
 struct open_run {
-	struct open_run *next;
+	struct hash_node node;
+	struct open_run *next; /* among the spare ones */
 	uint32_t run;
 	uint32_t thread; /* of the first operator */
 	bool several_threads;
@@ -24,12 +26,13 @@ struct open_run {
 	uint64_t first, last; /* when the first one started, when the last one ended */
 };
 
-#define OPEN_RUNS_BUCKETS 1024
-
 struct open_runs {
-	struct open_run *buckets[OPEN_RUNS_BUCKETS];
-	struct open_run *free;
+	struct hash table;
+	struct open_run *spare; /* to be used again */
 };
+
+/* Each @run of the open @runs, in no order. */
+#define open_runs_for_each(run, runs) hash_for_each(run, &(runs)->table, node)
 
 /* The open run of number @run, a new one if there is none; NULL if out of memory. */
 struct open_run *open_runs_get(struct open_runs *runs, uint32_t run);

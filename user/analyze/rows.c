@@ -1,60 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "rows.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "histogram.h"
 
-static uint64_t hash(const struct row_key *key)
+struct keyed_row {
+	struct hash_node node;
+	struct row_key key;
+	struct analyze_row *row;
+};
+
+static uint64_t hash_of(const struct row_key *key)
 {
-	uint64_t value = 0;
+	uint64_t hash = 0;
 
-	for (size_t i = 0; i < sizeof(key->words) / sizeof(key->words[0]); i++) {
-		value = (value ^ key->words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		value ^= value >> 29;
-	}
-	return value;
-}
-
-static struct rows_slot *find(struct rows_slot *slots, size_t n_slots, const struct row_key *key)
-{
-	size_t i = hash(key) & (n_slots - 1);
-
-	while (slots[i].row && memcmp(&slots[i].key, key, sizeof(*key)))
-		i = (i + 1) & (n_slots - 1);
-	return &slots[i];
-}
-
-static int grow_slots(struct rows *rows)
-{
-	size_t n_slots = rows->n_slots ? rows->n_slots * 2 : 256;
-	struct rows_slot *slots = calloc(n_slots, sizeof(*slots));
-
-	if (!slots)
-		return -1;
-	for (size_t i = 0; i < rows->n_slots; i++)
-		if (rows->slots[i].row)
-			*find(slots, n_slots, &rows->slots[i].key) = rows->slots[i];
-	free(rows->slots);
-	rows->slots = slots;
-	rows->n_slots = n_slots;
-	return 0;
-}
-
-static int append(struct rows *rows, struct analyze_row *row)
-{
-	if (rows->n == rows->size) {
-		size_t size = rows->size ? rows->size * 2 : 64;
-		struct analyze_row **larger = realloc(rows->rows, size * sizeof(*larger));
-
-		if (!larger)
-			return -1;
-		rows->rows = larger;
-		rows->size = size;
-	}
-	rows->rows[rows->n++] = row;
-	return 0;
+	for (size_t i = 0; i < sizeof(key->words) / sizeof(key->words[0]); i++)
+		hash = hash_word(hash, key->words[i]);
+	return hash;
 }
 
 struct analyze_row *row_new(uint32_t n_events)
@@ -79,31 +44,51 @@ void row_free(struct analyze_row *row)
 	free(row);
 }
 
+/* Put @row under @key, whose hash is given. 0 or -ENOMEM. */
+static int add(struct rows *rows, const struct row_key *key, uint64_t hash, struct analyze_row *row)
+{
+	struct keyed_row *keyed = malloc(sizeof(*keyed));
+
+	if (!keyed || array_reserve(rows, rows->n + 1))
+		goto fail;
+	keyed->key = *key;
+	keyed->row = row;
+	if (hash_add(&rows->table, &keyed->node, hash))
+		goto fail;
+	rows->items[rows->n++] = row;
+	return 0;
+fail:
+	free(keyed);
+	return -ENOMEM;
+}
+
 struct analyze_row *rows_get(struct rows *rows, const struct row_key *key)
 {
-	struct rows_slot *slot;
+	uint64_t hash = hash_of(key);
+	struct keyed_row *keyed;
 	struct analyze_row *row;
 
-	if (rows->n >= rows->n_slots / 2 && (rows->n >= ROWS_MAX || grow_slots(rows)))
+	hash_for_each_possible(keyed, &rows->table, hash, node)
+		if (!memcmp(&keyed->key, key, sizeof(*key)))
+			return keyed->row;
+	if (rows->n >= ROWS_MAX)
 		return NULL;
-	slot = find(rows->slots, rows->n_slots, key);
-	if (slot->row)
-		return slot->row;
 	row = row_new(rows->n_events);
-	if (!row || append(rows, row)) {
-		free(row);
+	if (!row || add(rows, key, hash, row)) {
+		row_free(row);
 		return NULL;
 	}
-	slot->key = *key;
-	slot->row = row;
 	return row;
 }
 
 void rows_free(struct rows *rows)
 {
-	for (size_t i = 0; rows->rows && i < rows->n; i++)
-		row_free(rows->rows[i]);
-	free(rows->rows);
-	free(rows->slots);
-	*rows = (struct rows){};
+	struct keyed_row *keyed;
+
+	hash_for_each(keyed, &rows->table, node)
+		free(keyed);
+	hash_free(&rows->table);
+	for (size_t i = 0; i < rows->n; i++)
+		row_free(rows->items[i]);
+	array_free(rows);
 }

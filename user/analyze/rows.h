@@ -3,6 +3,8 @@
 #ifndef OPPROBE_ANALYZE_ROWS_H
 #define OPPROBE_ANALYZE_ROWS_H
 
+#include "../base/array.h"
+#include "../base/hash.h"
 #include "analyze.h"
 
 #define ROWS_MAX (1u << 22)
@@ -11,16 +13,9 @@ struct row_key {
 	uint64_t words[5]; /* of interned strings, the addresses */
 };
 
-struct rows_slot {
-	struct row_key key;
-	struct analyze_row *row;
-};
-
 struct rows {
-	struct rows_slot *slots; /* open addressing, a power of two */
-	size_t n_slots;
-	struct analyze_row **rows; /* in order of appearance */
-	size_t n, size;
+	ARRAY_OF(struct analyze_row *); /* in order of appearance */
+	struct hash table;
 	uint32_t n_events;
 };
 
@@ -30,7 +25,7 @@ void row_free(struct analyze_row *row);
 /* The row of @key, new with count 0 if there is none yet; NULL if out of
  * memory, or beyond ROWS_MAX rows. */
 struct analyze_row *rows_get(struct rows *rows, const struct row_key *key);
-/* Frees the table; the rows too, unless they were taken over. */
+/* Frees all rows; the table is then empty. */
 void rows_free(struct rows *rows);
 
 #endif

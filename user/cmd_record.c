@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../bpf/events.h"
@@ -235,40 +234,19 @@ static void catch_signals(void)
 	sigaction(SIGHUP, &action, NULL);
 }
 
-/*
- * Would the report be refused at the end, for a column that does not exist?
- * Asked of a capture with these events and no operators.
- */
+/* Would the report be refused at the end, for a column that does not exist? */
 static int check_report(const struct recording_options *options, const struct counter_set *counters,
 			struct error *err)
 {
 	struct record_arguments *arguments = options->context;
 	struct capture_info info = {.n_events = counters->n};
-	struct capture_writer *writer;
-	int fd = memfd_create("opprobe-report", MFD_CLOEXEC), error = -ENOMEM, closed;
-	FILE *nowhere = fopen("/dev/null", "we");
-	char path[32];
+	int error;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	for (size_t i = 0; i < counters->n; i++)
 		snprintf(info.events[i].name, sizeof(info.events[i].name), "%s",
 			 counters->counters[i].name);
-	writer = nowhere && fd >= 0 ? capture_writer_open(path, err) : NULL;
-	if (writer) {
-		error = sink_take(capture_writer_sink(writer),
-				  &(struct capture_record){CAPTURE_INFO, .info = &info});
-		closed = capture_writer_close(writer, err);
-		if (!error)
-			error = closed;
-	}
-	if (!error) {
-		error = report_print(path, &arguments->report, nowhere, err);
-		arguments->wrong_usage = error == -EINVAL;
-	}
-	if (nowhere)
-		fclose(nowhere);
-	if (fd >= 0)
-		close(fd);
+	error = report_check(&info, &arguments->report, err);
+	arguments->wrong_usage = error == -EINVAL;
 	return error;
 }
 

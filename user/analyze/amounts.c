@@ -77,13 +77,16 @@ int amounts_add(struct fold *f, const struct op_state *state, struct analyze_row
 		return 0;
 	if (shapes) {
 		add_sizes(&row->amounts, shapes);
-		add_sizes(&f->a->sum->amounts, shapes);
+		add_sizes(&f->a.sum->amounts, shapes);
 	}
-	/* What ran inside speaks for itself, and the time is its time. */
+	/*
+	 * The work of an If or a Loop is that of the operators inside it, which
+	 * add theirs by themselves, and so is its time.
+	 */
 	if (exec->flags & EXEC_NESTED || nested->inside)
 		return 0;
 	row->amounts.executions++;
-	f->a->sum->amounts.executions++;
+	f->a.sum->amounts.executions++;
 	if (!shapes)
 		return 0;
 	if (!f->flops)
@@ -92,7 +95,7 @@ int amounts_add(struct fold *f, const struct op_state *state, struct analyze_row
 		return -ENOMEM;
 	flops = flops_of_exec(f, state, exec, shapes);
 	add(&row->amounts, flops, nested->ns);
-	add(&f->a->sum->amounts, flops, nested->ns);
+	add(&f->a.sum->amounts, flops, nested->ns);
 	return 0;
 }
 
@@ -120,7 +123,7 @@ double analyze_flop_per_byte(const struct analyze_row *row)
 {
 	const struct analyze_amounts *amounts = &row->amounts;
 
-	/* Without a byte there is no ratio. */
+	/* Of the executions where both are known; 0/0 is NaN where none moved a byte. */
 	return known(amounts->both_flops, amounts->both_bytes) /
 	       known(amounts->both_bytes, amounts->both_bytes);
 }

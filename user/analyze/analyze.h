@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Analysis: a fold over the records of a capture into rows. One pass, memory
+ * Analysis: a fold over the records of a recording into rows. One pass, memory
  * for the distinct rows only. Knows nothing of file formats and of output.
+ *
+ *	begin ─▶ { sink takes records ─▶ look } ─▶ finish ─▶ free
+ *
+ * Fed from a capture by analyze(), or live by whoever has its sink.
  *
  * Vocabulary: an execution's total time and counters are those between its
  * start and its end, with whatever ran inside it; self is total less what
@@ -16,7 +20,6 @@
 #include <stdint.h>
 
 #include "../capture/capture.h"
-#include "../capture/strings.h"
 #include "../base/error.h"
 
 struct histogram;
@@ -155,10 +158,9 @@ struct analysis {
 	uint64_t duration; /* ns from the start to the last that is known */
 	bool complete;	   /* the end record is there: */
 	struct capture_end end;
-	const char *cut;     /* else the sentence that says so, or NULL */
+	char cut[256];	     /* else the sentence that says so, or "" */
 	bool damaged;	     /* reading stopped early: */
 	struct error damage; /* why */
-	struct strings labels;
 };
 
 /* What is known of a counter over all executions of a row. */
@@ -172,10 +174,35 @@ struct analyze_estimate {
 };
 
 /*
- * Fold all records of @reader. The result lives in @analysis, which refers
- * to strings of @reader: free it first. A damaged capture is no failure here
- * (see damaged). Returns 0, -EINVAL for a metric that cannot be understood,
- * or -ENOMEM, with @err set.
+ * Begin an analysis, which has no rows yet; what @options points to (globs,
+ * metrics) must outlive it. NULL with @err set if out of memory.
+ */
+struct analysis *analyze_begin(const struct analyze_options *options, struct error *err);
+/*
+ * The sink that adds records up. With the info, the titles and metrics are
+ * there, for as long as the analysis is; a metric that cannot be understood is
+ * its failure then (-EINVAL), and -ENOMEM later: analyze_finish() has the
+ * sentence. Records that refer to what was not defined are refused (-EINVAL).
+ */
+struct record_sink *analyze_sink(struct analysis *analysis);
+/*
+ * Bring all that is worked out from the rows (sum, gap, parents, base_ns, what
+ * lies outside of runs, rows and n_rows themselves) up to date: the analysis
+ * is then as if the recording had broken off here. May be called at any time
+ * and any number of times; takes as long as there are rows and operators.
+ * Rows stay where they are until the analysis is freed; the array of them is
+ * valid until the next record.
+ */
+void analyze_look(struct analysis *analysis);
+/*
+ * The last look: no record may follow. Returns 0, or the first failure of the
+ * sink with @err set.
+ */
+int analyze_finish(struct analysis *analysis, struct error *err);
+/*
+ * All of that with the records of @reader. A damaged capture is no failure
+ * here (see damaged). Returns 0, -EINVAL for a metric that cannot be
+ * understood, or -ENOMEM, with @err set.
  */
 int analyze(struct capture_reader *reader, const struct analyze_options *options,
 	    struct analysis **analysis, struct error *err);

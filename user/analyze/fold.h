@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The state of the fold, shared by analyze.c and grouping.c alone. */
+/*
+ * The state of an analysis, for the files that make one: analyze.c is its
+ * life, fold.c adds records up, grouping.c says to which rows, amounts.c adds
+ * what operators computed and moved.
+ */
 #ifndef OPPROBE_ANALYZE_FOLD_H
 #define OPPROBE_ANALYZE_FOLD_H
 
@@ -33,26 +37,40 @@ struct table {
 };
 
 struct fold {
-	struct analysis *a;
+	struct analysis a; /* first: what the views see */
+	struct record_sink sink;
+	bool begun, ended;     /* the info has come; nothing comes any more */
+	int error;	       /* the first one, a negative errno, */
+	struct error err;      /* and its sentence */
 	bool pool_cpu_unknown; /* of one of the pool's threads */
-	const struct analyze_options *options;
 	struct rows rows;
 	struct table ops, threads, shapes;
-	struct strings labels;
+	struct strings strings;	  /* of definitions, and labels */
 	struct flops_slot *flops; /* what was worked out, see amounts.c */
 	struct open_runs open_runs;
 	struct cover sum;
 	struct {
-		uint64_t ns, runs, count;
+		uint64_t ns, runs;
 		uint64_t total[CAPTURE_COUNTERS], counted[CAPTURE_COUNTERS];
 	} gap;
+	struct analyze_row *gap_row;
+	struct {
+		uint64_t count, ns;
+	} outside;	 /* top-level executions of no run, or of one that failed */
 	uint64_t top_ns; /* of all top-level operators, whatever is shown */
 	uint64_t last;	 /* the latest time seen */
 };
 
+/* -- fold.c ------------------------------------------------------------------ */
+
+/* Add a record up. Return 0, -ENOMEM, or -EINVAL for one that contradicts what came before. */
+int fold_exec(struct fold *f, const struct capture_exec *exec);
+int fold_run(struct fold *f, const struct capture_run *run);
+void fold_pool(struct fold *f, const struct capture_pool *pool);
+
 /* -- grouping.c -------------------------------------------------------------- */
 
-/* Remember a definition. Return 0 or -ENOMEM. */
+/* Remember a definition, with copies of its strings. Return 0 or -ENOMEM. */
 int define_operator(struct fold *f, const struct capture_operator *op);
 int define_thread(struct fold *f, const struct capture_thread *thread);
 int define_shapes(struct fold *f, const struct capture_shapes *shapes);

@@ -46,7 +46,14 @@ static const char *node_label(struct fold *f, const struct capture_operator *op)
 	if (op->node_index == CAPTURE_UNKNOWN)
 		return op->op_type[0] ? op->op_type : "(unknown)";
 	length = snprintf(label, sizeof(label), "%.200s_%u", op->op_type, op->node_index);
-	return strings_intern(&f->labels, label, length);
+	return strings_intern(&f->strings, label, length);
+}
+
+/* Have @string, of a record, outlive it: equal ones are one pointer, which keys rely on. */
+static int keep(struct fold *f, const char **string)
+{
+	*string = strings_intern(&f->strings, *string, strlen(*string));
+	return *string ? 0 : -ENOMEM;
 }
 
 int define_operator(struct fold *f, const struct capture_operator *op)
@@ -56,12 +63,15 @@ int define_operator(struct fold *f, const struct capture_operator *op)
 	if (!state)
 		return -ENOMEM;
 	state->op = *op;
-	state->label = node_label(f, op);
+	if (keep(f, &state->op.name) || keep(f, &state->op.op_type) || keep(f, &state->op.domain) ||
+	    keep(f, &state->op.provider))
+		return -ENOMEM;
+	state->label = node_label(f, &state->op);
 	if (!state->label)
 		return -ENOMEM;
-	state->shown = (!f->options->name || !fnmatch(f->options->name, state->label, 0)) &&
-		       (!f->options->op || !fnmatch(f->options->op, op->op_type, 0));
-	f->a->truncated_names |= op->name_truncated;
+	state->shown = (!f->a.options.name || !fnmatch(f->a.options.name, state->label, 0)) &&
+		       (!f->a.options.op || !fnmatch(f->a.options.op, op->op_type, 0));
+	f->a.truncated_names |= op->name_truncated;
 	return 0;
 }
 
@@ -82,7 +92,7 @@ int define_shapes(struct fold *f, const struct capture_shapes *shapes)
 	if (!copy)
 		return -ENOMEM;
 	*copy = *shapes;
-	return 0;
+	return keep(f, &copy->inputs) || keep(f, &copy->outputs) ? -ENOMEM : 0;
 }
 
 /* -- the row of an execution ------------------------------------------------ */
@@ -96,7 +106,7 @@ static uint64_t pair(uint32_t high, uint32_t low)
 /* The part of the key that differs between executions of one operator. */
 static uint32_t varying_part(const struct fold *f, const struct capture_exec *exec)
 {
-	switch (f->options->group) {
+	switch (f->a.options.group) {
 	case GROUP_SHAPE:
 		return exec->shapes;
 	case GROUP_THREAD:
@@ -104,7 +114,7 @@ static uint32_t varying_part(const struct fold *f, const struct capture_exec *ex
 	case GROUP_RUN:
 		return exec->run;
 	case GROUP_NODE:
-		return f->options->tree ? exec->parent : 0;
+		return f->a.options.tree ? exec->parent : 0;
 	default:
 		return 0;
 	}
@@ -117,13 +127,13 @@ static struct row_key key_of(const struct fold *f, const struct op_state *state,
 	const struct capture_shapes *shapes = table_get(&f->shapes, exec->shapes);
 	struct row_key key = {};
 
-	switch (f->options->group) {
+	switch (f->a.options.group) {
 	case GROUP_NODE:
 		key.words[0] = (uintptr_t)op->name;
 		key.words[1] = (uintptr_t)op->op_type;
 		key.words[2] = (uintptr_t)op->provider;
 		key.words[3] = pair(op->session, op->name[0] ? 0 : op->node_index);
-		key.words[4] = f->options->tree ? exec->parent : 0;
+		key.words[4] = f->a.options.tree ? exec->parent : 0;
 		break;
 	case GROUP_OP:
 		key.words[0] = (uintptr_t)op->op_type;
@@ -147,7 +157,7 @@ static struct row_key key_of(const struct fold *f, const struct op_state *state,
 
 static const char *intern_label(struct fold *f, const char *label)
 {
-	const char *interned = strings_intern(&f->labels, label, strlen(label));
+	const char *interned = strings_intern(&f->strings, label, strlen(label));
 
 	return interned ? interned : "";
 }
@@ -189,7 +199,7 @@ static void start_row(struct fold *f, struct analyze_row *row, const struct op_s
 	row->run = exec->run;
 	row->inputs = shapes ? shapes->inputs : NULL;
 	row->outputs = shapes ? shapes->outputs : NULL;
-	switch (f->options->group) {
+	switch (f->a.options.group) {
 	case GROUP_NODE:
 		row->label = row->name = state->label;
 		row->node_index = state->op.node_index;

@@ -172,11 +172,11 @@ int nesting_hand_up(struct nesting *nesting, const struct capture_exec *exec,
 	return 0;
 }
 
-void nesting_flush(struct nesting *nesting, struct cover *orphans)
+void nesting_add_open(const struct nesting *nesting, struct cover *cover)
 {
 	for (int depth = 0; depth <= CAPTURE_DEPTH_MAX; depth++)
-		if (nesting->levels[depth])
-			drop(nesting->levels[depth], orphans);
+		if (nesting->levels[depth] && nesting->levels[depth]->used)
+			cover_add(cover, &nesting->levels[depth]->cover);
 }
 
 void nesting_free(struct nesting *nesting)

@@ -66,8 +66,8 @@ void nesting_close(struct nesting *nesting, const struct capture_exec *exec,
 int nesting_hand_up(struct nesting *nesting, const struct capture_exec *exec,
 		    const struct nested_exec *nested, const struct cover *cover,
 		    struct cover *orphans);
-/* What never found the execution around it. */
-void nesting_flush(struct nesting *nesting, struct cover *orphans);
+/* Add what has not found the execution around it yet to @cover; nothing changes. */
+void nesting_add_open(const struct nesting *nesting, struct cover *cover);
 void nesting_free(struct nesting *nesting);
 
 #endif

@@ -201,7 +201,7 @@ void header_print_notes(const struct analysis *a, FILE *out)
 	print_pool(a, out);
 	print_partial_runs(a, out);
 	print_losses(a, out);
-	if (a->cut)
+	if (a->cut[0])
 		fprintf(out, "%s\n", a->cut);
 	if (a->damaged)
 		fprintf(out, "%s\n", a->damage.text);

@@ -266,7 +266,7 @@ static void put_recording(struct json *j)
 		a->info.start, a->info.realtime_offset, a->duration,
 		a->complete ? "true" : "false");
 	member_or_null(j, "reason", a->complete ? a->end.reason : NULL);
-	member(j, "cut", a->cut);
+	member_or_null(j, "cut", a->cut);
 	member(j, "damage", a->damaged ? a->damage.text : NULL);
 	member_or_null(j, "opprobe_version", a->info.opprobe_version);
 	fprintf(j->out, ",\"compensated\":%s", a->compensated ? "true" : "false");

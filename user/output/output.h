@@ -60,6 +60,12 @@ struct report_options {
  */
 int report_print(const char *capture_path, const struct report_options *options, FILE *out,
 		 struct error *err);
+/*
+ * Would it be refused, for a column or a metric that does not exist, of a
+ * recording that begins with @info? Returns what report_print() would.
+ */
+int report_check(const struct capture_info *info, const struct report_options *options,
+		 struct error *err);
 /* The schema of what the format "json" prints. */
 int report_print_json_schema(FILE *out, struct error *err);
 

@@ -23,12 +23,42 @@ static int print(const struct analysis *analysis, const struct format *format,
 	return 0;
 }
 
+static const struct format *format_of(const struct report_options *options, struct error *err)
+{
+	return options->format ? format_find(report_formats, options->format, err) : report_formats;
+}
+
+int report_check(const struct capture_info *info, const struct report_options *options,
+		 struct error *err)
+{
+	const struct capture_record record = {CAPTURE_INFO, .info = info};
+	const struct format *format = format_of(options, err);
+	struct analysis *analysis = NULL;
+	FILE *nowhere = NULL;
+	int error = -EINVAL;
+
+	if (!format)
+		return error;
+	analysis = analyze_begin(&options->analyze, err);
+	if (!analysis)
+		return -ENOMEM;
+	sink_take(analyze_sink(analysis), &record);
+	error = analyze_finish(analysis, err);
+	if (!error) {
+		nowhere = fopen("/dev/null", "we");
+		error = nowhere ? print(analysis, format, options, nowhere, err)
+				: output_failed("to /dev/null", -errno, err);
+	}
+	if (nowhere)
+		fclose(nowhere);
+	analysis_free(analysis);
+	return error;
+}
+
 int report_print(const char *capture_path, const struct report_options *options, FILE *out,
 		 struct error *err)
 {
-	const struct format *format = options->format
-					      ? format_find(report_formats, options->format, err)
-					      : report_formats;
+	const struct format *format = format_of(options, err);
 	struct capture_reader *reader = format ? capture_reader_open(capture_path, err) : NULL;
 	struct analysis *analysis = NULL;
 	int error;

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Adding up: what executions, runs and threads of the pool add to the rows. */
+#include "fold.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "histogram.h"
+
+static void add_count(struct analyze_counter *counter, uint64_t value, uint64_t work)
+{
+	double distance;
+
+	if (!counter->counted++)
+		counter->first = value;
+	distance = value - counter->first;
+	counter->total += value;
+	counter->work += work;
+	counter->sum += distance;
+	counter->squares += distance * distance;
+}
+
+static void add_self(struct analyze_row *row, const struct capture_exec *exec,
+		     const struct nested_exec *nested)
+{
+	if (exec->flags & EXEC_THREW)
+		return;
+	row->self_count++;
+	if (nested->self_known) {
+		row->self_counted++;
+		row->self += nested->self_ns;
+	}
+	for (uint32_t bits = nested->self_counted; bits; bits &= bits - 1) {
+		struct analyze_counter *counter = &row->counters[__builtin_ctz(bits)];
+
+		counter->self_counted++;
+		counter->self += nested->self[__builtin_ctz(bits)];
+	}
+}
+
+static int add_total(struct fold *f, struct analyze_row *row, const struct capture_exec *exec,
+		     const struct nested_exec *nested)
+{
+	row->count++;
+	row->migrated += exec->flags & EXEC_MIGRATED ? 1 : 0;
+	if (exec->flags & EXEC_THREW) {
+		row->threw++;
+		return 0;
+	}
+	row->ended++;
+	row->total += nested->ns;
+	row->work_ns += nested->work_ns;
+	row->min = nested->ns < row->min ? nested->ns : row->min;
+	row->max = nested->ns > row->max ? nested->ns : row->max;
+	for (uint32_t bits = nested->counted; bits; bits &= bits - 1) {
+		int i = __builtin_ctz(bits);
+
+		add_count(&row->counters[i], nested->total[i], nested->work[i]);
+	}
+	/* Runs may be many, and percentiles of one run's operators tell little. */
+	return f->a.options.group == GROUP_RUN ? 0 : histogram_add(&row->durations, nested->ns);
+}
+
+/*
+ * Rows of whole threads, sessions and runs hold operators and what ran
+ * inside them: their totals are of top-level operators, so that no time is
+ * in them twice. When operators are chosen by name, that is for the user to
+ * judge, as the ones around them may not be in the row.
+ */
+static bool counts_in_total(const struct fold *f, const struct capture_exec *exec)
+{
+	return f->a.options.group < GROUP_THREAD || !exec->depth || f->a.options.name ||
+	       f->a.options.op;
+}
+
+static int add_to_row(struct fold *f, struct op_state *state, const struct capture_exec *exec,
+		      const struct nested_exec *nested)
+{
+	struct analyze_row *row = row_of(f, state, exec);
+
+	if (!row)
+		return -ENOMEM;
+	add_self(row, exec, nested);
+	add_self(f->a.sum, exec, nested);
+	if (amounts_add(f, state, row, exec, nested))
+		return -ENOMEM;
+	if (!counts_in_total(f, exec))
+		return 0;
+	f->a.sum->count++;
+	f->a.sum->threw += exec->flags & EXEC_THREW ? 1 : 0;
+	return add_total(f, row, exec, nested);
+}
+
+static int add_to_run(struct fold *f, struct thread_state *thread, const struct capture_exec *exec,
+		      const struct nested_exec *nested)
+{
+	struct open_run *run = thread->run;
+
+	f->top_ns += nested->ns;
+	if (exec->run == CAPTURE_UNKNOWN) {
+		f->outside.count++;
+		f->outside.ns += nested->ns;
+		return 0;
+	}
+	if (!run || run->run != exec->run)
+		run = thread->run = open_runs_get(&f->open_runs, exec->run);
+	if (!run)
+		return -ENOMEM;
+	if (run->thread == CAPTURE_UNKNOWN)
+		run->thread = exec->thread;
+	run->several_threads |= run->thread != exec->thread;
+	run->count++;
+	run->executions += nested->inside + 1;
+	run->ns += nested->ns;
+	run->counted &= nested->counted;
+	run->work_ns += nested->work_ns;
+	for (uint32_t bits = run->counted; bits; bits &= bits - 1) {
+		int i = __builtin_ctz(bits);
+
+		run->counters[i] += nested->total[i] - nested->work[i];
+		run->work[i] += nested->work[i];
+	}
+	return 0;
+}
+
+static bool selected(const struct fold *f, uint32_t run, uint32_t session)
+{
+	const struct analyze_options *options = &f->a.options;
+
+	if (options->one_session && session != options->session)
+		return false;
+	for (size_t i = 0; i < options->n_runs; i++)
+		if (run != CAPTURE_UNKNOWN && run >= options->runs[i].first &&
+		    run <= options->runs[i].last)
+			return true;
+	return !options->n_runs;
+}
+
+int fold_exec(struct fold *f, const struct capture_exec *exec)
+{
+	struct op_state *state = table_get(&f->ops, exec->op);
+	struct thread_state *thread = table_get(&f->threads, exec->thread);
+	struct nested_exec nested;
+	struct cover below;
+	int error = 0;
+
+	if (!state || !thread || exec->depth >= CAPTURE_DEPTH_MAX ||
+	    exec->counted >> f->a.info.n_events)
+		return -EINVAL;
+	f->a.executions++;
+	f->last = exec->end > f->last ? exec->end : f->last;
+	f->a.has_work |= exec->flags & EXEC_WORK;
+	f->a.has_shapes |= exec->shapes != CAPTURE_UNKNOWN;
+	f->a.has_counters |= exec->counted != 0;
+	f->a.n_threads += !thread->seen;
+	thread->seen = true;
+	if (!selected(f, exec->run, state->op.session))
+		return 0;
+	nesting_close(&thread->nesting, exec, f->a.compensated ? &f->a.overhead : NULL, &nested,
+		      &below, &f->sum);
+	if (state->shown)
+		error = add_to_row(f, state, exec, &nested);
+	if (state->shown && !(exec->flags & EXEC_THREW)) {
+		memset(&below, 0, sizeof(below));
+		cover_add_exec(&below, &nested);
+	}
+	if (error)
+		return error;
+	if (exec->depth)
+		return nesting_hand_up(&thread->nesting, exec, &nested, &below, &f->sum);
+	cover_add(&f->sum, &below);
+	return add_to_run(f, thread, exec, &nested);
+}
+
+/* -- runs ---------------------------------------------------------------------- */
+
+/* The run without what the probes of its operators added. */
+static struct capture_run without_probes(const struct fold *f, const struct capture_run *run,
+					 const struct open_run *ops)
+{
+	const struct capture_overhead *overhead = &f->a.overhead;
+	struct capture_run less = *run;
+	uint64_t n = ops && f->a.compensated ? ops->executions : 0, cost;
+
+	if (!n || ops->several_threads)
+		return less;
+	cost = n * overhead->nested_ns;
+	less.end -= cost < run->end - run->start ? cost : run->end - run->start;
+	for (uint32_t bits = run->counted; bits; bits &= bits - 1) {
+		int i = __builtin_ctz(bits);
+
+		cost = n * overhead->nested[i];
+		less.counters[i] -= cost < run->counters[i] ? cost : run->counters[i];
+	}
+	return less;
+}
+
+/* The part of @run that its operators did not fill. */
+static void add_gap(struct fold *f, const struct capture_run *run, const struct open_run *ops)
+{
+	uint64_t duration = run->end - run->start;
+	uint32_t counted = run->counted & (ops ? ops->counted : UINT32_MAX);
+
+	if (ops && (ops->several_threads || ops->thread != run->thread || ops->ns > duration)) {
+		f->a.parallel = true;
+		return;
+	}
+	f->gap.runs++;
+	f->gap.ns += duration - (ops ? ops->ns : 0);
+	for (; counted; counted &= counted - 1) {
+		int i = __builtin_ctz(counted);
+		uint64_t filled = ops ? ops->counters[i] : 0;
+
+		/* All that other threads do, they do for operators. */
+		if (filled > run->counters[i])
+			continue;
+		f->gap.total[i] += run->counters[i] - filled;
+		f->gap.counted[i]++;
+	}
+}
+
+static void add_whole_run(struct fold *f, const struct capture_run *run, const struct open_run *ops)
+{
+	struct analyze_row *runs = f->a.runs;
+	uint64_t duration = run->end - run->start;
+	const uint64_t *work = ops ? ops->work : NULL;
+	uint32_t counted = run->counted;
+
+	runs->count++;
+	runs->ended++;
+	runs->total += duration;
+	runs->min = duration < runs->min ? duration : runs->min;
+	runs->max = duration > runs->max ? duration : runs->max;
+	/* What other threads did is known by the operators that they did it for. */
+	if (ops && ops->work_ns)
+		counted &= ops->counted;
+	runs->work_ns += ops ? ops->work_ns : 0;
+	for (; counted; counted &= counted - 1) {
+		int i = __builtin_ctz(counted);
+
+		add_count(&runs->counters[i], run->counters[i] + (work ? work[i] : 0),
+			  work ? work[i] : 0);
+	}
+	add_gap(f, run, ops);
+}
+
+int fold_run(struct fold *f, const struct capture_run *run)
+{
+	struct open_run *ops;
+	struct capture_run less;
+	int error = 0;
+
+	if (run->run == CAPTURE_UNKNOWN || run->counted >> f->a.info.n_events)
+		return -EINVAL;
+	ops = open_runs_take(&f->open_runs, run->run);
+	less = without_probes(f, run, ops);
+	f->last = run->end > f->last ? run->end : f->last;
+	if (selected(f, run->run, run->session)) {
+		if (run->failed)
+			f->a.runs_failed++;
+		else
+			add_whole_run(f, &less, ops);
+		if (ops && run->failed) {
+			f->outside.count += ops->count;
+			f->outside.ns += ops->ns;
+		}
+		if (f->a.options.group == GROUP_RUN && !row_of_run(f, &less))
+			error = -ENOMEM;
+	}
+	if (ops)
+		open_runs_put(&f->open_runs, ops);
+	return error;
+}
+
+/* -- the pool ------------------------------------------------------------------ */
+
+/* A thread with operators of its own is no pool thread: its CPU time says nothing. */
+void fold_pool(struct fold *f, const struct capture_pool *pool)
+{
+	struct thread_state *thread = table_get(&f->threads, pool->thread);
+
+	if (!thread || thread->seen)
+		return;
+	if (!pool->cpu_ns)
+		f->pool_cpu_unknown = true;
+	f->a.pool_threads++;
+	f->a.pool_work_ns += pool->work_ns;
+	f->a.pool_cpu_ns = f->pool_cpu_unknown ? 0 : f->a.pool_cpu_ns + pool->cpu_ns;
+}

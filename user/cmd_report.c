@@ -56,7 +56,8 @@ static const struct argp_option options[] = {
 	{},
 };
 
-static const char doc[] =
+/* In the place of %s stand the columns that there are. */
+static const char doc_format[] =
 	"Print what each operator of a capture cost.\v"
 	"Examples:\n"
 	"  opprobe report run.opp                        every node, by total time\n"
@@ -66,13 +67,11 @@ static const char doc[] =
 	"  opprobe report run.opp --metric 'bytes/instr=64*cache-misses/instructions'\n"
 	"  opprobe report run.opp --json | jq '.operators[0]'\n"
 	"\n"
-	"Columns: name op provider domain session index tid run step inputs outputs count total "
-	"avg min max percent self p50 p95 p99 threw migrated work busy others duration; EVENT, "
-	"self:EVENT, avg:EVENT, others:EVENT, ci:EVENT, counted:EVENT; and metrics by name. With "
-	"shapes also flops bytes gflops flop/byte, and per execution activation parameters output: "
-	"what operators compute and move by the shapes of their tensors. A multiply-add is 2 FLOP; "
-	"convolutions, matrix products and attention count their products only, other operators "
-	"each step of their formula per element; bytes are inputs read and outputs written once.";
+	"Columns: %s; and metrics by name. With shapes, flops bytes gflops flop/byte and, per "
+	"execution, activation parameters output tell what operators compute and move by the "
+	"shapes of their tensors. A multiply-add is 2 FLOP; convolutions, matrix products and "
+	"attention count their products only, other operators each step of their formula per "
+	"element; bytes are inputs read and outputs written once.";
 
 struct arguments {
 	const char *capture;
@@ -202,6 +201,7 @@ static void add_formats(struct argp_option *all)
 int cmd_report(int argc, char **argv)
 {
 	struct argp_option all[sizeof(options) / sizeof(options[0]) + FORMATS_MAX];
+	char columns[1024], doc[4096];
 	const struct argp argp = {all, parse, "FILE", doc, 0, 0, 0};
 	struct arguments arguments = {.report.analyze.compensate = true};
 	struct error err;
@@ -209,6 +209,8 @@ int cmd_report(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_USAGE;
 	add_formats(all);
+	report_columns(columns, sizeof(columns));
+	snprintf(doc, sizeof(doc), doc_format, columns);
 	argp_parse(&argp, argc, argv, 0, 0, &arguments);
 	error = arguments.json_schema
 			? report_print_json_schema(stdout, &err)

@@ -112,7 +112,9 @@ struct analyze_row {
 	uint64_t migrated;
 	uint64_t work_ns; /* time of other threads, summed */
 	uint64_t run_ns;  /* GROUP_RUN: the run's own duration, 0 if not known */
-	size_t position;  /* for the views to use */
+	/* For the views to use: */
+	size_t position;
+	unsigned int depth; /* in the tree, once they put it in order */
 	struct histogram *durations;
 	struct analyze_amounts amounts;
 	struct analyze_counter counters[]; /* one per event */

@@ -1,66 +1,62 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Columns of a report: what they are called, and what stands in them. Keys,
- * as --columns and --sort take them: name, op, provider, domain, session,
- * index, tid, run, step, inputs, outputs, count, total, avg, min, max,
- * percent, self, p50, p95, p99, threw, migrated, work, busy, others,
- * duration, flops, bytes, gflops, flop/byte, activation, parameters, output;
- * an event's name for its count, with self:, avg:, others:, ci: or
- * counted: in front for its self count, count per execution, share of other
- * threads, 95 % interval and counted executions; a metric's name.
+ * Columns of a report. A kind of column is one entry in column_kinds.c, and
+ * all that the views know of it: table, CSV, JSON, its schema, sorting and
+ * --help go by the entry. A new column is a new entry there.
  */
 #ifndef OPPROBE_OUTPUT_COLUMNS_H
 #define OPPROBE_OUTPUT_COLUMNS_H
 
 #include "output.h"
+#include "value.h"
 
-enum column_kind {
-	COLUMN_NAME,
-	COLUMN_OP,
-	COLUMN_PROVIDER,
-	COLUMN_DOMAIN,
-	COLUMN_SESSION,
-	COLUMN_INDEX,
-	COLUMN_TID,
-	COLUMN_RUN,
-	COLUMN_STEP,
-	COLUMN_INPUTS,
-	COLUMN_OUTPUTS,
-	COLUMN_COUNT,
-	COLUMN_TOTAL,
-	COLUMN_AVG,
-	COLUMN_MIN,
-	COLUMN_MAX,
-	COLUMN_PERCENT,
-	COLUMN_SELF,
-	COLUMN_P50,
-	COLUMN_P95,
-	COLUMN_P99,
-	COLUMN_THREW,
-	COLUMN_MIGRATED,
-	COLUMN_WORK,
-	COLUMN_BUSY,
-	COLUMN_OTHERS,
-	COLUMN_DURATION,
-	COLUMN_FLOPS,
-	COLUMN_BYTES,
-	COLUMN_GFLOPS,
-	COLUMN_INTENSITY,
-	COLUMN_ACTIVATION,
-	COLUMN_PARAMETERS,
-	COLUMN_OUTPUT,
-	COLUMN_EVENT, /* those of an event, of which index is the number */
-	COLUMN_EVENT_SELF,
-	COLUMN_EVENT_AVG,
-	COLUMN_EVENT_OTHERS,
-	COLUMN_EVENT_INTERVAL,
-	COLUMN_EVENT_COUNTED,
-	COLUMN_METRIC, /* index is its number */
+/* Where a column has a meaning beside the rows, and how a table treats it. */
+enum column_flags {
+	ON_SUM = 1,
+	ON_GAP = 2,
+	ON_TOTAL = 4,
+	INDENTED = 8,	/* by how deep the row is in the tree */
+	GIVES_WAY = 16, /* to others, on a terminal that is too narrow */
 };
 
+/* What a line of a table is of. */
+enum line {
+	LINE_ROW = 0,
+	LINE_SUM = ON_SUM,
+	LINE_GAP = ON_GAP,     /* the time between operators */
+	LINE_TOTAL = ON_TOTAL, /* the runs */
+};
+
+struct column_kind {
+	/* As --columns and --sort take it; of an event's columns, what stands
+	 * before the event's name. NULL: no column, but a member in JSON. */
+	const char *key;
+	const char *title; /* its heading; of an event's or a metric's, its name */
+	/* What is known of it in @row. @of is the number of the event or of the
+	 * metric, for all other kinds the entry's own. */
+	struct value (*value)(const struct analysis *analysis, const struct analyze_row *row,
+			      uint32_t of);
+	uint32_t of;
+	const struct unit *unit; /* NULL: the event's own */
+	unsigned int flags;
+	/* The member of a row in JSON, if it has a name. */
+	struct {
+		const char *name;
+		const char *type;  /* "integer", or of $defs in the schema: may be null */
+		const char *about; /* or NULL */
+		/* Whether reports of @analysis have it; NULL: all. */
+		bool (*condition)(const struct analysis *analysis);
+	} member;
+};
+
+/* Those of the row itself, in the order of JSON and of --help, up to one
+ * without a value; those of each event; that of each metric. */
+extern const struct column_kind column_kinds[], event_kinds[], metric_kind;
+
 struct column {
-	enum column_kind kind;
-	uint32_t index;
+	const struct column_kind *kind;
+	const struct unit *unit;
+	uint32_t of;
 	char title[176]; /* may hold any bytes */
 };
 
@@ -71,39 +67,35 @@ struct columns {
 	size_t n;
 };
 
-/* What a line of the report is of. */
-enum line {
-	LINE_ROW,
-	LINE_SUM,
-	LINE_GAP,
-	LINE_TOTAL,
-};
-
 /* The columns that @options ask for. Returns 0 or -EINVAL with @err set. */
 int columns_choose(const struct analysis *analysis, const struct report_options *options,
 		   struct columns *columns, struct error *err);
+/* Behind the others: how many executions were counted, of each event. */
+void columns_add_counted(const struct analysis *analysis, struct columns *columns);
 /* The column that @key names. Returns 0 or -EINVAL with @err set. */
 int column_find(const struct analysis *analysis, const char *key, struct column *column,
 		struct error *err);
+/* The same among those of the row itself, whatever an event may be called. */
+bool column_find_own(const char *key, struct column *column);
 /* Fill @key with what a program calls the column: its key, with "_ns" behind
  * if it is a time. */
-void column_key(const struct analysis *analysis, const struct column *column, char *key,
-		size_t size);
+void column_key(const struct column *column, char *key, size_t size);
 /* Whether a column holds text, and is aligned to the left. */
 bool column_is_text(const struct column *column);
-/* The text of such a column, of any bytes; NULL if not known. */
-const char *column_text(const struct column *column, const struct analyze_row *row);
-/* The value of any other column, in ns, per cent or events; NaN if not known. */
-double column_value(const struct analysis *analysis, const struct column *column,
-		    const struct analyze_row *row);
+/* What is known of it in @row; nothing if that is NULL. */
+struct value column_value(const struct analysis *analysis, const struct column *column,
+			  const struct analyze_row *row);
 /* Fill @cell with what a person reads there. For columns without text. */
 void column_cell(const struct analysis *analysis, const struct column *column, enum line line,
 		 const struct analyze_row *row, char *cell, size_t size);
+
 /*
  * The rows of @analysis in the order that @options ask for, in an allocated
  * array of n_rows; NULL with @err set.
  */
 struct analyze_row **rows_in_order(const struct analysis *analysis,
 				   const struct report_options *options, struct error *err);
+/* How many of them are to be shown. */
+size_t rows_shown(const struct analysis *analysis, const struct report_options *options);
 
 #endif

@@ -20,7 +20,6 @@ struct json {
 	const struct report_options *options;
 	FILE *out;
 	struct analyze_row **rows;
-	unsigned int *depths;
 	char *titles[CAPTURE_COUNTERS]; /* as JSON strings */
 	char *metrics[ANALYZE_METRICS_MAX + 8];
 	bool failed; /* out of memory */
@@ -55,11 +54,6 @@ static void member_u64(struct json *j, const char *key, uint64_t value, bool kno
 		fprintf(j->out, ",\"%s\":null", key);
 }
 
-static void member_id(struct json *j, const char *key, uint32_t value)
-{
-	member_u64(j, key, value, value != CAPTURE_UNKNOWN);
-}
-
 static void member_double(struct json *j, const char *key, double value)
 {
 	if (isfinite(value))
@@ -68,7 +62,37 @@ static void member_double(struct json *j, const char *key, double value)
 		fprintf(j->out, ",\"%s\":null", key);
 }
 
-/* -- what all rows have ------------------------------------------------------ */
+/* -- what columns know -------------------------------------------------------- */
+
+static void put_value(struct json *j, struct value value)
+{
+	char number[64];
+
+	if (value.type == VALUE_WHOLE || value.type == VALUE_REAL)
+		fputs(value_plain(&value, number, sizeof(number)), j->out);
+	else
+		put_string(j, value.type == VALUE_TEXT ? value.text : NULL);
+}
+
+static void put_member(struct json *j, const struct column_kind *kind,
+		       const struct analyze_row *row)
+{
+	if (!kind->member.name || (kind->member.condition && !kind->member.condition(j->a)))
+		return;
+	fprintf(j->out, ",\"%s\":", kind->member.name);
+	put_value(j, row ? kind->value(j->a, row, kind->of) : (struct value){});
+}
+
+/* Of the members that rows have, those that @names, up to NULL, name. */
+static void put_members(struct json *j, const struct analyze_row *row, const char *const *names)
+{
+	for (; *names; names++)
+		for (const struct column_kind *kind = column_kinds; kind->value; kind++)
+			if (kind->member.name && !strcmp(kind->member.name, *names))
+				put_member(j, kind, row);
+}
+
+#define PUT_MEMBERS(j, row, ...) put_members(j, row, (const char *const[]){__VA_ARGS__, NULL})
 
 static void put_counter(struct json *j, const struct analyze_row *row, uint32_t i)
 {
@@ -80,12 +104,8 @@ static void put_counter(struct json *j, const struct analyze_row *row, uint32_t 
 	member_u64(j, "self", c->self, c->self_counted);
 	member_u64(j, "self_counted", c->self_counted, true);
 	member_u64(j, "other_threads", c->work, c->counted && j->a->has_work);
-	if (e.known && e.exact)
-		member_u64(j, "estimate", c->total, true);
-	else if (e.known)
-		fprintf(j->out, ",\"estimate\":%.0f", e.value);
-	else
-		fputs(",\"estimate\":null", j->out);
+	fputs(",\"estimate\":", j->out);
+	put_value(j, event_kinds[0].value(j->a, row, i));
 	member_double(j, "coverage", e.known ? e.coverage : 0);
 	member_double(j, "interval95", e.exact ? 0 : e.has_interval ? e.interval : NAN);
 	fputc('}', j->out);
@@ -100,136 +120,32 @@ static void put_counters(struct json *j, const struct analyze_row *row)
 	}
 	fputs("},\"metrics\":{", j->out);
 	for (size_t i = 0; i < j->a->n_metrics; i++) {
-		double value = analyze_metric(j->a, row, i);
-
 		fprintf(j->out, "%s%s:", i ? "," : "", j->metrics[i]);
-		if (isfinite(value))
-			fprintf(j->out, "%.9g", value);
-		else
-			fputs("null", j->out);
+		put_value(j, metric_kind.value(j->a, row, i));
 	}
 	fputc('}', j->out);
 }
 
-static void put_times(struct json *j, const struct analyze_row *row)
-{
-	bool ended = row->ended;
-
-	member_u64(j, "total_ns", row->total, ended || !row->count);
-	member_u64(j, "min_ns", row->min, ended);
-	member_u64(j, "max_ns", row->max, ended);
-	member_double(j, "avg_ns", ended ? (double)row->total / row->ended : NAN);
-}
-
-static void put_work(struct json *j, const struct analyze_row *row)
-{
-	member_u64(j, "other_threads_ns", row->work_ns, j->a->has_work);
-	member_u64(j, "busy_ns", row->total + row->work_ns, row->ended);
-}
-
-static void put_amounts(struct json *j, const struct analyze_row *row)
-{
-	const struct analyze_amounts *amounts = &row->amounts;
-
-	if (!j->a->has_shapes)
-		return;
-	member_u64(j, "flops", amounts->flops, isfinite(analyze_flops(row)));
-	member_u64(j, "flops_counted", amounts->flops_counted, true);
-	member_u64(j, "bytes", amounts->bytes, isfinite(analyze_bytes(row)));
-	member_u64(j, "bytes_counted", amounts->bytes_counted, true);
-	member_u64(j, "amounts_of", amounts->executions, true);
-	member_double(j, "gflops", analyze_gflops(row));
-	member_double(j, "flop_per_byte", analyze_flop_per_byte(row));
-}
-
-static void put_sizes(struct json *j, const struct analyze_row *row)
-{
-	if (!j->a->has_shapes)
-		return;
-	member_double(j, "activation_bytes", analyze_size(row, SIZE_ACTIVATION));
-	member_double(j, "parameter_bytes", analyze_size(row, SIZE_PARAMETERS));
-	member_double(j, "output_bytes", analyze_size(row, SIZE_OUTPUT));
-}
-
-static void put_percentiles(struct json *j, const struct analyze_row *row)
-{
-	static const struct {
-		const char *key;
-		double percent;
-	} all[] = {{"p50_ns", 50}, {"p95_ns", 95}, {"p99_ns", 99}};
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		bool known = analyze_percentile(row, all[i].percent, &ns);
-
-		member_u64(j, all[i].key, ns, known);
-	}
-}
-
 /* -- rows -------------------------------------------------------------------- */
 
-static void put_group(struct json *j, const struct analyze_row *row)
-{
-	switch (j->a->options.group) {
-	case GROUP_NODE:
-		if (j->a->options.tree)
-			member(j, "parent", row->parent ? row->parent->label : NULL);
-		break;
-	case GROUP_THREAD:
-		member_id(j, "tid", row->tid);
-		break;
-	case GROUP_RUN:
-		member_id(j, "run", row->run);
-		member_id(j, "step", row->step);
-		member_u64(j, "run_ns", row->run_ns, row->run_ns);
-		break;
-	default:
-		break;
-	}
-	if (j->a->has_shapes) {
-		member(j, "inputs", row->inputs);
-		member(j, "outputs", row->outputs);
-	}
-}
-
-static void put_row(struct json *j, const struct analyze_row *row, unsigned int depth)
+static void put_row(struct json *j, const struct analyze_row *row)
 {
 	fputs("{\"name\":", j->out);
 	put_string(j, row->label);
-	member_or_null(j, "op_type", row->op_type);
-	member(j, "domain", row->domain);
-	member_or_null(j, "provider", row->provider);
-	member_id(j, "session", row->session);
-	member_id(j, "node_index", row->node_index);
-	put_group(j, row);
-	if (j->a->options.tree)
-		member_u64(j, "depth", depth, true);
-	member_u64(j, "count", row->count, true);
-	member_u64(j, "threw", row->threw, true);
-	put_times(j, row);
-	member_u64(j, "self_ns", row->self, row->self_counted || !row->self_count);
-	member_u64(j, "self_counted", row->self_counted, true);
-	put_percentiles(j, row);
-	member_double(j, "percent",
-		      row->ended && j->a->base_ns ? 100.0 * row->total / j->a->base_ns : NAN);
-	put_work(j, row);
-	put_amounts(j, row);
-	put_sizes(j, row);
-	member_u64(j, "migrated", row->migrated, true);
+	for (const struct column_kind *kind = column_kinds; kind->value; kind++)
+		put_member(j, kind, row);
 	put_counters(j, row);
 	fputc('}', j->out);
 }
 
 static void put_rows(struct json *j)
 {
-	size_t n = j->a->n_rows;
+	size_t n = rows_shown(j->a, j->options);
 
-	if (j->options->limit && n > j->options->limit)
-		n = j->options->limit;
 	fputs(",\n\"operators\":[", j->out);
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ",\n" : "\n", j->out);
-		put_row(j, j->rows[i], j->depths[i]);
+		put_row(j, j->rows[i]);
 	}
 	fputs("]", j->out);
 }
@@ -308,26 +224,22 @@ static void put_totals(struct json *j)
 {
 	const struct analysis *a = j->a;
 
-	fprintf(j->out, ",\n\"sum\":{\"rows\":%zu,\"count\":%" PRIu64 ",\"threw\":%" PRIu64,
-		a->n_rows, a->sum->count, a->sum->threw);
-	member_u64(j, "total_ns", a->sum->total, true);
-	member_u64(j, "self_ns", a->sum->self, a->sum->self_counted || !a->sum->self_count);
-	put_work(j, a->sum);
-	put_amounts(j, a->sum);
+	fprintf(j->out, ",\n\"sum\":{\"rows\":%zu", a->n_rows);
+	PUT_MEMBERS(j, a->sum, "count", "threw", "total_ns", "self_ns", "other_threads_ns",
+		    "busy_ns", "flops", "flops_counted", "bytes", "bytes_counted", "amounts_of",
+		    "gflops", "flop_per_byte");
 	put_counters(j, a->sum);
 	fputs("}", j->out);
 	if (a->gap) {
 		fprintf(j->out, ",\n\"between_operators\":{\"count\":%" PRIu64, a->gap->ended);
-		member_u64(j, "total_ns", a->gap->total, true);
+		PUT_MEMBERS(j, a->gap, "total_ns");
 		put_counters(j, a->gap);
 		fputc('}', j->out);
 	} else {
 		fputs(",\n\"between_operators\":null", j->out);
 	}
 	fprintf(j->out, ",\n\"total\":{\"count\":%" PRIu64, a->runs->count);
-	member_u64(j, "total_ns", a->runs->total, a->runs->ended);
-	member_u64(j, "min_ns", a->runs->min, a->runs->ended);
-	member_u64(j, "max_ns", a->runs->max, a->runs->ended);
+	PUT_MEMBERS(j, a->runs->ended ? a->runs : NULL, "total_ns", "min_ns", "max_ns");
 	put_counters(j, a->runs);
 	fprintf(j->out, "},\n\"outside_of_runs\":{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 "}",
 		a->outside_count, a->outside_ns);
@@ -360,8 +272,7 @@ static int prepare(struct json *j, struct error *err)
 	j->rows = rows_in_order(a, j->options, err);
 	if (!j->rows)
 		return -EINVAL;
-	j->depths = calloc(a->n_rows + 1, sizeof(*j->depths));
-	j->failed = !j->depths || (a->options.tree && tree_order(j->rows, a->n_rows, j->depths));
+	j->failed = a->options.tree && tree_order(j->rows, a->n_rows);
 	for (uint32_t i = 0; i < a->info.n_events; i++)
 		j->failed |= !(j->titles[i] = text_json(a->titles[i]));
 	for (size_t i = 0; i < a->n_metrics; i++)
@@ -390,7 +301,6 @@ int json_print(const struct analysis *a, const struct report_options *options, F
 		free(j.titles[i]);
 	for (size_t i = 0; i < a->n_metrics; i++)
 		free(j.metrics[i]);
-	free(j.depths);
 	free(j.rows);
 	return error;
 }

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The schema of the JSON report. The members of a row come from the kinds of
+ * columns; all others stand here, and change with json.c.
+ */
 #include <errno.h>
+#include <string.h>
 
-#include "output.h"
+#include "columns.h"
 
 /* clang-format off: one line of JSON per line where it fits */
-static const char schema[] =
+static const char before_row[] =
 	"{\n"
 	"  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
 	"  \"title\": \"opprobe report --json\",\n"
@@ -153,7 +158,7 @@ static const char schema[] =
 	"        \"rows\": {\"type\": \"integer\"},\n"
 	"        \"count\": {\"type\": \"integer\"},\n"
 	"        \"threw\": {\"type\": \"integer\"},\n"
-	"        \"total_ns\": {\"type\": \"integer\"},\n"
+	"        \"total_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"self_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"other_threads_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"busy_ns\": {\"$ref\": \"#/$defs/count\"},\n"
@@ -230,6 +235,7 @@ static const char schema[] =
 	"  \"$defs\": {\n"
 	"    \"text\": {\"type\": [\"string\", \"null\"]},\n"
 	"    \"count\": {\"type\": [\"integer\", \"null\"]},\n"
+	"    \"number\": {\"type\": [\"number\", \"null\"]},\n"
 	"    \"metrics\": {\n"
 	"      \"description\": \"Derived metrics by name.\",\n"
 	"      \"type\": \"object\",\n"
@@ -274,7 +280,7 @@ static const char schema[] =
 	"            \"type\": \"number\"\n"
 	"          },\n"
 	"          \"interval95\": {\n"
-	"            \"description\": \"The 95 % interval is estimate \\\\u00b1 this.\",\n"
+	"            \"description\": \"The 95 % interval is estimate \\u00b1 this.\",\n"
 	"            \"type\": [\n"
 	"              \"number\",\n"
 	"              \"null\"\n"
@@ -302,124 +308,36 @@ static const char schema[] =
 	"          \"description\": \"The node's, OpType_Index if it has none; of other groups, "
 	"what the row is of. Invalid UTF-8 is replaced.\",\n"
 	"          \"type\": \"string\"\n"
-	"        },\n"
-	"        \"op_type\": {\n"
-	"          \"description\": \"This and the following: null unless all executions of the "
-	"row share it.\",\n"
-	"          \"$ref\": \"#/$defs/text\"\n"
-	"        },\n"
-	"        \"domain\": {\"$ref\": \"#/$defs/text\"},\n"
-	"        \"provider\": {\"$ref\": \"#/$defs/text\"},\n"
-	"        \"session\": {\"$ref\": \"#/$defs/count\"},\n"
-	"        \"node_index\": {\"$ref\": \"#/$defs/count\"},\n"
-	"        \"parent\": {\n"
-	"          \"description\": \"With --tree: the node around it.\",\n"
-	"          \"$ref\": \"#/$defs/text\"\n"
-	"        },\n"
-	"        \"depth\": {\"description\": \"With --tree.\", \"type\": \"integer\"},\n"
-	"        \"tid\": {\"$ref\": \"#/$defs/count\"},\n"
-	"        \"run\": {\"$ref\": \"#/$defs/count\"},\n"
-	"        \"step\": {\n"
-	"          \"description\": \"The run's number within its session.\",\n"
-	"          \"$ref\": \"#/$defs/count\"\n"
-	"        },\n"
-	"        \"run_ns\": {\n"
-	"          \"description\": \"The run's own duration.\",\n"
-	"          \"$ref\": \"#/$defs/count\"\n"
-	"        },\n"
-	"        \"inputs\": {\"$ref\": \"#/$defs/text\"},\n"
-	"        \"outputs\": {\"$ref\": \"#/$defs/text\"},\n"
-	"        \"count\": {\"description\": \"Executions.\", \"type\": \"integer\"},\n"
-	"        \"threw\": {\n"
-	"          \"description\": \"Of these, left by an exception: not in times and "
-	"counters.\",\n"
-	"          \"type\": \"integer\"\n"
-	"        },\n"
-	"        \"total_ns\": {\"$ref\": \"#/$defs/count\"},\n"
-	"        \"min_ns\": {\"$ref\": \"#/$defs/count\"},\n"
-	"        \"max_ns\": {\"$ref\": \"#/$defs/count\"},\n"
-	"        \"avg_ns\": {\"type\": [\"number\", \"null\"]},\n"
-	"        \"self_ns\": {\n"
-	"          \"description\": \"Without operators that ran inside.\",\n"
-	"          \"$ref\": \"#/$defs/count\"\n"
-	"        },\n"
-	"        \"self_counted\": {\n"
-	"          \"description\": \"Executions whose self time is known.\",\n"
-	"          \"type\": \"integer\"\n"
-	"        },\n"
-	"        \"p50_ns\": {\n"
-	"          \"description\": \"Percentiles: exact up to 256 executions, else within 1 "
-	"%.\",\n"
-	"          \"$ref\": \"#/$defs/count\"\n"
-	"        },\n"
-	"        \"p95_ns\": {\"$ref\": \"#/$defs/count\"},\n"
-	"        \"p99_ns\": {\"$ref\": \"#/$defs/count\"},\n"
-	"        \"percent\": {\n"
-	"          \"description\": \"Of the time of all top-level operators and of that between "
-	"them.\",\n"
-	"          \"type\": [\"number\", \"null\"]\n"
-	"        },\n"
-	"        \"other_threads_ns\": {\n"
-	"          \"description\": \"What other threads worked for it, summed.\",\n"
-	"          \"$ref\": \"#/$defs/count\"\n"
-	"        },\n"
-	"        \"busy_ns\": {\n"
-	"          \"description\": \"total_ns and other_threads_ns.\",\n"
-	"          \"$ref\": \"#/$defs/count\"\n"
-	"        },\n"
-	"        \"flops\": {\n"
-	"          \"description\": \"With shapes: floating-point operations of the executions "
-	"where they are known.\",\n"
-	"          \"$ref\": \"#/$defs/count\"\n"
-	"        },\n"
-	"        \"flops_counted\": {\n"
-	"          \"description\": \"How many these are,\",\n"
-	"          \"type\": \"integer\"\n"
-	"        },\n"
-	"        \"bytes\": {\n"
-	"          \"description\": \"Inputs read and outputs written, each once, of the "
-	"executions where that is known.\",\n"
-	"          \"$ref\": \"#/$defs/count\"\n"
-	"        },\n"
-	"        \"bytes_counted\": {\n"
-	"          \"description\": \"how many these are,\",\n"
-	"          \"type\": \"integer\"\n"
-	"        },\n"
-	"        \"amounts_of\": {\n"
-	"          \"description\": \"and of how many: those that ended and had none inside.\",\n"
-	"          \"type\": \"integer\"\n"
-	"        },\n"
-	"        \"gflops\": {\n"
-	"          \"description\": \"10^9 FLOP per second of the executions whose FLOP are "
-	"known.\",\n"
-	"          \"type\": [\"number\", \"null\"]\n"
-	"        },\n"
-	"        \"flop_per_byte\": {\n"
-	"          \"description\": \"Of the executions where both are known.\",\n"
-	"          \"type\": [\"number\", \"null\"]\n"
-	"        },\n"
-	"        \"activation_bytes\": {\n"
-	"          \"description\": \"Of inputs, constants and outputs per execution: a mean.\",\n"
-	"          \"type\": [\"number\", \"null\"]\n"
-	"        },\n"
-	"        \"parameter_bytes\": {\"type\": [\"number\", \"null\"]},\n"
-	"        \"output_bytes\": {\"type\": [\"number\", \"null\"]},\n"
-	"        \"migrated\": {\n"
-	"          \"description\": \"Executions that ended on another CPU.\",\n"
-	"          \"type\": \"integer\"\n"
-	"        },\n"
-	"        \"counters\": {\"$ref\": \"#/$defs/counters\"},\n"
-	"        \"metrics\": {\"$ref\": \"#/$defs/metrics\"}\n"
-	"      }\n"
-	"    }\n"
-	"  }\n"
-	"}\n";
+	"        },\n";
+
+static const char behind_row[] = "        \"counters\": {\"$ref\": \"#/$defs/counters\"},\n"
+				 "        \"metrics\": {\"$ref\": \"#/$defs/metrics\"}\n"
+				 "      }\n"
+				 "    }\n"
+				 "  }\n"
+				 "}\n";
 /* clang-format on */
+
+static void put_row_member(FILE *out, const struct column_kind *kind)
+{
+	fprintf(out, "        \"%s\": {", kind->member.name);
+	if (kind->member.about)
+		fprintf(out, "\"description\": \"%s\", ", kind->member.about);
+	if (!strcmp(kind->member.type, "integer"))
+		fputs("\"type\": \"integer\"},\n", out);
+	else
+		fprintf(out, "\"$ref\": \"#/$defs/%s\"},\n", kind->member.type);
+}
 
 int report_print_json_schema(FILE *out, struct error *err)
 {
 	errno = 0;
-	if (fputs(schema, out) < 0 || fflush(out))
+	fputs(before_row, out);
+	for (const struct column_kind *kind = column_kinds; kind->value; kind++)
+		if (kind->member.name)
+			put_row_member(out, kind);
+	fputs(behind_row, out);
+	if (fflush(out) || ferror(out))
 		return output_failed("the schema", errno ? -errno : -EIO, err);
 	return 0;
 }

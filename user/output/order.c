@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Rows sorted by a column. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "columns.h"
 
 struct sorted {
-	double value;
-	const char *text;
+	struct value value;
 	struct analyze_row *row;
-};
-
-struct order {
-	bool text, ascending;
 };
 
 static int compare_rows(const struct analyze_row *x, const struct analyze_row *y)
@@ -30,46 +24,47 @@ static int compare_rows(const struct analyze_row *x, const struct analyze_row *y
 					: (x->run > y->run) - (x->run < y->run);
 }
 
-static int compare(const void *a, const void *b, void *context)
+static int compare(const void *a, const void *b, void *unit)
 {
 	const struct sorted *x = a, *y = b;
-	const struct order *order = context;
+	bool ascending = ((const struct unit *)unit)->is_name;
 	int by;
 
 	/* What is not known comes last. */
-	if (order->text)
-		by = !x->text || !y->text ? !x->text - !y->text : strcmp(x->text, y->text);
-	else if (isnan(x->value) || isnan(y->value))
-		by = !!isnan(x->value) - !!isnan(y->value);
+	if (!x->value.type || !y->value.type)
+		by = !x->value.type - !y->value.type;
+	else if (x->value.type == VALUE_TEXT)
+		by = strcmp(x->value.text, y->value.text);
 	else
-		by = ((x->value > y->value) - (x->value < y->value)) * (order->ascending ? 1 : -1);
+		by = ((x->value.real > y->value.real) - (x->value.real < y->value.real)) *
+		     (ascending ? 1 : -1);
 	return by ? by : compare_rows(x->row, y->row);
+}
+
+/* What --sort names, else what suits the rows. */
+static int find_column(const struct analysis *a, const char *key, struct column *column,
+		       struct error *err)
+{
+	if (key)
+		return column_find(a, key, column, err);
+	column_find_own(a->options.group == GROUP_RUN ? "run" : "total", column);
+	return 0;
 }
 
 struct analyze_row **rows_in_order(const struct analysis *a, const struct report_options *options,
 				   struct error *err)
 {
-	const char *key = options->sort			  ? options->sort
-			  : a->options.group == GROUP_RUN ? "run"
-							  : "total";
 	struct analyze_row **rows = malloc((a->n_rows + 1) * sizeof(struct analyze_row *));
 	struct sorted *sorted = malloc((a->n_rows + 1) * sizeof(*sorted));
 	struct column column;
-	struct order order;
 
 	if (!rows || !sorted) {
 		error_set(err, -ENOMEM, "cannot sort the report: out of memory");
-	} else if (!column_find(a, key, &column, err)) {
-		order.text = column_is_text(&column);
-		order.ascending = column.kind >= COLUMN_SESSION && column.kind <= COLUMN_STEP;
-		for (size_t i = 0; i < a->n_rows; i++) {
-			struct analyze_row *row = a->rows[i];
-
-			sorted[i].row = row;
-			sorted[i].text = order.text ? column_text(&column, row) : NULL;
-			sorted[i].value = order.text ? 0 : column_value(a, &column, row);
-		}
-		qsort_r(sorted, a->n_rows, sizeof(*sorted), compare, &order);
+	} else if (!find_column(a, options->sort, &column, err)) {
+		for (size_t i = 0; i < a->n_rows; i++)
+			sorted[i] =
+				(struct sorted){column_value(a, &column, a->rows[i]), a->rows[i]};
+		qsort_r(sorted, a->n_rows, sizeof(*sorted), compare, (void *)column.unit);
 		for (size_t i = 0; i < a->n_rows; i++)
 			rows[i] = sorted[i].row;
 		free(sorted);
@@ -78,4 +73,9 @@ struct analyze_row **rows_in_order(const struct analysis *a, const struct report
 	free(sorted);
 	free(rows);
 	return NULL;
+}
+
+size_t rows_shown(const struct analysis *a, const struct report_options *options)
+{
+	return options->limit && options->limit < a->n_rows ? options->limit : a->n_rows;
 }

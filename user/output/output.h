@@ -66,6 +66,8 @@ int report_print(const char *capture_path, const struct report_options *options,
  */
 int report_check(const struct capture_info *info, const struct report_options *options,
 		 struct error *err);
+/* Fill @text with the columns that there are, for people. */
+void report_columns(char *text, size_t size);
 /* The schema of what the format "json" prints. */
 int report_print_json_schema(FILE *out, struct error *err);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The report for people: a header, a table that fits the terminal, notes. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -21,8 +20,7 @@ struct table_state {
 	FILE *out;
 	struct columns columns;
 	struct analyze_row **rows;
-	unsigned int *depths; /* with a tree, of each row */
-	size_t n_rows;	      /* to print */
+	size_t n_rows; /* to print */
 	size_t widths[COLUMNS_MAX];
 	size_t text_limit; /* columns that a text may take, 0: all it needs */
 	bool colour;
@@ -48,15 +46,15 @@ static size_t terminal_width(FILE *out)
 
 /* An allocated text cell. */
 static char *text_cell(const struct table_state *t, const struct column *column,
-		       const struct analyze_row *row, unsigned int depth)
+		       const struct analyze_row *row)
 {
-	const char *bytes = column_text(column, row);
+	struct value value = column_value(t->a, column, row);
+	size_t depth = column->kind->flags & INDENTED ? row->depth * 2 : 0;
 	char *clean, *indented, *fitting;
 
-	clean = text_terminal(bytes ? bytes : "-");
+	clean = text_terminal(value.type ? value.text : "-");
 	if (!clean)
 		return NULL;
-	depth = column->kind == COLUMN_NAME ? depth * 2 : 0;
 	indented = malloc(depth + strlen(clean) + 1);
 	if (indented) {
 		memset(indented, ' ', depth);
@@ -87,7 +85,7 @@ static void total_label(const struct table_state *t, enum line line, char *label
 
 /* The cell as an allocated string. */
 static char *cell_of(const struct table_state *t, size_t c, enum line line,
-		     const struct analyze_row *row, unsigned int depth)
+		     const struct analyze_row *row)
 {
 	const struct column *column = &t->columns.columns[c];
 	char cell[128];
@@ -97,7 +95,7 @@ static char *cell_of(const struct table_state *t, size_t c, enum line line,
 		return strdup(cell);
 	}
 	if (column_is_text(column))
-		return line == LINE_ROW ? text_cell(t, column, row, depth) : strdup("");
+		return line == LINE_ROW ? text_cell(t, column, row) : strdup("");
 	column_cell(t->a, column, line, row, cell, sizeof(cell));
 	return strdup(cell);
 }
@@ -114,11 +112,10 @@ static int print_cell(const struct table_state *t, size_t c, const char *cell)
 		       left && !last ? padding : 0, "", last ? "\n" : "  ");
 }
 
-static int print_line(const struct table_state *t, enum line line, const struct analyze_row *row,
-		      unsigned int depth)
+static int print_line(const struct table_state *t, enum line line, const struct analyze_row *row)
 {
 	for (size_t c = 0; c < t->columns.n; c++) {
-		char *cell = cell_of(t, c, line, row, depth);
+		char *cell = cell_of(t, c, line, row);
 
 		if (!cell)
 			return -ENOMEM;
@@ -128,11 +125,10 @@ static int print_line(const struct table_state *t, enum line line, const struct 
 	return 0;
 }
 
-static int widen(struct table_state *t, enum line line, const struct analyze_row *row,
-		 unsigned int depth)
+static int widen(struct table_state *t, enum line line, const struct analyze_row *row)
 {
 	for (size_t c = 0; c < t->columns.n; c++) {
-		char *cell = cell_of(t, c, line, row, depth);
+		char *cell = cell_of(t, c, line, row);
 		size_t width;
 
 		if (!cell)
@@ -164,13 +160,13 @@ static int measure(struct table_state *t)
 		free(title);
 	}
 	for (size_t i = 0; i < t->n_rows && !error; i++)
-		error = widen(t, LINE_ROW, t->rows[i], t->depths[i]);
+		error = widen(t, LINE_ROW, t->rows[i]);
 	if (!error)
-		error = widen(t, LINE_SUM, t->a->sum, 0);
+		error = widen(t, LINE_SUM, t->a->sum);
 	if (!error)
-		error = widen(t, LINE_GAP, t->a->gap, 0);
+		error = widen(t, LINE_GAP, t->a->gap);
 	if (!error)
-		error = widen(t, LINE_TOTAL, t->a->runs->ended ? t->a->runs : NULL, 0);
+		error = widen(t, LINE_TOTAL, t->a->runs->ended ? t->a->runs : NULL);
 	return error;
 }
 
@@ -200,7 +196,7 @@ static int fit(struct table_state *t)
 		return 0;
 	while (!t->options->columns && !t->options->analyze.n_metrics &&
 	       fixed + texts * NAME_MIN > terminal &&
-	       t->columns.columns[t->columns.n - 1].kind == COLUMN_METRIC) {
+	       t->columns.columns[t->columns.n - 1].kind->flags & GIVES_WAY) {
 		t->columns.n--;
 		t->left_out = true;
 		fixed -= t->widths[t->columns.n] + 2;
@@ -242,7 +238,7 @@ static int print_rows(const struct table_state *t)
 	int error = 0;
 
 	for (size_t i = 0; i < t->n_rows && !error; i++)
-		error = print_line(t, LINE_ROW, t->rows[i], t->depths[i]);
+		error = print_line(t, LINE_ROW, t->rows[i]);
 	if (t->n_rows < t->a->n_rows)
 		fprintf(t->out, "... and %s more rows\n",
 			text_count(left, sizeof(left), t->a->n_rows - t->n_rows));
@@ -254,11 +250,11 @@ static int print_totals(const struct table_state *t)
 	int error;
 
 	fputs(t->colour ? "\x1b[2m" : "", t->out);
-	error = print_line(t, LINE_SUM, t->a->sum, 0);
+	error = print_line(t, LINE_SUM, t->a->sum);
 	if (!error)
-		error = print_line(t, LINE_GAP, t->a->gap, 0);
+		error = print_line(t, LINE_GAP, t->a->gap);
 	if (!error)
-		error = print_line(t, LINE_TOTAL, t->a->runs->ended ? t->a->runs : NULL, 0);
+		error = print_line(t, LINE_TOTAL, t->a->runs->ended ? t->a->runs : NULL);
 	fputs(t->colour ? "\x1b[0m" : "", t->out);
 	return error;
 }
@@ -291,12 +287,9 @@ static int prepare(struct table_state *t, struct error *err)
 	t->rows = rows_in_order(t->a, t->options, err);
 	if (!t->rows)
 		return -EINVAL;
-	t->depths = calloc(t->a->n_rows + 1, sizeof(*t->depths));
-	if (!t->depths || (t->a->options.tree && tree_order(t->rows, t->a->n_rows, t->depths)))
+	if (t->a->options.tree && tree_order(t->rows, t->a->n_rows))
 		return error_set(err, -ENOMEM, "cannot print the report: out of memory");
-	t->n_rows = t->a->n_rows;
-	if (t->options->limit && t->n_rows > t->options->limit)
-		t->n_rows = t->options->limit;
+	t->n_rows = rows_shown(t->a, t->options);
 	return 0;
 }
 
@@ -316,6 +309,5 @@ int table_print(const struct analysis *a, const struct report_options *options, 
 			header_print_notes(a, out);
 	}
 	free(t.rows);
-	free(t.depths);
 	return error;
 }

@@ -14,7 +14,6 @@ struct tree {
 	size_t *first_child, *next_sibling;
 	bool *placed;
 	struct analyze_row **placed_rows;
-	unsigned int *depths;
 	size_t n_placed;
 };
 
@@ -25,7 +24,7 @@ static void place(struct tree *t, size_t i, unsigned int depth)
 	if (t->placed[i])
 		return;
 	t->placed[i] = true;
-	t->depths[t->n_placed] = depth;
+	t->rows[i]->depth = depth;
 	t->placed_rows[t->n_placed++] = t->rows[i];
 	for (size_t c = t->first_child[i]; c != NONE && depth < CAPTURE_DEPTH_MAX;
 	     c = t->next_sibling[c])
@@ -48,9 +47,9 @@ static void link_children(struct tree *t)
 	}
 }
 
-int tree_order(struct analyze_row **rows, size_t n, unsigned int *depths)
+int tree_order(struct analyze_row **rows, size_t n)
 {
-	struct tree t = {.rows = rows, .n = n, .depths = depths};
+	struct tree t = {.rows = rows, .n = n};
 	int error = -ENOMEM;
 
 	t.first_child = calloc(n + 1, sizeof(*t.first_child));

@@ -7,9 +7,9 @@
 
 /*
  * Reorder @rows so that each is followed by the rows inside it, siblings in
- * the order that they had, and fill @depths. Every row stays, whatever the
- * parents say. Returns 0 or -ENOMEM.
+ * the order that they had, and tell each its depth. Every row stays, whatever
+ * the parents say. Returns 0 or -ENOMEM.
  */
-int tree_order(struct analyze_row **rows, size_t n, unsigned int *depths);
+int tree_order(struct analyze_row **rows, size_t n);
 
 #endif

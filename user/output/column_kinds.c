@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The kinds of columns, and where the value of each comes from. */
+#include <math.h>
+
+#include "columns.h"
+
+#define FIELD(name)  offsetof(struct analyze_row, name)
+#define AMOUNT(name) offsetof(struct analyze_row, amounts.name)
+
+#define LINE_SUM (LINE_SUM)
+#define ON_ALL	 (ON_SUM | ON_GAP | ON_TOTAL)
+
+static const struct value absent;
+
+/* -- a field of the row, at @of ---------------------------------------------- */
+
+static const void *field(const struct analyze_row *row, uint32_t of)
+{
+	return (const char *)row + of;
+}
+
+static struct value text(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_text(*(const char *const *)field(row, of), false);
+}
+
+/* Where "" is as good as any: the domain of ONNX itself. */
+static struct value any_text(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_text(*(const char *const *)field(row, of), true);
+}
+
+static struct value number(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	uint32_t known = *(const uint32_t *)field(row, of);
+
+	return known == CAPTURE_UNKNOWN ? absent : value_whole(known);
+}
+
+static struct value count(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_whole(*(const uint64_t *)field(row, of));
+}
+
+static struct value count_if_ended(const struct analysis *a, const struct analyze_row *row,
+				   uint32_t of)
+{
+	return row->ended ? count(a, row, of) : absent;
+}
+
+static struct value count_unless_0(const struct analysis *a, const struct analyze_row *row,
+				   uint32_t of)
+{
+	struct value value = count(a, row, of);
+
+	return value.whole ? value : absent;
+}
+
+/* -- times ------------------------------------------------------------------- */
+
+static struct value share(double part, double whole)
+{
+	return whole > 0 ? value_real(100 * part / whole) : absent;
+}
+
+/* @exact stands for the estimate of what was counted in whole. */
+static struct value estimate(struct analyze_estimate e, uint64_t exact)
+{
+	struct value value;
+
+	if (!e.known || e.exact)
+		return e.known ? value_whole(exact) : absent;
+	value = value_whole(e.value < 1e19 ? (uint64_t)rint(e.value) : UINT64_MAX);
+	value.real = e.value;
+	value.certainty = CERTAINTY_ESTIMATE;
+	value.coverage = e.coverage;
+	return value;
+}
+
+static struct value total(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return row->ended || !row->count ? value_whole(row->total) : absent;
+}
+
+static struct value average(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return row->ended ? value_real((double)row->total / row->ended) : absent;
+}
+
+static struct value percent(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	/* Side by side in parallel mode, operators are no share of the runs' time. */
+	if (!row->ended || (row == a->runs && !a->gap))
+		return absent;
+	return share(row->total, a->base_ns);
+}
+
+static struct value self(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return row->count ? estimate(analyze_self_time(row), row->self) : value_whole(0);
+}
+
+static struct value percentile(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	uint64_t ns;
+
+	return analyze_percentile(row, of, &ns) ? value_whole(ns) : absent;
+}
+
+static struct value work(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return row->ended && a->has_work ? value_whole(row->work_ns) : absent;
+}
+
+static struct value busy(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return row->ended ? value_whole(row->total + row->work_ns) : absent;
+}
+
+static struct value others(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return row->ended && a->has_work ? share(row->work_ns, row->total + row->work_ns) : absent;
+}
+
+/* -- what shapes tell -------------------------------------------------------- */
+
+/* A sum over @counted of the row's executions, which may lack some. */
+static struct value amount(const struct analyze_row *row, double known, uint64_t sum,
+			   uint64_t counted)
+{
+	struct value value = isfinite(known) ? value_whole(sum) : absent;
+
+	if (counted < row->amounts.executions)
+		value.certainty = CERTAINTY_AT_LEAST;
+	return value;
+}
+
+static struct value flops(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return amount(row, analyze_flops(row), row->amounts.flops, row->amounts.flops_counted);
+}
+
+static struct value bytes(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return amount(row, analyze_bytes(row), row->amounts.bytes, row->amounts.bytes_counted);
+}
+
+static struct value gflops(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_real(analyze_gflops(row));
+}
+
+static struct value flop_per_byte(const struct analysis *a, const struct analyze_row *row,
+				  uint32_t of)
+{
+	return value_real(analyze_flop_per_byte(row));
+}
+
+/* The mean of what is mostly the same each time. */
+static struct value mean_size(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	double mean = analyze_size(row, of);
+
+	return mean == floor(mean) && mean < 0x1p53 ? value_whole(mean) : value_real(mean);
+}
+
+/* -- events and metrics ------------------------------------------------------ */
+
+static struct value event_total(const struct analysis *a, const struct analyze_row *row, uint32_t i)
+{
+	return estimate(analyze_total(row, i), row->counters[i].total);
+}
+
+static struct value event_self(const struct analysis *a, const struct analyze_row *row, uint32_t i)
+{
+	return estimate(analyze_self(row, i), row->counters[i].self);
+}
+
+static struct value event_average(const struct analysis *a, const struct analyze_row *row,
+				  uint32_t i)
+{
+	struct analyze_estimate e = analyze_total(row, i);
+	struct value value;
+
+	if (!e.known || !row->ended)
+		return absent;
+	value = value_real(e.value / row->ended);
+	value.certainty = e.exact ? CERTAINTY_EXACT : CERTAINTY_ESTIMATE;
+	value.coverage = e.coverage;
+	return value;
+}
+
+static struct value event_others(const struct analysis *a, const struct analyze_row *row,
+				 uint32_t i)
+{
+	const struct analyze_counter *counter = &row->counters[i];
+
+	return counter->counted ? share(counter->work, counter->total) : absent;
+}
+
+static struct value event_interval(const struct analysis *a, const struct analyze_row *row,
+				   uint32_t i)
+{
+	struct analyze_estimate e = analyze_total(row, i);
+
+	if (e.exact)
+		return value_real(0);
+	if (!e.has_interval)
+		return absent;
+	return value_real(e.value ? 100 * e.interval / e.value : 0);
+}
+
+static struct value event_counted(const struct analysis *a, const struct analyze_row *row,
+				  uint32_t i)
+{
+	return value_whole(row->counters[i].counted);
+}
+
+static struct value metric(const struct analysis *a, const struct analyze_row *row, uint32_t i)
+{
+	return value_real(analyze_metric(a, row, i));
+}
+
+/* -- members of JSON alone --------------------------------------------------- */
+
+static struct value parent(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_text(row->parent ? row->parent->label : NULL, true);
+}
+
+static struct value depth(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_whole(row->depth);
+}
+
+/* -- which rows have a member ------------------------------------------------ */
+
+static bool is_tree(const struct analysis *a)
+{
+	return a->options.tree && a->options.group == GROUP_NODE;
+}
+
+static bool is_by_thread(const struct analysis *a)
+{
+	return a->options.group == GROUP_THREAD;
+}
+
+static bool is_by_run(const struct analysis *a)
+{
+	return a->options.group == GROUP_RUN;
+}
+
+static bool has_shapes(const struct analysis *a)
+{
+	return a->has_shapes;
+}
+
+/* -- the entries ------------------------------------------------------------- */
+
+const struct column_kind column_kinds[] = {
+	/* The member is the row's first, and never null. */
+	{"name", "Name", text, FIELD(label), &unit_text, INDENTED, .member = {}},
+	{"op", "Op", text, FIELD(op_type), &unit_text, 0,
+	 .member = {"op_type", "text",
+		    "This and the following: null unless all executions of the row share it."}},
+	{"domain", "Domain", any_text, FIELD(domain), &unit_text, 0, .member = {"domain", "text"}},
+	{"provider", "Provider", text, FIELD(provider), &unit_text, 0,
+	 .member = {"provider", "text"}},
+	{"session", "Session", number, FIELD(session), &unit_number, 0,
+	 .member = {"session", "count"}},
+	{"index", "Index", number, FIELD(node_index), &unit_number, 0,
+	 .member = {"node_index", "count"}},
+	{.value = parent,
+	 .member = {"parent", "text", "With --tree: the node around it.", is_tree}},
+	{"tid", "TID", number, FIELD(tid), &unit_number, 0,
+	 .member = {"tid", "count", NULL, is_by_thread}},
+	{"run", "Run", number, FIELD(run), &unit_number, 0,
+	 .member = {"run", "count", NULL, is_by_run}},
+	{"step", "Step", number, FIELD(step), &unit_number, 0,
+	 .member = {"step", "count", "The run's number within its session.", is_by_run}},
+	{"duration", "Duration", count_unless_0, FIELD(run_ns), &unit_ns, 0,
+	 .member = {"run_ns", "count", "The run's own duration.", is_by_run}},
+	{"inputs", "Inputs", text, FIELD(inputs), &unit_text, 0,
+	 .member = {"inputs", "text", NULL, has_shapes}},
+	{"outputs", "Outputs", text, FIELD(outputs), &unit_text, 0,
+	 .member = {"outputs", "text", NULL, has_shapes}},
+	{.value = depth, .member = {"depth", "integer", "With --tree.", is_tree}},
+	{"count", "Count", count, FIELD(count), &unit_count, ON_SUM,
+	 .member = {"count", "integer", "Executions."}},
+	{"threw", "Threw", count, FIELD(threw), &unit_count, ON_SUM,
+	 .member = {"threw", "integer",
+		    "Of these, left by an exception: not in times and counters."}},
+	{"total", "Total", total, 0, &unit_ns, ON_ALL, .member = {"total_ns", "count"}},
+	{"min", "Min", count_if_ended, FIELD(min), &unit_ns, ON_TOTAL,
+	 .member = {"min_ns", "count"}},
+	{"max", "Max", count_if_ended, FIELD(max), &unit_ns, ON_TOTAL,
+	 .member = {"max_ns", "count"}},
+	{"avg", "Avg", average, 0, &unit_ns, ON_GAP | ON_TOTAL, .member = {"avg_ns", "number"}},
+	{"self", "Self", self, 0, &unit_ns, ON_SUM,
+	 .member = {"self_ns", "count",
+		    "Without operators that ran inside. Where that is not known of all executions, "
+		    "the mean of the others times their number: see self_counted."}},
+	{.value = count,
+	 .of = FIELD(self_counted),
+	 .member = {"self_counted", "integer", "Executions whose self time is known."}},
+	{"p50", "P50", percentile, 50, &unit_ns, 0,
+	 .member = {"p50_ns", "count",
+		    "Percentiles: exact up to 256 executions, else within 1 %."}},
+	{"p95", "P95", percentile, 95, &unit_ns, 0, .member = {"p95_ns", "count"}},
+	{"p99", "P99", percentile, 99, &unit_ns, 0, .member = {"p99_ns", "count"}},
+	{"percent", "Percent", percent, 0, &unit_percent, ON_ALL,
+	 .member = {"percent", "number",
+		    "Of the time of all top-level operators and of that between them."}},
+	{"work", "Work", work, 0, &unit_ns, ON_SUM | ON_TOTAL,
+	 .member = {"other_threads_ns", "count", "What other threads worked for it, summed."}},
+	{"busy", "Busy", busy, 0, &unit_ns, ON_SUM | ON_TOTAL,
+	 .member = {"busy_ns", "count", "total_ns and other_threads_ns."}},
+	{"others", "Others", others, 0, &unit_percent, ON_SUM | ON_TOTAL, .member = {}},
+	{"flops", "FLOP", flops, 0, &unit_count, ON_SUM,
+	 .member = {"flops", "count",
+		    "With shapes: floating-point operations of the executions where they are "
+		    "known.",
+		    has_shapes}},
+	{.value = count,
+	 .of = AMOUNT(flops_counted),
+	 .member = {"flops_counted", "integer", "How many these are,", has_shapes}},
+	{"bytes", "Bytes", bytes, 0, &unit_bytes, ON_SUM,
+	 .member = {"bytes", "count",
+		    "Inputs read and outputs written, each once, of the executions where that is "
+		    "known.",
+		    has_shapes}},
+	{.value = count,
+	 .of = AMOUNT(bytes_counted),
+	 .member = {"bytes_counted", "integer", "how many these are,", has_shapes}},
+	{.value = count,
+	 .of = AMOUNT(executions),
+	 .member = {"amounts_of", "integer",
+		    "and of how many: those that ended and had none inside.", has_shapes}},
+	{"gflops", "GFLOP/s", gflops, 0, &unit_rate, ON_SUM,
+	 .member = {"gflops", "number",
+		    "10^9 FLOP per second of the executions whose FLOP are known.", has_shapes}},
+	{"flop/byte", "FLOP/B", flop_per_byte, 0, &unit_rate, ON_SUM,
+	 .member = {"flop_per_byte", "number", "Of the executions where both are known.",
+		    has_shapes}},
+	{"activation", "Activation", mean_size, SIZE_ACTIVATION, &unit_bytes, 0,
+	 .member = {"activation_bytes", "number",
+		    "Of inputs, constants and outputs per execution: a mean.", has_shapes}},
+	{"parameters", "Parameters", mean_size, SIZE_PARAMETERS, &unit_bytes, 0,
+	 .member = {"parameter_bytes", "number", NULL, has_shapes}},
+	{"output", "Output", mean_size, SIZE_OUTPUT, &unit_bytes, 0,
+	 .member = {"output_bytes", "number", NULL, has_shapes}},
+	{"migrated", "Migrated", count, FIELD(migrated), &unit_count, 0,
+	 .member = {"migrated", "integer", "Executions that ended on another CPU."}},
+	{},
+};
+
+const struct column_kind event_kinds[] = {
+	{"", NULL, event_total, 0, NULL, ON_ALL, .member = {}},
+	{"self:", NULL, event_self, 0, NULL, ON_SUM, .member = {}},
+	{"avg:", NULL, event_average, 0, NULL, 0, .member = {}},
+	{"others:", NULL, event_others, 0, &unit_percent, ON_SUM | ON_TOTAL, .member = {}},
+	{"ci:", NULL, event_interval, 0, &unit_interval, 0, .member = {}},
+	{"counted:", NULL, event_counted, 0, &unit_count, 0, .member = {}},
+	{},
+};
+
+const struct column_kind metric_kind = {
+	"", NULL, metric, 0, &unit_metric, ON_ALL | GIVES_WAY, .member = {}};

@@ -54,7 +54,7 @@ static int prepare_keys(struct export_state *e)
 {
 	int error = 0;
 
-	for (uint32_t i = 0; i < e->info->n_events && !error; i++)
+	for (uint32_t i = 0; i < e->info.n_events && !error; i++)
 		error = prepare_key(&e->keys[i], e->titles[i]);
 	for (size_t i = 0; i < e->n_metrics && !error; i++)
 		error = prepare_key(&e->metric_keys[i], metric_name(e->metrics[i]));
@@ -70,7 +70,7 @@ static int chrome_begin(struct export_state *e)
 	e->private = calloc(1, sizeof(struct tracks));
 	if (error || !e->private)
 		return -ENOMEM;
-	snprintf(label, sizeof(label), "%s", e->info->command[0] ? e->info->command : "process");
+	snprintf(label, sizeof(label), "%s", e->info.command[0] ? e->info.command : "process");
 	name = text_json(label);
 	if (!name)
 		return -ENOMEM;
@@ -78,7 +78,7 @@ static int chrome_begin(struct export_state *e)
 		&line,
 		"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
 		"{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,\"args\":{\"name\":%s}}",
-		e->info->pid, name);
+		e->info.pid, name);
 	if (!error)
 		stream_put(e->out, line.text);
 	free(line.text);
@@ -99,7 +99,7 @@ static int chrome_thread(struct export_state *e, struct export_thread *thread)
 	error = prepare(&line,
 			",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,"
 			"\"args\":{\"name\":%s}}",
-			e->info->pid, thread->thread.tid, name);
+			e->info.pid, thread->thread.tid, name);
 	if (!error)
 		stream_put(e->out, line.text);
 	free(line.text);
@@ -121,7 +121,7 @@ static int chrome_operator(struct export_state *e, struct export_operator *op)
 		error = prepare(
 			&op->head,
 			",\n{\"name\":%s_kernel_time\",\"cat\":\"Node\",\"pid\":%u,\"tid\":", label,
-			e->info->pid);
+			e->info.pid);
 		if (!error)
 			error = prepare(&op->detail, ",\"args\":{\"op_name\":%s%s%s%s", type,
 					op->op.provider[0] ? ",\"provider\":" : "",
@@ -193,7 +193,7 @@ static size_t counters_room(const struct export_state *e)
 {
 	size_t room = 0;
 
-	for (uint32_t i = 0; i < e->info->n_events; i++)
+	for (uint32_t i = 0; i < e->info.n_events; i++)
 		room += e->keys[i].size + NUMBER_ROOM;
 	for (size_t i = 0; i < e->n_metrics; i++)
 		room += e->metric_keys[i].size + NUMBER_ROOM;
@@ -205,7 +205,7 @@ static int write_tracks(struct export_state *e, struct tracks *tracks)
 {
 	uint64_t ts = tracks->first > tracks->last_ts ? tracks->first : tracks->last_ts;
 
-	for (uint32_t i = 0; i < e->info->n_events; i++) {
+	for (uint32_t i = 0; i < e->info.n_events; i++) {
 		char *p;
 
 		if (!tracks->ns[i])
@@ -218,7 +218,7 @@ static int write_tracks(struct export_state *e, struct tracks *tracks)
 		*p++ = ':';
 		p = put_text(p, e->keys[i].text + 1, e->keys[i].size - 3);
 		p = PUT_LITERAL(p, " per \xc2\xb5s\",\"ph\":\"C\",\"pid\":");
-		p = put_u64(p, e->info->pid);
+		p = put_u64(p, e->info.pid);
 		p = PUT_LITERAL(p, ",\"ts\":");
 		p = put_since_start(e, p, ts);
 		p = PUT_LITERAL(p, ",\"args\":{\"value\":");
@@ -236,7 +236,7 @@ static int add_to_tracks(struct export_state *e, const struct capture_exec *exec
 			 const struct nested_exec *nested)
 {
 	struct tracks *tracks = e->private;
-	uint64_t since = exec->end > e->info->start ? exec->end - e->info->start : 0;
+	uint64_t since = exec->end > e->info.start ? exec->end - e->info.start : 0;
 	int error = 0;
 
 	if (tracks->used && since / TRACK_STEP > tracks->step)
@@ -317,7 +317,7 @@ static int chrome_run(struct export_state *e, const struct capture_run *run,
 	if (!p)
 		return -ENOMEM;
 	p = PUT_LITERAL(p, ",\n{\"name\":\"model_run\",\"cat\":\"Session\",\"pid\":");
-	p = put_u64(p, e->info->pid);
+	p = put_u64(p, e->info.pid);
 	p = PUT_LITERAL(p, ",\"tid\":");
 	p = put_times(e, p, e->threads[run->thread]->thread.tid, run->start, run->end,
 		      !run->failed);
@@ -340,7 +340,7 @@ static int chrome_run(struct export_state *e, const struct capture_run *run,
 
 static int chrome_end(struct export_state *e)
 {
-	const struct capture_info *info = e->info;
+	const struct capture_info *info = &e->info;
 	char *version = text_json(info->version), *build_id = text_json(info->build_id);
 	char *runtime = text_json(info->runtime), *library = text_json(info->library);
 	struct prepared text = {};

@@ -28,10 +28,10 @@ int prepare(struct prepared *prepared, const char *format, ...)
 
 char *put_since_start(const struct export_state *e, char *p, uint64_t time)
 {
-	if (time >= e->info->start)
-		return put_us(p, time - e->info->start);
+	if (time >= e->info.start)
+		return put_us(p, time - e->info.start);
 	*p++ = '-';
-	return put_us(p, e->info->start - time);
+	return put_us(p, e->info.start - time);
 }
 
 /* -- the form of shapes ---------------------------------------------------- */
@@ -101,8 +101,7 @@ static void **slot(void ***items, uint32_t *n, uint32_t number)
 	return *items + number;
 }
 
-static int define_operator(struct export_state *e, const struct export_ops *ops,
-			   const struct capture_operator *op)
+static int define_operator(struct export_state *e, const struct capture_operator *op)
 {
 	void **place = slot((void ***)&e->ops, &e->n_ops, op->op);
 	struct export_operator *new = place ? calloc(1, sizeof(*new)) : NULL;
@@ -120,11 +119,10 @@ static int define_operator(struct export_state *e, const struct export_ops *ops,
 		new->label = NULL;
 		return -ENOMEM;
 	}
-	return ops->operator_defined(e, new);
+	return e->format->operator_defined(e, new);
 }
 
-static int define_thread(struct export_state *e, const struct export_ops *ops,
-			 const struct capture_thread *thread)
+static int define_thread(struct export_state *e, const struct capture_thread *thread)
 {
 	struct export_thread **place =
 		(struct export_thread **)slot((void ***)&e->threads, &e->n_threads, thread->thread);
@@ -134,11 +132,10 @@ static int define_thread(struct export_state *e, const struct export_ops *ops,
 	if (!place || !*place)
 		return -ENOMEM;
 	(*place)->thread = *thread;
-	return ops->thread_defined(e, *place);
+	return e->format->thread_defined(e, *place);
 }
 
-static int define_shapes(struct export_state *e, const struct export_ops *ops,
-			 const struct capture_shapes *shapes)
+static int define_shapes(struct export_state *e, const struct capture_shapes *shapes)
 {
 	void **place = slot((void ***)&e->shapes, &e->n_shapes, shapes->shapes);
 	struct export_shapes *new = place ? calloc(1, sizeof(*new)) : NULL;
@@ -148,7 +145,7 @@ static int define_shapes(struct export_state *e, const struct export_ops *ops,
 	*place = new;
 	new->shapes = *shapes;
 	e->shapes_seen = true;
-	return ops->shapes_defined(e, new);
+	return e->format->shapes_defined(e, new);
 }
 
 /* -- executions and runs ------------------------------------------------------- */
@@ -165,8 +162,7 @@ static int add_to_run(struct export_state *e, const struct capture_exec *exec)
 	return 0;
 }
 
-static int export_exec(struct export_state *e, const struct export_ops *ops,
-		       const struct capture_exec *exec)
+static int export_exec(struct export_state *e, const struct capture_exec *exec)
 {
 	struct nesting *nesting = &e->threads[exec->thread]->nesting;
 	struct nested_exec nested;
@@ -177,42 +173,56 @@ static int export_exec(struct export_state *e, const struct export_ops *ops,
 	below.ended = 0;
 	if (exec->depth)
 		error = nesting_hand_up(nesting, exec, &nested, &below, &orphans);
-	else if (ops->run && exec->run != CAPTURE_UNKNOWN)
+	else if (e->format->run && exec->run != CAPTURE_UNKNOWN)
 		error = add_to_run(e, exec);
 	e->threw += exec->flags & EXEC_THREW ? 1 : 0;
-	return error ? error : ops->exec(e, exec, &nested);
+	return error ? error : e->format->exec(e, exec, &nested);
 }
 
-static int export_run(struct export_state *e, const struct export_ops *ops,
-		      const struct capture_run *run)
+static int export_run(struct export_state *e, const struct capture_run *run)
 {
 	struct open_run *open;
 	int error;
 
 	e->runs_failed += run->failed;
-	if (!ops->run)
+	if (!e->format->run)
 		return 0;
 	open = open_runs_take(&e->open_runs, run->run);
-	error = ops->run(e, run, open);
+	error = e->format->run(e, run, open);
 	if (open)
 		open_runs_put(&e->open_runs, open);
 	return error;
 }
 
-static int export_record(struct export_state *e, const struct export_ops *ops,
-			 const struct capture_record *record)
+static int begin(struct export_state *e, const struct capture_info *info)
+{
+	struct analyze_options options = {};
+	int n_metrics;
+
+	e->info = *info;
+	titles_make(info, e->titles);
+	n_metrics = titles_metrics(info, (const char(*)[160])e->titles, &options, e->metrics, NULL);
+	if (n_metrics < 0)
+		return n_metrics;
+	e->n_metrics = n_metrics;
+	return e->format->begin(e);
+}
+
+static int export_record(struct export_state *e, const struct capture_record *record)
 {
 	switch (record->type) {
+	case CAPTURE_INFO:
+		return begin(e, record->info);
 	case CAPTURE_OPERATOR:
-		return define_operator(e, ops, &record->op);
+		return define_operator(e, &record->op);
 	case CAPTURE_THREAD:
-		return define_thread(e, ops, &record->thread);
+		return define_thread(e, &record->thread);
 	case CAPTURE_SHAPES:
-		return define_shapes(e, ops, &record->shapes);
+		return define_shapes(e, &record->shapes);
 	case CAPTURE_EXEC:
-		return export_exec(e, ops, &record->exec);
+		return export_exec(e, &record->exec);
 	case CAPTURE_RUN:
-		return export_run(e, ops, &record->run);
+		return export_run(e, &record->run);
 	case CAPTURE_LOSS:
 		e->loss = record->loss;
 		return 0;
@@ -223,6 +233,17 @@ static int export_record(struct export_state *e, const struct export_ops *ops,
 	default:
 		return 0;
 	}
+}
+
+/* Fed by a reader, which has checked what records refer to. */
+static int take(struct record_sink *sink, const struct capture_record *record)
+{
+	struct export_state *e = (struct export_state *)sink;
+
+	if (!e->error)
+		e->error = export_record(e, record);
+	/* What could not be written is the stream's to tell. */
+	return e->error ? e->error : stream_error(e->out);
 }
 
 /* -- the whole -------------------------------------------------------------------- */
@@ -263,36 +284,28 @@ static void free_state(struct export_state *e)
 	open_runs_free(&e->open_runs);
 }
 
-static int export_all(struct export_state *e, const struct export_ops *ops,
-		      struct capture_reader *reader, int *damage, struct error *err)
+/*
+ * All records, and what closes the file, also behind damage: a whole file of
+ * its format then holds what precedes that. Returns the failure of exporting;
+ * that of reading is put into *@damage.
+ */
+static int export_all(struct export_state *e, struct capture_reader *reader, int *damage,
+		      struct error *err)
 {
-	struct analyze_options options = {};
-	struct capture_record record;
-	int n_metrics, error;
+	int error = capture_replay(reader, &e->sink, err);
 
-	titles_make(e->info, e->titles);
-	n_metrics =
-		titles_metrics(e->info, (const char(*)[160])e->titles, &options, e->metrics, err);
-	if (n_metrics < 0)
-		return n_metrics;
-	e->n_metrics = n_metrics;
-	error = ops->begin(e);
-	while (!error && !stream_error(e->out)) {
-		*damage = capture_reader_next(reader, &record, err);
-		if (*damage <= 0)
-			return ops->end(e);
-		error = export_record(e, ops, &record);
-	}
-	return error;
+	if (e->error || stream_error(e->out))
+		return e->error;
+	*damage = error;
+	return e->format->end(e);
 }
 
-static void print_notes(const struct export_state *e, const struct export_ops *ops,
-			struct capture_reader *reader, FILE *out)
+static void print_notes(const struct export_state *e, struct capture_reader *reader, FILE *out)
 {
 	struct loss_line lines[LOSS_LINES];
 
-	if (ops->notes)
-		ops->notes(e, out);
+	if (e->format->notes)
+		e->format->notes(e, out);
 	header_losses(&e->loss, lines);
 	for (int i = 0; i < LOSS_LINES; i++)
 		if (lines[i].n)
@@ -309,20 +322,20 @@ int export_capture(const char *capture_path, const char *format, const char *out
 {
 	const struct format *found = format_find(export_formats, format, err);
 	struct capture_reader *reader = found ? capture_reader_open(capture_path, err) : NULL;
-	struct export_state e = {};
+	struct export_state e = {.sink.take = take};
 	int error = 0, closed = 0, damage = 0;
 
 	if (!reader)
 		return found ? -EIO : -EINVAL;
-	e.info = capture_reader_info(reader);
+	e.format = found->ops;
 	e.out = stream_open(out_path, err);
 	if (e.out) {
-		error = export_all(&e, found->ops, reader, &damage, err);
+		error = export_all(&e, reader, &damage, err);
 		if (error == -ENOMEM)
 			error_set(err, error, "cannot export %s: out of memory", capture_path);
 		closed = stream_close(e.out, error || damage < 0 ? NULL : err);
 		if (notes && !error && !closed)
-			print_notes(&e, found->ops, reader, notes);
+			print_notes(&e, reader, notes);
 	} else {
 		error = -EIO;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the exports share: the walk over the records, with what was defined
- * at hand and with the counts of nested operators put right. A format is a
- * table of functions; each writes its lines to the stream.
+ * What the exports share: a sink that has at hand what was defined, and puts
+ * the counts of nested operators right. A format is a table of functions;
+ * each writes its lines to the stream.
  */
 #ifndef OPPROBE_OUTPUT_EXPORT_H
 #define OPPROBE_OUTPUT_EXPORT_H
@@ -23,6 +23,7 @@ struct prepared {
 	size_t size;
 };
 
+/* Strings of what was defined are there while a format prepares its text, and then gone. */
 struct export_operator {
 	struct capture_operator op;
 	char *label;	      /* its name, or OpType_Index */
@@ -43,7 +44,10 @@ struct export_shapes {
 };
 
 struct export_state {
-	const struct capture_info *info;
+	struct record_sink sink; /* first: take() is handed its address */
+	const struct export_ops *format;
+	int error; /* the first one, a negative errno */
+	struct capture_info info;
 	struct stream *out;
 	char titles[CAPTURE_COUNTERS][160];
 	struct prepared keys[CAPTURE_COUNTERS];

@@ -79,12 +79,12 @@ static int ort_shapes(struct export_state *e, struct export_shapes *shapes)
 static char *put_start(struct export_state *e, char *p, const char *category, uint32_t tid,
 		       uint64_t start, uint64_t end)
 {
-	uint64_t since = start > e->info->start ? start - e->info->start : 0;
+	uint64_t since = start > e->info.start ? start - e->info.start : 0;
 
 	p = e->lines++ ? PUT_LITERAL(p, ",\n{\"cat\" : \"") : PUT_LITERAL(p, "{\"cat\" : \"");
 	p = put_text(p, category, strlen(category));
 	p = PUT_LITERAL(p, "\",\"pid\" :");
-	p = put_u64(p, e->info->pid);
+	p = put_u64(p, e->info.pid);
 	p = PUT_LITERAL(p, ",\"tid\" :");
 	p = put_u64(p, tid);
 	p = PUT_LITERAL(p, ",\"dur\" :");

@@ -17,7 +17,7 @@ static int csv_begin(struct export_state *e)
 	stream_put(e->out,
 		   "run,tid,thread,start_ns,duration_ns,cpu,depth,threw,migrated,name,op_type,"
 		   "domain,provider,session,node_index,parent,inputs,outputs");
-	for (uint32_t i = 0; i < e->info->n_events; i++) {
+	for (uint32_t i = 0; i < e->info.n_events; i++) {
 		char *title = text_csv(e->titles[i]);
 
 		if (!title)
@@ -27,7 +27,7 @@ static int csv_begin(struct export_state *e)
 		free(title);
 	}
 	stream_put(e->out, ",other_threads_ns");
-	for (uint32_t i = 0; i < e->info->n_events; i++) {
+	for (uint32_t i = 0; i < e->info.n_events; i++) {
 		char key[200], *title;
 
 		snprintf(key, sizeof(key), "other_threads:%s", e->titles[i]);
@@ -93,7 +93,7 @@ static int csv_shapes(struct export_state *e, struct export_shapes *shapes)
 static char *put_counters(const struct export_state *e, char *p, uint32_t counted,
 			  const uint64_t *counters)
 {
-	for (uint32_t i = 0; i < e->info->n_events; i++) {
+	for (uint32_t i = 0; i < e->info.n_events; i++) {
 		*p++ = ',';
 		if (counted >> i & 1)
 			p = put_u64(p, counters[i]);
@@ -113,7 +113,7 @@ static int csv_exec(struct export_state *e, const struct capture_exec *exec,
 	bool threw = exec->flags & EXEC_THREW, work = exec->flags & EXEC_WORK;
 	char *p = stream_reserve(
 		e->out, thread->detail.size + op->head.size + (parent ? parent->detail.size : 0) +
-				(shapes ? shapes->detail.size : 0) + e->info->n_events * 48 + 256);
+				(shapes ? shapes->detail.size : 0) + e->info.n_events * 48 + 256);
 
 	if (!p)
 		return -ENOMEM;

@@ -14,6 +14,7 @@
 #include "cmd.h"
 #include "counters/catalog.h"
 #include "counters/event.h"
+#include "counters/nearest.h"
 #include "counters/refusal.h"
 
 #define NAME_WIDTH 48 /* at most, so that descriptions stay beside their names */

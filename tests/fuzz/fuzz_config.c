@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/config.h"
 #include "counters/counters.h"
-#include "counters/set.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

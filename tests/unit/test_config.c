@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "counters/config.h"
 #include "counters/counters.h"
-#include "counters/set.h"
 
 static int parse(struct counter_set *set, const char *text, struct error *err)
 {

@@ -16,6 +16,7 @@
 #include "cmd.h"
 #include "counters/catalog.h"
 #include "counters/counters.h"
+#include "counters/nearest.h"
 
 static char out[1 << 20], complaint[1 << 16];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The events that have a name on this machine, whether they can be opened or
- * not: for `opprobe list` and for suggestions.
+ * not: for `opprobe list` and for suggestions (nearest.h).
  */
 #ifndef OPPROBE_CATALOG_H
 #define OPPROBE_CATALOG_H
@@ -35,11 +35,5 @@ enum catalog_part {
  */
 int catalog_load(struct catalog *catalog, unsigned int parts, struct error *err);
 void catalog_free(struct catalog *catalog);
-
-/*
- * Write the events whose names come nearest to @text as "'a', 'b' or 'c'",
- * or "" if none is near.
- */
-void catalog_nearest(const char *text, char *nearest, size_t size);
 
 #endif

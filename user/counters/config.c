@@ -4,7 +4,7 @@
  * ONNX Runtime fork that counts events per layer. cJSON parses it but does
  * not say where a member stands, so positions are found again in the text.
  */
-#include "counters.h"
+#include "config.h"
 
 #include <cjson/cJSON.h>
 #include <ctype.h>

@@ -41,7 +41,7 @@ static int try_event(const char *event, pid_t tid, const struct permissions *per
 		     struct error *err)
 {
 	struct counter counter;
-	int ret = event_resolve(event, &counter, err);
+	int ret = event_find(event, &counter, NULL, err);
 	int fd = ret ? ret : perf_open(&counter.attr, tid, -1);
 
 	if (fd >= 0) {

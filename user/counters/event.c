@@ -15,8 +15,6 @@
 /* After <linux/perf_event.h>, whose guard makes libpfm4 leave out its own copy. */
 #include <perfmon/pfmlib_perf_event.h>
 
-#include "catalog.h"
-
 /*
  * Split perf's modifiers off @text: "cycles:uk" leaves "cycles" in @base.
  * What follows the last colon is a modifier only if it consists of u, k and
@@ -400,38 +398,23 @@ static bool exists_elsewhere(const char *text)
 	return found;
 }
 
-/* No such event: say what comes nearest. */
-static int unknown(const char *text, int pfm, struct error *err)
+static int not_there(const char *text, int pfm, struct event_missing *missing)
 {
-	char nearest[512];
-
-	if (!err)
+	if (!missing)
 		return -ENOENT;
-	catalog_nearest(text, nearest, sizeof(nearest));
 	if (pfm == PFM_ERR_ELSEWHERE || (pfm == PFM_ERR_NOTFOUND && exists_elsewhere(text)))
-		return error_set(err, -ENOENT,
-				 "the event '%s' exists on other CPUs but not on this one%s%s; see "
-				 "'opprobe list' for those that it has",
-				 text, *nearest ? "; nearest here: " : "", nearest);
-	if (pfm == PFM_ERR_NOTSUPP)
-		return error_set(
-			err, -ENOENT,
-			"the event '%s' belongs to a PMU that this machine's kernel does not show: "
-			"see 'opprobe list' for those that it does",
-			text);
-	if (pfm == PFM_ERR_NOTFOUND)
-		return error_set(err, -ENOENT,
-				 "there is no event '%s'%s%s; see 'opprobe list' for those that "
-				 "this machine has",
-				 text, *nearest ? "; nearest: " : "", nearest);
-	return error_set(
-		err, -ENOENT,
-		"the event '%s' is not complete or has a wrong part (libpfm4: %s)%s%s; see "
-		"'opprobe list' for those that this machine has",
-		text, pfm_strerror(pfm), *nearest ? "; nearest: " : "", nearest);
+		missing->why = EVENT_ELSEWHERE;
+	else if (pfm == PFM_ERR_NOTSUPP)
+		missing->why = EVENT_HIDDEN;
+	else if (pfm == PFM_ERR_NOTFOUND)
+		missing->why = EVENT_UNKNOWN;
+	else
+		*missing = (struct event_missing){EVENT_INCOMPLETE, pfm_strerror(pfm)};
+	return -ENOENT;
 }
 
-int event_resolve(const char *text, struct counter *counter, struct error *err)
+int event_find(const char *text, struct counter *counter, struct event_missing *missing,
+	       struct error *err)
 {
 	char base[sizeof(counter->event)], spelt[sizeof(counter->event) + 8];
 	const struct short_event *event;
@@ -440,6 +423,8 @@ int event_resolve(const char *text, struct counter *counter, struct error *err)
 
 	memset(counter, 0, sizeof(*counter));
 	counter->attr.size = sizeof(counter->attr);
+	if (missing)
+		*missing = (struct event_missing){};
 	if (!*text)
 		return error_set(err, -EINVAL,
 				 "an event's name is empty: write EVENT or EVENT=NAME");
@@ -458,7 +443,11 @@ int event_resolve(const char *text, struct counter *counter, struct error *err)
 	if (strchr(text, '/'))
 		return resolve_sysfs(text, counter, err);
 
-	/* Before libpfm4, which has them only where tracefs is mounted. */
+	/*
+	 * A tracepoint? Libpfm4 would find it, too, but only where tracefs is
+	 * mounted. A sentence about it would be premature: what looks like
+	 * "subsystem:name" may be libpfm4's "EVENT:UMASK".
+	 */
 	ret = resolve_tracepoint(text, base, privilege, counter, NULL);
 	if (!ret)
 		return 0;
@@ -470,14 +459,17 @@ int event_resolve(const char *text, struct counter *counter, struct error *err)
 	counter->attr.size = sizeof(counter->attr);
 	if (ret != -ENOENT)
 		return ret;
-	/* Nobody has it: was it a tracepoint, and why is that not there? */
+	/*
+	 * Libpfm4 does not know it either. If it is a tracepoint that cannot be
+	 * looked up or counted, this is the sentence that says why.
+	 */
 	ret = resolve_tracepoint(text, base, privilege, counter, err);
 	if (ret != -ENOENT)
 		return ret;
-	return unknown(text, pfm, err);
+	return not_there(text, pfm, missing);
 }
 
 int event_try(const char *text, struct counter *counter)
 {
-	return event_resolve(text, counter, NULL);
+	return event_find(text, counter, NULL, NULL);
 }

@@ -39,22 +39,30 @@ struct privilege {
 	bool given, user, kernel, hypervisor;
 };
 
-/*
- * Resolve @text, an event without a name of the user's, and fill @counter's
- * event, source, attr and unit. Returns 0; -ENOENT with a sentence that
- * suggests other names if there is no such event; -EINVAL with a sentence
- * for one that exists and cannot be counted as it is written.
- */
-int event_resolve(const char *text, struct counter *counter, struct error *err);
+/* Why an event that is written as one is not there, for whoever suggests others. */
+struct event_missing {
+	enum {
+		EVENT_NOT_MISSING,
+		EVENT_UNKNOWN,	  /* nowhere */
+		EVENT_ELSEWHERE,  /* other CPUs have it */
+		EVENT_HIDDEN,	  /* its PMU is one that the kernel does not show */
+		EVENT_INCOMPLETE, /* libpfm4 does not take it: @wrong says why */
+	} why;
+	const char *wrong; /* static */
+};
 
-/* As event_resolve(), without a sentence: for trying. */
+/*
+ * Find @text, an event without a name of the user's, and fill @counter's
+ * event, source, attr and unit. Returns 0; -ENOENT if there is no such event,
+ * without a sentence but with @missing if that says why; -ENOENT or -EINVAL
+ * with a sentence for what is not written as an event or exists and cannot be
+ * counted as it is written. @missing may be NULL.
+ */
+int event_find(const char *text, struct counter *counter, struct event_missing *missing,
+	       struct error *err);
+
+/* As event_find(), without a sentence: for trying. */
 int event_try(const char *text, struct counter *counter);
-
-/*
- * Try to open @counter on this thread, and close it again. Returns 0, also
- * for a counter that needs no perf event, or a negative errno and a sentence.
- */
-int counter_open(const struct counter *counter, struct error *err);
 
 /* Initialise libpfm4, once. Returns 0 or a negative errno with a sentence. */
 int event_library(struct error *err);
@@ -66,7 +74,7 @@ void privilege_apply(const struct privilege *privilege, struct perf_event_attr *
 
 /*
  * "pmu/term=value,.../": fills attr, and says whether the PMU is that of the
- * @core. As event_resolve().
+ * @core. As event_find().
  */
 int sysfs_event(const char *text, struct perf_event_attr *attr, bool *core, struct error *err);
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which names come nearest to one that does not exist. */
-#include "catalog.h"
+#include "nearest.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "catalog.h"
+#include "event.h"
 
 #define NEAREST	 3
 #define COMPARED 128 /* characters of a name that are looked at */
@@ -117,4 +121,47 @@ void catalog_nearest(const char *text, char *nearest, size_t size)
 					      : ", ",
 				 names[i]);
 	catalog_free(&catalog);
+}
+
+/* Say that there is no event @text, why, and what comes nearest. */
+static int suggest(const char *text, const struct event_missing *missing, struct error *err)
+{
+	const char *before = "";
+	char nearest[512];
+
+	catalog_nearest(text, nearest, sizeof(nearest));
+	if (*nearest)
+		before = missing->why == EVENT_ELSEWHERE ? "; nearest here: " : "; nearest: ";
+	switch (missing->why) {
+	case EVENT_ELSEWHERE:
+		return error_set(err, -ENOENT,
+				 "the event '%s' exists on other CPUs but not on this one%s%s; see "
+				 "'opprobe list' for those that it has",
+				 text, before, nearest);
+	case EVENT_HIDDEN:
+		return error_set(
+			err, -ENOENT,
+			"the event '%s' belongs to a PMU that this machine's kernel does not show: "
+			"see 'opprobe list' for those that it does",
+			text);
+	case EVENT_INCOMPLETE:
+		return error_set(
+			err, -ENOENT,
+			"the event '%s' is not complete or has a wrong part (libpfm4: %s)%s%s; see "
+			"'opprobe list' for those that this machine has",
+			text, missing->wrong, before, nearest);
+	default:
+		return error_set(err, -ENOENT,
+				 "there is no event '%s'%s%s; see 'opprobe list' for those that "
+				 "this machine has",
+				 text, before, nearest);
+	}
+}
+
+int event_resolve(const char *text, struct counter *counter, struct error *err)
+{
+	struct event_missing missing;
+	int error = event_find(text, counter, err ? &missing : NULL, err);
+
+	return error && err && missing.why ? suggest(text, &missing, err) : error;
 }

@@ -258,3 +258,18 @@ const char *refusal_brief(int code, const struct counter *counter, const struct 
 		return strerror(-code);
 	}
 }
+
+int counter_open(const struct counter *counter, struct error *err)
+{
+	struct permissions permissions;
+	int fd = counter_uses_perf(counter) ? perf_open(&counter->attr, 0, -1) : 0;
+
+	if (fd > 0)
+		close(fd);
+	if (fd >= 0)
+		return 0;
+	if (!err)
+		return fd;
+	permissions_read(&permissions);
+	return refusal(err, fd, counter, 0, &permissions);
+}

@@ -40,4 +40,11 @@ int refusal(struct error *err, int code, const struct counter *counter, pid_t ti
 const char *refusal_brief(int code, const struct counter *counter,
 			  const struct permissions *permissions);
 
+/*
+ * Try to open @counter on this thread, and close it again. Returns 0, also
+ * for a counter that needs no perf event, or a negative errno and a sentence
+ * in @err, which may be NULL.
+ */
+int counter_open(const struct counter *counter, struct error *err);
+
 #endif

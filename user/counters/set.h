@@ -15,11 +15,4 @@ int set_add(struct counter_set *set, const char *event, const char *name, struct
 void set_note(struct counter_set *set, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/*
- * The JSON configuration in @text, @length bytes, of the file @path (for
- * messages). As counters_read_config().
- */
-int config_parse(struct counter_set *set, const char *text, size_t length, const char *path,
-		 struct error *err);
-
 #endif

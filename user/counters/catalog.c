@@ -79,9 +79,9 @@ static int add_short(struct catalog *catalog, uint32_t type, const char *title)
 {
 	const char *pmu = catalog_pmu(catalog, title);
 	char text[256];
-	int ret = 0;
+	int error = 0;
 
-	for (size_t i = 0; i < n_short_events && !ret; i++) {
+	for (size_t i = 0; i < n_short_events && !error; i++) {
 		const struct short_event *event = &short_events[i];
 
 		if (event->type != type)
@@ -89,26 +89,26 @@ static int add_short(struct catalog *catalog, uint32_t type, const char *title)
 		snprintf(text, sizeof(text), "%s%s%s%s", event->description,
 			 event->alias ? " (also: " : "", event->alias ? event->alias : "",
 			 event->alias ? ")" : "");
-		ret = add(catalog, pmu, event->name, text);
+		error = add(catalog, pmu, event->name, text);
 	}
-	return ret;
+	return error;
 }
 
 static int add_cache(struct catalog *catalog)
 {
 	const char *pmu = catalog_pmu(catalog, "cache: perf's generic names");
 	char name[64], text[128];
-	int ret = 0;
+	int error = 0;
 
 	for (size_t i = 0; i < sizeof(cache_names) / sizeof(cache_names[0]); i++)
-		for (size_t j = 0; j < cache_names[i].operations && !ret; j++) {
+		for (size_t j = 0; j < cache_names[i].operations && !error; j++) {
 			snprintf(name, sizeof(name), "%s-%s", cache_names[i].name,
 				 cache_operations[j][0]);
 			snprintf(text, sizeof(text), "%s: %s", cache_names[i].description,
 				 cache_operations[j][1]);
-			ret = add(catalog, pmu, name, text);
+			error = add(catalog, pmu, name, text);
 		}
-	return ret;
+	return error;
 }
 
 /* -- libpfm4 -------------------------------------------------------------- */
@@ -129,15 +129,15 @@ static int add_generic_cache(struct catalog *catalog, const char *pmu, const cha
 	static const char *const results[] = {"ACCESS", "MISS"};
 	char name[256];
 	struct counter counter;
-	int ret = 0;
+	int error = 0;
 
-	for (size_t i = 0; i < 6 && !ret; i++) {
+	for (size_t i = 0; i < 6 && !error; i++) {
 		snprintf(name, sizeof(name), "perf::%s:%s:%s", event, operations[i / 2],
 			 results[i % 2]);
 		if (!event_try(name, &counter))
-			ret = add(catalog, pmu, name, "");
+			error = add(catalog, pmu, name, "");
 	}
-	return ret;
+	return error;
 }
 
 static int add_libpfm_event(struct catalog *catalog, const char *pmu, const char *prefix, int index)
@@ -146,7 +146,7 @@ static int add_libpfm_event(struct catalog *catalog, const char *pmu, const char
 	pfm_event_attr_info_t attribute;
 	char name[256], text[1024];
 	bool generic = !strcmp(prefix, "perf"), umasks = false;
-	int ret = 0;
+	int error = 0;
 
 	if (pfm_get_event_info(index, PFM_OS_PERF_EVENT_EXT, &event) != PFM_SUCCESS)
 		return 0;
@@ -156,16 +156,16 @@ static int add_libpfm_event(struct catalog *catalog, const char *pmu, const char
 	if (generic && !strncmp(event.name, "PERF_COUNT_HW_CACHE_", 20) &&
 	    is_umask(index, 0, &attribute))
 		return add_generic_cache(catalog, pmu, event.name);
-	for (int i = 0; i < event.nattrs && !ret; i++) {
+	for (int i = 0; i < event.nattrs && !error; i++) {
 		if (!is_umask(index, i, &attribute))
 			continue;
 		umasks = true;
 		snprintf(name, sizeof(name), "%s::%s:%s", prefix, event.name, attribute.name);
 		snprintf(text, sizeof(text), "%s: %s", event.desc, attribute.desc);
-		ret = add(catalog, pmu, name, text);
+		error = add(catalog, pmu, name, text);
 	}
-	if (umasks || ret)
-		return ret;
+	if (umasks || error)
+		return error;
 	snprintf(name, sizeof(name), "%s::%s", prefix, event.name);
 	return add(catalog, pmu, name, generic ? "" : event.desc);
 }
@@ -175,11 +175,11 @@ static int add_libpfm(struct catalog *catalog)
 	pfm_pmu_info_t info;
 	const char *pmu;
 	char title[256];
-	int ret = 0;
+	int error = 0;
 
 	if (event_library(NULL))
 		return 0;
-	for (pfm_pmu_t id = 0; id < PFM_PMU_MAX && !ret; id++) {
+	for (pfm_pmu_t id = 0; id < PFM_PMU_MAX && !error; id++) {
 		memset(&info, 0, sizeof(info));
 		info.size = sizeof(info);
 		if (pfm_get_pmu_info(id, &info) != PFM_SUCCESS || !info.is_present ||
@@ -188,10 +188,10 @@ static int add_libpfm(struct catalog *catalog)
 		snprintf(title, sizeof(title), "%s: %s", info.name,
 			 strcmp(info.name, "perf") ? info.desc : "libpfm4's generic names");
 		pmu = catalog_pmu(catalog, title);
-		for (int i = info.first_event; i != -1 && !ret; i = pfm_get_event_next(i))
-			ret = add_libpfm_event(catalog, pmu, info.name, i);
+		for (int i = info.first_event; i != -1 && !error; i = pfm_get_event_next(i))
+			error = add_libpfm_event(catalog, pmu, info.name, i);
 	}
-	return ret;
+	return error;
 }
 
 /* -- the kernel's own ----------------------------------------------------- */
@@ -212,15 +212,15 @@ static int each_entry(int dir, const char *path, int (*visit)(int dir, const cha
 		      void *arg)
 {
 	struct dirent **entries = NULL;
-	int n = scandirat(dir, path, &entries, visible, by_name), ret = 0;
+	int n = scandirat(dir, path, &entries, visible, by_name), error = 0;
 
 	for (int i = 0; i < n; i++) {
-		if (!ret)
-			ret = visit(dir, entries[i]->d_name, arg);
+		if (!error)
+			error = visit(dir, entries[i]->d_name, arg);
 		free(entries[i]);
 	}
 	free(entries);
-	return ret;
+	return error;
 }
 
 struct kernel_walk {
@@ -287,21 +287,22 @@ int catalog_load(struct catalog *catalog, unsigned int parts, struct error *err)
 {
 	struct kernel_walk walk = {.catalog = catalog};
 	_cleanup_fd_ int devices = open(DEVICES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int ret = 0;
+	int error = 0;
 
 	memset(catalog, 0, sizeof(*catalog));
 	if (parts & CATALOG_EVENTS) {
-		ret = add_short(catalog, PERF_TYPE_HARDWARE, "hardware: perf's generic names");
-		ret = ret ? ret : add_cache(catalog);
-		ret = ret ? ret : add_short(catalog, PERF_TYPE_SOFTWARE, "software: the kernel");
-		if (!ret && devices >= 0)
-			ret = each_entry(devices, ".", add_sysfs_pmu, &walk);
-		ret = ret ? ret : add_libpfm(catalog);
+		error = add_short(catalog, PERF_TYPE_HARDWARE, "hardware: perf's generic names");
+		error = error ? error : add_cache(catalog);
+		error = error ? error
+			      : add_short(catalog, PERF_TYPE_SOFTWARE, "software: the kernel");
+		if (!error && devices >= 0)
+			error = each_entry(devices, ".", add_sysfs_pmu, &walk);
+		error = error ? error : add_libpfm(catalog);
 	}
-	if (!ret && parts & CATALOG_TRACEPOINTS)
-		ret = add_tracepoints(catalog);
-	if (ret)
-		return error_set(err, ret, "cannot list the events: out of memory");
+	if (!error && parts & CATALOG_TRACEPOINTS)
+		error = add_tracepoints(catalog);
+	if (error)
+		return error_set(err, error, "cannot list the events: out of memory");
 	return 0;
 }
 

@@ -52,13 +52,14 @@ static void position(const struct config *config, size_t offset, unsigned int *l
 	}
 }
 
-static int config_error(const struct config *config, size_t offset, int code, struct error *err,
+static int config_error(const struct config *config, size_t offset, int error, struct error *err,
 			const char *what)
 {
 	unsigned int line, column;
 
 	position(config, offset, &line, &column);
-	return error_set(err, code, "%s, line %u, column %u: %s", config->path, line, column, what);
+	return error_set(err, error, "%s, line %u, column %u: %s", config->path, line, column,
+			 what);
 }
 
 /* -- where things stand in text that cJSON has accepted ------------------- */
@@ -141,7 +142,7 @@ static int add_members(struct counter_set *set, const struct config *config, siz
 	struct error why;
 	const cJSON *item;
 	char what[sizeof(err->text)];
-	int ret;
+	int error;
 
 	cJSON_ArrayForEach(item, root)
 	{
@@ -153,10 +154,10 @@ static int add_members(struct counter_set *set, const struct config *config, siz
 				 item->string);
 			return config_error(config, member.value, -EINVAL, err, what);
 		}
-		ret = set_add(set, item->string, item->valuestring, &why);
-		if (ret)
-			return config_error(config, ret == -EEXIST ? member.value : member.key, ret,
-					    err, why.text);
+		error = set_add(set, item->string, item->valuestring, &why);
+		if (error)
+			return config_error(config, error == -EEXIST ? member.value : member.key,
+					    error, err, why.text);
 	}
 	return 0;
 }
@@ -185,15 +186,15 @@ int config_parse(struct counter_set *set, const char *text, size_t length, const
 	struct counter_set more = *set;
 	const char *end = NULL;
 	char what[256];
-	int ret;
+	int error;
 
 	start = skip_space(&config, start);
 	if (start == length)
 		return error_set(err, -EINVAL, "the configuration %s is empty: write %s", path,
 				 example);
-	ret = refuse_zeroes(&config, err);
-	if (ret)
-		return ret;
+	error = refuse_zeroes(&config, err);
+	if (error)
+		return error;
 	root = cJSON_ParseWithLengthOpts(text + start, length - start, &end, 0);
 	rest = end ? (size_t)(end - text) : start;
 	snprintf(what, sizeof(what), "this is not JSON: write %s", example);
@@ -210,10 +211,10 @@ int config_parse(struct counter_set *set, const char *text, size_t length, const
 		return config_error(&config, start, -EINVAL, err,
 				    "the configuration names no event: add one, or leave --config "
 				    "out");
-	ret = add_members(&more, &config, start, root, err);
-	if (!ret)
+	error = add_members(&more, &config, start, root, err);
+	if (!error)
 		*set = more;
-	return ret;
+	return error;
 }
 
 /* Read the whole of @path into @text, to be freed by the caller. */

@@ -64,7 +64,7 @@ static int parse_items(struct counter_set *set, const char *list, struct error *
 	bool inside = false;
 	size_t first = 0;
 	char item[256], suffix[8] = "";
-	int ret;
+	int error;
 
 	do {
 		at += strspn(at, " \t\n");
@@ -94,9 +94,9 @@ static int parse_items(struct counter_set *set, const char *list, struct error *
 				err, -EINVAL,
 				"no event at character %td of '%s': write EVENT[=NAME],...",
 				at - list + 1, list);
-		ret = add_item(set, item, suffix, err);
-		if (ret)
-			return ret;
+		error = add_item(set, item, suffix, err);
+		if (error)
+			return error;
 		if (*end == '}' && inside) {
 			for (size_t i = first; i < set->n; i++) {
 				set->counters[i].group = set->counters[first].group;
@@ -123,11 +123,11 @@ static int parse_items(struct counter_set *set, const char *list, struct error *
 int counters_parse(struct counter_set *set, const char *list, struct error *err)
 {
 	struct counter_set more = *set;
-	int ret = parse_items(&more, list, err);
+	int error = parse_items(&more, list, err);
 
-	if (!ret)
+	if (!error)
 		*set = more;
-	return ret;
+	return error;
 }
 
 /* -- what can be opened --------------------------------------------------- */
@@ -155,14 +155,14 @@ static void note_pmu(struct counter_set *set)
 
 int counters_check(struct counter_set *set, struct error *err)
 {
-	int ret = 0;
+	int error = 0;
 
-	for (size_t i = 0; i < set->n && !ret; i++)
-		ret = counter_open(&set->counters[i], err);
-	ret = ret ? ret : groups_form(set, groups_fit, NULL, err);
-	if (!ret)
+	for (size_t i = 0; i < set->n && !error; i++)
+		error = counter_open(&set->counters[i], err);
+	error = error ? error : groups_form(set, groups_fit, NULL, err);
+	if (!error)
 		note_pmu(set);
-	return ret;
+	return error;
 }
 
 /* -- the default ---------------------------------------------------------- */
@@ -173,23 +173,23 @@ static int add_openable(struct counter_set *set, const char *const *events, size
 {
 	struct counter counter;
 	size_t used = 0;
-	int ret, added = 0;
+	int error, added = 0;
 
 	*missing = '\0';
 	for (size_t i = 0; i < n; i++) {
 		if (event_try(events[i], &counter))
 			continue;
-		ret = counter_open(&counter, NULL);
-		if (ret) {
-			*refused = *refused ? *refused : ret;
+		error = counter_open(&counter, NULL);
+		if (error) {
+			*refused = *refused ? *refused : error;
 			if (used < size)
 				used += snprintf(missing + used, size - used, "%s%s",
 						 used ? ", " : "", events[i]);
 			continue;
 		}
-		ret = set_add(set, events[i], events[i], err);
-		if (ret)
-			return ret;
+		error = set_add(set, events[i], events[i], err);
+		if (error)
+			return error;
 		added++;
 	}
 	return added;

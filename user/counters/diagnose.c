@@ -41,14 +41,14 @@ static int try_event(const char *event, pid_t tid, const struct permissions *per
 		     struct error *err)
 {
 	struct counter counter;
-	int ret = event_find(event, &counter, NULL, err);
-	int fd = ret ? ret : perf_open(&counter.attr, tid, -1);
+	int error = event_find(event, &counter, NULL, err);
+	int fd = error ? error : perf_open(&counter.attr, tid, -1);
 
 	if (fd >= 0) {
 		close(fd);
 		return 0;
 	}
-	return ret ? ret : refusal(err, fd, &counter, tid, permissions);
+	return error ? error : refusal(err, fd, &counter, tid, permissions);
 }
 
 static void check_permission(struct findings *findings, const struct permissions *p)
@@ -77,13 +77,13 @@ static void check_permission(struct findings *findings, const struct permissions
 static void check_system_call(struct findings *findings, const struct permissions *p)
 {
 	struct error err;
-	int ret = try_event("task-clock", 0, p, &err);
+	int error = try_event("task-clock", 0, p, &err);
 
-	found(findings, "perf events", ret ? FINDING_FAIL : FINDING_OK, "%s",
-	      ret ? err.text : "software events can be opened");
+	found(findings, "perf events", error ? FINDING_FAIL : FINDING_OK, "%s",
+	      error ? err.text : "software events can be opened");
 	if (!p->seccomp)
 		found(findings, "seccomp", FINDING_OK, "no seccomp filter is in the way");
-	else if (!ret)
+	else if (!error)
 		found(findings, "seccomp", FINDING_OK,
 		      "a seccomp filter is installed and lets perf_event_open pass");
 	else
@@ -173,14 +173,14 @@ static void check_files(struct findings *findings, unsigned int threads)
 static void check_target(struct findings *findings, pid_t pid, const struct permissions *p)
 {
 	struct error err;
-	int ret = try_event("task-clock", pid, p, &err);
+	int error = try_event("task-clock", pid, p, &err);
 
-	if (ret == -ESRCH)
+	if (error == -ESRCH)
 		found(findings, "target's threads", FINDING_FAIL,
 		      "there is no process %d: check the pid", pid);
 	else
-		found(findings, "target's threads", ret ? FINDING_FAIL : FINDING_OK, "%s",
-		      ret ? err.text : "they may be counted");
+		found(findings, "target's threads", error ? FINDING_FAIL : FINDING_OK, "%s",
+		      error ? err.text : "they may be counted");
 }
 
 size_t counters_diagnose(pid_t pid, struct finding *rows, size_t max)

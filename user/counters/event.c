@@ -83,10 +83,10 @@ static void append_privilege(char *event, size_t size, const struct privilege *p
 static int resolve_short(const char *text, const struct short_event *event,
 			 struct privilege privilege, struct counter *counter, struct error *err)
 {
-	int ret = check_privilege(text, event, &privilege, err);
+	int error = check_privilege(text, event, &privilege, err);
 
-	if (ret)
-		return ret;
+	if (error)
+		return error;
 	counter->attr.type = event->type;
 	counter->attr.config = event->config;
 	snprintf(counter->event, sizeof(counter->event), "%s", event->name);
@@ -134,7 +134,7 @@ static int resolve_sysfs(const char *text, struct counter *counter, struct error
 	const char *end = strrchr(text, '/'), *modifiers = end + 1;
 	struct privilege privilege = {};
 	bool core;
-	int ret;
+	int error;
 
 	modifiers += *modifiers == ':';
 	if (modifiers[strspn(modifiers, "ukhUKH")])
@@ -150,9 +150,9 @@ static int resolve_sysfs(const char *text, struct counter *counter, struct error
 			.hypervisor = strpbrk(modifiers, "hH"),
 		};
 	snprintf(base, sizeof(base), "%.*s", (int)(end + 1 - text), text);
-	ret = sysfs_event(base, &counter->attr, &core, err);
-	if (ret)
-		return ret;
+	error = sysfs_event(base, &counter->attr, &core, err);
+	if (error)
+		return error;
 	counter->source = COUNTER_PERF;
 	snprintf(counter->event, sizeof(counter->event), "%s", base);
 	/* PMUs outside the cores know no levels, and refuse to be asked for one. */
@@ -176,13 +176,13 @@ static int refuse_user_tracepoint(const char *text, struct error *err)
 static int resolve_tracepoint(const char *text, const char *base, struct privilege privilege,
 			      struct counter *counter, struct error *err)
 {
-	int ret;
+	int error;
 
 	if (!strchr(base, ':') || strstr(base, "::"))
 		return -ENOENT;
-	ret = tracepoint_event(base, &counter->attr, err);
-	if (ret)
-		return ret;
+	error = tracepoint_event(base, &counter->attr, err);
+	if (error)
+		return error;
 	if (privilege.given && !privilege.kernel)
 		return refuse_user_tracepoint(text, err);
 	counter->source = COUNTER_PERF_SOFTWARE;
@@ -199,21 +199,21 @@ static int resolve_tracepoint(const char *text, const char *base, struct privile
 int event_library(struct error *err)
 {
 	static const char variable[] = "LIBPFM_ENCODE_INACTIVE";
-	static int ret = 1;
+	static int pfm = 1;
 
-	if (ret > 0) {
+	if (pfm > 0) {
 		bool ours = !getenv(variable);
 
 		setenv(variable, "1", 1);
-		ret = pfm_initialize();
+		pfm = pfm_initialize();
 		if (ours)
 			unsetenv(variable);
 	}
-	if (ret != PFM_SUCCESS)
+	if (pfm != PFM_SUCCESS)
 		return error_set(err, -EIO,
 				 "cannot look up events: libpfm4 does not start (%s); install "
 				 "libpfm4 again",
-				 pfm_strerror(ret));
+				 pfm_strerror(pfm));
 	return 0;
 }
 
@@ -250,12 +250,12 @@ static int encode(const char *text, int privileges, struct perf_event_attr *attr
 		  int *cpu)
 {
 	pfm_perf_encode_arg_t arg = {.attr = attr, .fstr = full, .size = sizeof(arg)};
-	int ret;
+	int pfm;
 
 	memset(attr, 0, sizeof(*attr));
-	ret = pfm_get_os_event_encoding(text, privileges, PFM_OS_PERF_EVENT_EXT, &arg);
+	pfm = pfm_get_os_event_encoding(text, privileges, PFM_OS_PERF_EVENT_EXT, &arg);
 	*cpu = arg.cpu;
-	return ret == PFM_SUCCESS && !is_present(arg.idx) ? PFM_ERR_ELSEWHERE : ret;
+	return pfm == PFM_SUCCESS && !is_present(arg.idx) ? PFM_ERR_ELSEWHERE : pfm;
 }
 
 /* libpfm4's full name lists every attribute: keep those that say something. */
@@ -320,15 +320,15 @@ static int adopt_software(const char *text, const struct perf_event_attr *user_o
 	const struct short_event *event = short_by_code(attr->type, attr->config);
 	static const struct short_event other = {.source = COUNTER_PERF_SOFTWARE, .unit = ""};
 	char *colon;
-	int ret;
+	int error;
 
 	if (!event)
 		event = &other;
 	if (attr->type == PERF_TYPE_TRACEPOINT && privilege.given && !privilege.kernel)
 		return refuse_user_tracepoint(text, err);
-	ret = event->name ? check_privilege(text, event, &privilege, err) : 0;
-	if (ret)
-		return ret;
+	error = event->name ? check_privilege(text, event, &privilege, err) : 0;
+	if (error)
+		return error;
 	use_software(counter, event, &privilege);
 	if (privilege.given)
 		return 0;
@@ -346,15 +346,15 @@ static int resolve_libpfm(const char *text, const char *spelt, struct counter *c
 {
 	struct perf_event_attr *attr = &counter->attr, user_only;
 	char *full = NULL;
-	int ret, cpu;
+	int error, cpu;
 
 	*pfm = encode(spelt, PFM_PLM3, attr, &full, &cpu);
 	if (*pfm != PFM_SUCCESS) {
 		free(full);
 		return -ENOENT;
 	}
-	ret = refuse_attributes(text, attr, cpu, err);
-	if (!ret && (attr->type == PERF_TYPE_SOFTWARE || attr->type == PERF_TYPE_TRACEPOINT)) {
+	error = refuse_attributes(text, attr, cpu, err);
+	if (!error && (attr->type == PERF_TYPE_SOFTWARE || attr->type == PERF_TYPE_TRACEPOINT)) {
 		user_only = *attr;
 		free(full);
 		full = NULL;
@@ -364,8 +364,8 @@ static int resolve_libpfm(const char *text, const char *spelt, struct counter *c
 			return -ENOENT;
 		}
 		shorten_full_name(full, counter->event, sizeof(counter->event));
-		ret = adopt_software(text, &user_only, counter, err);
-	} else if (!ret) {
+		error = adopt_software(text, &user_only, counter, err);
+	} else if (!error) {
 		/* On CPUs whose PMU has no level for it, libpfm4 leaves the bit alone. */
 		if ((attr->exclude_user || attr->exclude_kernel) && !strstr(full, ":h=1"))
 			attr->exclude_hv = 1;
@@ -373,7 +373,7 @@ static int resolve_libpfm(const char *text, const char *spelt, struct counter *c
 		counter->source = COUNTER_PERF;
 	}
 	free(full);
-	return ret;
+	return error;
 }
 
 /* Is @text an event of some CPU? Without a PMU in front, any will do. */
@@ -419,7 +419,7 @@ int event_find(const char *text, struct counter *counter, struct event_missing *
 	char base[sizeof(counter->event)], spelt[sizeof(counter->event) + 8];
 	const struct short_event *event;
 	struct privilege privilege;
-	int ret, pfm;
+	int error, pfm;
 
 	memset(counter, 0, sizeof(*counter));
 	counter->attr.size = sizeof(counter->attr);
@@ -448,24 +448,24 @@ int event_find(const char *text, struct counter *counter, struct event_missing *
 	 * mounted. A sentence about it would be premature: what looks like
 	 * "subsystem:name" may be libpfm4's "EVENT:UMASK".
 	 */
-	ret = resolve_tracepoint(text, base, privilege, counter, NULL);
-	if (!ret)
+	error = resolve_tracepoint(text, base, privilege, counter, NULL);
+	if (!error)
 		return 0;
-	ret = event_library(err);
-	if (ret)
-		return ret;
+	error = event_library(err);
+	if (error)
+		return error;
 	spell_for_libpfm(base, &privilege, spelt, sizeof(spelt));
-	ret = resolve_libpfm(text, spelt, counter, &pfm, err);
+	error = resolve_libpfm(text, spelt, counter, &pfm, err);
 	counter->attr.size = sizeof(counter->attr);
-	if (ret != -ENOENT)
-		return ret;
+	if (error != -ENOENT)
+		return error;
 	/*
 	 * Libpfm4 does not know it either. If it is a tracepoint that cannot be
 	 * looked up or counted, this is the sentence that says why.
 	 */
-	ret = resolve_tracepoint(text, base, privilege, counter, err);
-	if (ret != -ENOENT)
-		return ret;
+	error = resolve_tracepoint(text, base, privilege, counter, err);
+	if (error != -ENOENT)
+		return error;
 	return not_there(text, pfm, missing);
 }
 

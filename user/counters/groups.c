@@ -70,22 +70,22 @@ static bool always_counted(int fd)
 int groups_fit(const struct counter_set *set, const struct group *groups, size_t n, void *arg)
 {
 	struct opened opened = {.n = 0};
-	int leaders[COUNTERS_MAX], ret = 1;
+	int leaders[COUNTERS_MAX], fits = 1;
 
-	for (size_t i = 0; i < n && ret > 0; i++) {
+	for (size_t i = 0; i < n && fits > 0; i++) {
 		leaders[i] = opened.n;
-		ret = open_pinned(set, &groups[i], &opened);
+		fits = open_pinned(set, &groups[i], &opened);
 	}
-	for (size_t i = 0; i < n && ret > 0; i++)
+	for (size_t i = 0; i < n && fits > 0; i++)
 		if (ioctl(opened.fds[leaders[i]], PERF_EVENT_IOC_ENABLE, 0))
-			ret = -errno;
+			fits = -errno;
 	/* Some work, so that there is a time in which they could be put off. */
-	for (volatile int i = 0; i < 10000 && ret > 0; i = i + 1)
+	for (volatile int i = 0; i < 10000 && fits > 0; i = i + 1)
 		;
-	for (size_t i = 0; i < n && ret > 0; i++)
-		ret = always_counted(opened.fds[leaders[i]]);
+	for (size_t i = 0; i < n && fits > 0; i++)
+		fits = always_counted(opened.fds[leaders[i]]);
 	close_all(&opened);
-	return ret;
+	return fits;
 }
 
 int groups_width(void)
@@ -200,11 +200,14 @@ static void units_form(const struct counter_set *set, struct plan *units)
 		}
 }
 
-/* Put @unit into the first group of @plan that has room for it, else a new one. */
+/*
+ * Put @unit into the first group of @plan that has room for it, else a new
+ * one. Returns 1, 0 if there is no room at all, or a negative errno.
+ */
 static int place(const struct counter_set *set, struct plan *plan, const struct group *unit,
 		 groups_fit_fn fit, void *arg)
 {
-	int ret;
+	int fits;
 
 	for (size_t i = 0; i < plan->n; i++) {
 		struct group larger = plan->groups[i];
@@ -213,26 +216,27 @@ static int place(const struct counter_set *set, struct plan *plan, const struct 
 			continue;
 		for (size_t j = 0; j < unit->n; j++)
 			group_add(&larger, unit->members[j]);
-		ret = fit(set, &larger, 1, arg);
-		if (ret < 0)
-			return ret;
-		if (ret) {
+		fits = fit(set, &larger, 1, arg);
+		if (fits < 0)
+			return fits;
+		if (fits) {
 			plan->groups[i] = larger;
 			return 1;
 		}
 	}
-	ret = fit(set, unit, 1, arg);
-	if (ret > 0)
+	fits = fit(set, unit, 1, arg);
+	if (fits > 0)
 		plan->groups[plan->n++] = *unit;
-	return ret;
+	return fits;
 }
 
-static int cannot_try(struct error *err, int code)
+static int cannot_try(struct error *err, int error)
 {
-	return error_set(err, code, "cannot find out which events can be counted together (%s): %s",
-			 strerror(-code),
-			 code == -EMFILE ? "raise the limit of open files (ulimit -n)"
-					 : "count fewer events");
+	return error_set(err, error,
+			 "cannot find out which events can be counted together (%s): %s",
+			 strerror(-error),
+			 error == -EMFILE ? "raise the limit of open files (ulimit -n)"
+					  : "count fewer events");
 }
 
 /* A single event for which there is no counter: somebody holds them all. */
@@ -251,7 +255,7 @@ static int place_together(const struct counter_set *set, struct plan *plan, size
 {
 	struct group group = {.closed = true};
 	size_t fitting = 0, n;
-	int ret;
+	int fits;
 
 	for (size_t i = first; i < set->n; i++)
 		if (set->counters[i].source == COUNTER_PERF && set->counters[i].together &&
@@ -259,10 +263,10 @@ static int place_together(const struct counter_set *set, struct plan *plan, size
 			group_add(&group, i);
 	n = group.n;
 	for (group.n = 1; group.n <= n; group.n++) {
-		ret = fit(set, &group, 1, arg);
-		if (ret < 0)
-			return cannot_try(err, ret);
-		if (!ret)
+		fits = fit(set, &group, 1, arg);
+		if (fits < 0)
+			return cannot_try(err, fits);
+		if (!fits)
 			break;
 		fitting = group.n;
 	}
@@ -280,41 +284,50 @@ static int place_together(const struct counter_set *set, struct plan *plan, size
 	return 0;
 }
 
+/* Put the events of @unit, which no group has room for together, each where there is room. */
+static int place_singly(const struct counter_set *set, struct plan *plan, const struct group *unit,
+			groups_fit_fn fit, void *arg, struct error *err)
+{
+	for (size_t i = 0; i < unit->n; i++) {
+		struct group single = {.n = 0};
+		int placed;
+
+		group_add(&single, unit->members[i]);
+		placed = place(set, plan, &single, fit, arg);
+		if (placed < 0)
+			return cannot_try(err, placed);
+		if (!placed)
+			return no_counter(err, &set->counters[single.members[0]]);
+	}
+	return 0;
+}
+
 static int form_plan(const struct counter_set *set, struct plan *plan, groups_fit_fn fit, void *arg,
 		     struct error *err)
 {
 	struct plan units;
-	int ret;
+	int error = 0;
 
-	for (size_t i = 0; i < set->n; i++) {
+	for (size_t i = 0; i < set->n && !error; i++) {
 		bool first = set->counters[i].together && set->counters[i].source == COUNTER_PERF;
 
 		for (size_t j = 0; j < i && first; j++)
 			first = set->counters[j].source != COUNTER_PERF ||
 				!set->counters[j].together ||
 				set->counters[j].group != set->counters[i].group;
-		ret = first ? place_together(set, plan, i, fit, arg, err) : 0;
-		if (ret)
-			return ret;
+		if (first)
+			error = place_together(set, plan, i, fit, arg, err);
 	}
 	units_form(set, &units);
-	for (size_t i = 0; i < units.n; i++) {
-		ret = place(set, plan, &units.groups[i], fit, arg);
-		/* Too many for one group: then each where there is room. */
-		for (size_t j = 0; !ret && j < units.groups[i].n; j++) {
-			struct group single = {.n = 0};
+	for (size_t i = 0; i < units.n && !error; i++) {
+		int placed = place(set, plan, &units.groups[i], fit, arg);
 
-			group_add(&single, units.groups[i].members[j]);
-			ret = place(set, plan, &single, fit, arg);
-			if (!ret)
-				return no_counter(err, &set->counters[single.members[0]]);
-			if (ret > 0)
-				ret = 0;
-		}
-		if (ret < 0)
-			return cannot_try(err, ret);
+		if (placed < 0)
+			error = cannot_try(err, placed);
+		else if (!placed)
+			error = place_singly(set, plan, &units.groups[i], fit, arg, err);
 	}
-	return 0;
+	return error;
 }
 
 int groups_form(struct counter_set *set, groups_fit_fn fit, void *arg, struct error *err)
@@ -322,10 +335,10 @@ int groups_form(struct counter_set *set, groups_fit_fn fit, void *arg, struct er
 	struct plan plan = {.n = 0};
 	size_t hardware = 0;
 	unsigned int next;
-	int ret = form_plan(set, &plan, fit, arg, err), together = 1;
+	int error = form_plan(set, &plan, fit, arg, err), together = 1;
 
-	if (ret)
-		return ret;
+	if (error)
+		return error;
 	if (plan.n > 1)
 		together = fit(set, plan.groups, plan.n, arg);
 	if (together < 0)

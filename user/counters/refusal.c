@@ -96,14 +96,14 @@ static int allowed_level(const struct perf_event_attr *attr)
 	return attr->exclude_kernel ? 2 : 1;
 }
 
-static int refused_permission(struct error *err, int code, const struct counter *counter, pid_t tid,
-			      const struct permissions *p)
+static int refused_permission(struct error *err, int error, const struct counter *counter,
+			      pid_t tid, const struct permissions *p)
 {
 	bool lifted = permissions_lift_paranoid(p);
 	int level = allowed_level(&counter->attr);
 
 	if (!lifted && p->paranoid > level && p->user_namespace && (p->sys_admin || p->perfmon))
-		return error_set(err, code,
+		return error_set(err, error,
 				 "not permitted to count '%s': kernel.perf_event_paranoid is %d, "
 				 "and the capabilities of a user namespace do not lift it; run "
 				 "opprobe outside the container, or on the host: sysctl -w "
@@ -111,7 +111,7 @@ static int refused_permission(struct error *err, int code, const struct counter 
 				 counter->event, p->paranoid, level);
 	if (!lifted && p->paranoid > level)
 		return error_set(
-			err, code,
+			err, error,
 			"not permitted to count '%s': kernel.perf_event_paranoid is %d and opprobe "
 			"lacks %s; run it as root, or: sysctl -w kernel.perf_event_paranoid=%d",
 			counter->event, p->paranoid,
@@ -119,73 +119,73 @@ static int refused_permission(struct error *err, int code, const struct counter 
 			level);
 	if (p->seccomp)
 		return error_set(
-			err, code,
+			err, error,
 			"not permitted to count '%s': a seccomp filter, as containers have it, "
 			"refuses perf_event_open; run opprobe outside the container, or the "
 			"container with a seccomp profile that allows it",
 			counter->event);
 	if (tid > 0 && !lifted)
-		return error_set(err, code,
+		return error_set(err, error,
 				 "not permitted to count '%s' on thread %d: it belongs to another "
 				 "user; run opprobe as root",
 				 counter->event, tid);
-	return error_set(err, code,
+	return error_set(err, error,
 			 "not permitted to count '%s' (%s): neither kernel.perf_event_paranoid "
 			 "(%d) nor a missing capability nor seccomp explains it, so a security "
 			 "module such as SELinux does; allow opprobe perf_event there",
-			 counter->event, strerror(-code), p->paranoid);
+			 counter->event, strerror(-error), p->paranoid);
 }
 
 /* The event is not there, or not for a thread. */
-static int refused_event(struct error *err, int code, const struct counter *counter,
+static int refused_event(struct error *err, int error, const struct counter *counter,
 			 const struct permissions *p)
 {
 	char pmu[64] = "";
 
 	if (counter->source == COUNTER_PERF_SOFTWARE)
-		return error_set(err, code, "this kernel does not count '%s' (%s): leave it out",
-				 counter->event, strerror(-code));
+		return error_set(err, error, "this kernel does not count '%s' (%s): leave it out",
+				 counter->event, strerror(-error));
 	if (counter->attr.type >= PERF_TYPE_MAX) {
 		sysfs_pmu_name(counter->attr.type, pmu, sizeof(pmu));
 		if (sysfs_pmu_is_uncore(counter->attr.type))
 			return error_set(
-				err, code,
+				err, error,
 				"'%s' cannot be counted per thread: the PMU '%s' serves all cores "
 				"together; use 'perf stat -a' for it",
 				counter->event, pmu);
 	} else if (permissions_no_pmu(p)) {
 		return error_set(
-			err, code,
+			err, error,
 			"cannot count '%s': this machine shows no hardware counters (is it a "
 			"virtual machine without a PMU?); count software events (task-clock, "
 			"page-faults, context-switches), or give the machine a PMU",
 			counter->event);
 	}
-	if (code == -EINVAL)
-		return error_set(err, code,
+	if (error == -EINVAL)
+		return error_set(err, error,
 				 "this CPU's PMU does not accept '%s' as it is written (%s): check "
 				 "its modifiers and code; see 'opprobe list'",
-				 counter->event, strerror(-code));
+				 counter->event, strerror(-error));
 	return error_set(
-		err, code,
+		err, error,
 		"'%s' is a known event, but this CPU does not count it: see 'opprobe list' for "
 		"those that it counts",
 		counter->event);
 }
 
-int refusal(struct error *err, int code, const struct counter *counter, pid_t tid,
+int refusal(struct error *err, int error, const struct counter *counter, pid_t tid,
 	    const struct permissions *p)
 {
 	struct rlimit files = {};
 
-	switch (-code) {
+	switch (-error) {
 	case EACCES:
 	case EPERM:
-		return refused_permission(err, code, counter, tid, p);
+		return refused_permission(err, error, counter, tid, p);
 	case ENOSYS:
 		if (p->seccomp)
-			return refused_permission(err, code, counter, tid, p);
-		return error_set(err, code,
+			return refused_permission(err, error, counter, tid, p);
+		return error_set(err, error,
 				 "cannot count '%s': this kernel is built without perf events "
 				 "(CONFIG_PERF_EVENTS); count page-faults, minor-faults, "
 				 "major-faults, context-switches and cpu-migrations, which need "
@@ -196,10 +196,10 @@ int refusal(struct error *err, int code, const struct counter *counter, pid_t ti
 	case ENXIO:
 	case EINVAL:
 	case EOPNOTSUPP:
-		return refused_event(err, code, counter, p);
+		return refused_event(err, error, counter, p);
 	case EBUSY:
 		return error_set(
-			err, code,
+			err, error,
 			"cannot count '%s': another user of the PMU holds the counter that it "
 			"needs; %s",
 			counter->event,
@@ -208,30 +208,30 @@ int refusal(struct error *err, int code, const struct counter *counter, pid_t ti
 					: "look for another perf or profiler on this machine");
 	case EMFILE:
 		getrlimit(RLIMIT_NOFILE, &files);
-		return error_set(err, code,
+		return error_set(err, error,
 				 "cannot count '%s': opprobe has all %ju files open that it may; "
 				 "raise the limit (ulimit -n) or count fewer events",
 				 counter->event, (uintmax_t)files.rlim_cur);
 	case ENFILE:
-		return error_set(err, code,
+		return error_set(err, error,
 				 "cannot count '%s': this machine has all files open that it may; "
 				 "raise it: sysctl -w fs.file-max=NUMBER",
 				 counter->event);
 	case E2BIG:
-		return error_set(err, code,
+		return error_set(err, error,
 				 "cannot count '%s': it uses a setting that this kernel is too old "
 				 "for; leave its modifiers out",
 				 counter->event);
 	default:
-		return error_set(err, code, "cannot count '%s': perf_event_open fails (%s); %s",
-				 counter->event, strerror(-code),
+		return error_set(err, error, "cannot count '%s': perf_event_open fails (%s); %s",
+				 counter->event, strerror(-error),
 				 "see the kernel's log (dmesg), or leave the event out");
 	}
 }
 
-const char *refusal_brief(int code, const struct counter *counter, const struct permissions *p)
+const char *refusal_brief(int error, const struct counter *counter, const struct permissions *p)
 {
-	switch (-code) {
+	switch (-error) {
 	case EACCES:
 	case EPERM:
 		return "not permitted; see opprobe doctor";
@@ -255,7 +255,7 @@ const char *refusal_brief(int code, const struct counter *counter, const struct 
 			return "no hardware counters on this machine";
 		return "not counted by this CPU";
 	default:
-		return strerror(-code);
+		return strerror(-error);
 	}
 }
 

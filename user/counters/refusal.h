@@ -31,13 +31,13 @@ bool permissions_no_pmu(const struct permissions *permissions);
 
 /*
  * Store why opening @counter on thread @tid (0: opprobe's own) failed with
- * @code, a negative errno, and return @code.
+ * @error, a negative errno, and return @error.
  */
-int refusal(struct error *err, int code, const struct counter *counter, pid_t tid,
+int refusal(struct error *err, int error, const struct counter *counter, pid_t tid,
 	    const struct permissions *permissions);
 
 /* The same in a few words, for a table. */
-const char *refusal_brief(int code, const struct counter *counter,
+const char *refusal_brief(int error, const struct counter *counter,
 			  const struct permissions *permissions);
 
 /*

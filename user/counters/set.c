@@ -45,16 +45,16 @@ static int check_name(const char *name, struct error *err)
 int set_add(struct counter_set *set, const char *event, const char *name, struct error *err)
 {
 	struct counter counter;
-	int ret;
+	int error;
 
 	if (set->n == COUNTERS_MAX)
 		return error_set(err, -E2BIG,
 				 "'%s' is one event too many: opprobe counts up to %d at once",
 				 event, COUNTERS_MAX);
-	ret = event_resolve(event, &counter, err);
-	ret = ret ? ret : check_name(name, err);
-	if (ret)
-		return ret;
+	error = event_resolve(event, &counter, err);
+	error = error ? error : check_name(name, err);
+	if (error)
+		return error;
 	for (size_t i = 0; i < set->n; i++)
 		if (!strcmp(set->counters[i].name, name))
 			return error_set(

@@ -112,7 +112,7 @@ static int apply_term(const struct term_context *context, char *term, bool alias
 {
 	char *equals = strchr(term, '='), path[160], line[512];
 	uint64_t value = 1;
-	int ret;
+	int error;
 
 	if (equals)
 		*equals = '\0';
@@ -139,12 +139,12 @@ static int apply_term(const struct term_context *context, char *term, bool alias
 			"the PMU '%s' has neither an event nor a field '%s' (in '%s'): see " DEVICES
 			"/%s/events and /format",
 			context->pmu, term, context->text, context->pmu);
-	ret = place(line, value, context->attr);
-	if (ret == -ERANGE)
-		return error_set(err, ret, "'%s' gives %#" PRIx64 " to %s, which is smaller (%s)",
+	error = place(line, value, context->attr);
+	if (error == -ERANGE)
+		return error_set(err, error, "'%s' gives %#" PRIx64 " to %s, which is smaller (%s)",
 				 context->text, value, term, line);
-	if (ret)
-		return error_set(err, ret,
+	if (error)
+		return error_set(err, error,
 				 "'%s' cannot be counted: opprobe does not know how the kernel "
 				 "places %s (%s)",
 				 context->text, term, line);
@@ -155,12 +155,12 @@ static int apply_terms(const struct term_context *context, char *terms, bool ali
 		       struct error *err)
 {
 	char *save = NULL;
-	int ret = 0;
+	int error = 0;
 
-	for (char *term = strtok_r(terms, ",", &save); term && !ret;
+	for (char *term = strtok_r(terms, ",", &save); term && !error;
 	     term = strtok_r(NULL, ",", &save))
-		ret = apply_term(context, term, alias, err);
-	return ret;
+		error = apply_term(context, term, alias, err);
+	return error;
 }
 
 /* "cpus" is what arm's and hybrid x86's core PMUs have, others not. */
@@ -325,7 +325,7 @@ int tracepoint_event(const char *text, struct perf_event_attr *attr, struct erro
 {
 	const char *colon = strchr(text, ':');
 	char path[160], line[32];
-	int events, ret;
+	int events, error;
 	uint64_t id;
 
 	if (!colon || !is_file_name(text, colon - text) ||
@@ -333,15 +333,15 @@ int tracepoint_event(const char *text, struct perf_event_attr *attr, struct erro
 		return -ENOENT;
 	events = tracefs_events();
 	snprintf(path, sizeof(path), "%.*s/%s/id", (int)(colon - text), text, colon + 1);
-	ret = events < 0 ? events : read_line(events, path, line, sizeof(line));
+	error = events < 0 ? events : read_line(events, path, line, sizeof(line));
 	/* Capitals: a name of libpfm4's, the missing permission is not to blame. */
-	if ((ret == -EACCES || ret == -EPERM) && !has_upper_case(text))
+	if ((error == -EACCES || error == -EPERM) && !has_upper_case(text))
 		return error_set(
 			err, -EACCES,
 			"cannot look up the tracepoint '%s': tracefs is open to root only; run "
 			"opprobe as root",
 			text);
-	if (ret || parse_number(line, &id))
+	if (error || parse_number(line, &id))
 		return -ENOENT;
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);

@@ -89,16 +89,16 @@ static int too_many_files(const struct thread_counters *counters, pid_t tid, str
 }
 
 static int cannot_open(const struct thread_counters *counters, const struct counter *counter,
-		       pid_t tid, int code, struct error *err)
+		       pid_t tid, int error, struct error *err)
 {
 	struct permissions permissions;
 
-	if (code == -ESRCH)
-		return code;
-	if (code == -EMFILE)
+	if (error == -ESRCH)
+		return error;
+	if (error == -EMFILE)
 		return too_many_files(counters, tid, err);
 	permissions_read(&permissions);
-	return refusal(err, code, counter, tid, &permissions);
+	return refusal(err, error, counter, tid, &permissions);
 }
 
 /*
@@ -136,10 +136,10 @@ static int open_events(const struct thread_counters *counters, int *fds, pid_t t
 		attr.disabled = leader < 0;
 		fds[i] = perf_open(&attr, tid, leader);
 		if (fds[i] < 0) {
-			int code = fds[i];
+			int error = fds[i];
 
 			fds[i] = -1;
-			return cannot_open(counters, counter, tid, code, err);
+			return cannot_open(counters, counter, tid, error, err);
 		}
 	}
 	for (size_t i = 0; i < set->n; i++)
@@ -157,15 +157,15 @@ static int store(const struct thread_counters *counters, unsigned int slot, stru
 
 	for (size_t i = 0; i < set->n; i++) {
 		__u32 key = slot * set->n + i;
-		int ret = fds[i] < 0
-				  ? 0
-				  : bpf_map_update_elem(counters->map_fd, &key, &fds[i], BPF_ANY);
+		int error = fds[i] < 0
+				    ? 0
+				    : bpf_map_update_elem(counters->map_fd, &key, &fds[i], BPF_ANY);
 
-		if (ret)
-			return error_set(err, ret,
+		if (error)
+			return error_set(err, error,
 					 "cannot hand '%s' to the BPF programs (%s): this kernel "
 					 "does not let BPF read it; leave it out",
-					 set->counters[i].event, strerror(-ret));
+					 set->counters[i].event, strerror(-error));
 	}
 	return 0;
 }
@@ -174,7 +174,7 @@ int thread_counters_open(struct thread_counters *counters, unsigned int slot, pi
 			 struct error *err)
 {
 	size_t n = counters->set->n;
-	int *fds, ret;
+	int *fds, error;
 
 	if (!counters->needed)
 		return 0;
@@ -187,13 +187,13 @@ int thread_counters_open(struct thread_counters *counters, unsigned int slot, pi
 	if (!fds)
 		return error_set(err, -ENOMEM, "cannot count on thread %d: out of memory", tid);
 	memset(fds, 0xff, n * sizeof(*fds));
-	ret = open_events(counters, fds, tid, err);
+	error = open_events(counters, fds, tid, err);
 	counters->fds[slot] = fds;
 	counters->n_open++;
-	ret = ret ? ret : store(counters, slot, err);
-	if (ret)
+	error = error ? error : store(counters, slot, err);
+	if (error)
 		thread_counters_close(counters, slot);
-	return ret;
+	return error;
 }
 
 void thread_counters_close(struct thread_counters *counters, unsigned int slot)

@@ -172,11 +172,11 @@ static int try_events(struct offers *offers, const struct catalog *catalog, cons
 	if (!offers->offers)
 		return -1;
 	for (size_t i = 0; i < catalog->n; i++)
-		offers->matched += matches(&catalog->events[i], pattern);
+		offers->matched += matches(&catalog->items[i], pattern);
 	for (size_t i = 0; i < catalog->n && !ret; i++) {
-		if (!matches(&catalog->events[i], pattern))
+		if (!matches(&catalog->items[i], pattern))
 			continue;
-		ret = try_event(offers, &catalog->events[i], &permissions);
+		ret = try_event(offers, &catalog->items[i], &permissions);
 		show_progress(offers->n, offers->matched, &start, false);
 	}
 	show_progress(0, 0, &start, true);

@@ -36,43 +36,29 @@ static const char *const cache_operations[][2] = {
 
 static const char *catalog_pmu(struct catalog *catalog, const char *title)
 {
-	char **pmus = reallocarray(catalog->pmus, catalog->n_pmus + 1, sizeof(*pmus));
+	char **pmu = array_push(&catalog->pmus);
 
-	if (!pmus)
+	if (!pmu)
 		return NULL;
-	catalog->pmus = pmus;
-	pmus[catalog->n_pmus] = strdup(title);
-	if (!pmus[catalog->n_pmus])
-		return NULL;
-	return pmus[catalog->n_pmus++];
+	*pmu = strdup(title);
+	return *pmu;
 }
 
 static int add(struct catalog *catalog, const char *pmu, const char *name, const char *description)
 {
-	struct catalog_event *event;
+	struct catalog_event *event = pmu ? array_push(catalog) : NULL;
 
-	if (!pmu)
+	if (!event)
 		return -ENOMEM;
-	if (catalog->n == catalog->capacity) {
-		size_t capacity = catalog->capacity ? 2 * catalog->capacity : 256;
-
-		event = reallocarray(catalog->events, capacity, sizeof(*event));
-		if (!event)
-			return -ENOMEM;
-		catalog->events = event;
-		catalog->capacity = capacity;
-	}
-	event = &catalog->events[catalog->n];
 	event->pmu = pmu;
 	event->name = strdup(name);
 	event->description = strdup(description ? description : "");
-	if (!event->name || !event->description) {
-		free(event->name);
-		free(event->description);
-		return -ENOMEM;
-	}
-	catalog->n++;
-	return 0;
+	if (event->name && event->description)
+		return 0;
+	free(event->name);
+	free(event->description);
+	catalog->n--;
+	return -ENOMEM;
 }
 
 static int add_short(struct catalog *catalog, uint32_t type, const char *title)
@@ -309,12 +295,11 @@ int catalog_load(struct catalog *catalog, unsigned int parts, struct error *err)
 void catalog_free(struct catalog *catalog)
 {
 	for (size_t i = 0; i < catalog->n; i++) {
-		free(catalog->events[i].name);
-		free(catalog->events[i].description);
+		free(catalog->items[i].name);
+		free(catalog->items[i].description);
 	}
-	for (size_t i = 0; i < catalog->n_pmus; i++)
-		free(catalog->pmus[i]);
-	free(catalog->events);
-	free(catalog->pmus);
-	memset(catalog, 0, sizeof(*catalog));
+	for (size_t i = 0; i < catalog->pmus.n; i++)
+		free(catalog->pmus.items[i]);
+	array_free(catalog);
+	array_free(&catalog->pmus);
 }

@@ -6,8 +6,7 @@
 #ifndef OPPROBE_CATALOG_H
 #define OPPROBE_CATALOG_H
 
-#include <stddef.h>
-
+#include "../base/array.h"
 #include "../base/error.h"
 
 struct catalog_event {
@@ -17,10 +16,8 @@ struct catalog_event {
 };
 
 struct catalog {
-	struct catalog_event *events;
-	size_t n, capacity;
-	char **pmus;
-	size_t n_pmus;
+	ARRAY_OF(struct catalog_event);
+	ARRAY_OF(char *) pmus; /* headings */
 };
 
 enum catalog_part {

@@ -100,7 +100,7 @@ void catalog_nearest(const char *text, char *nearest, size_t size)
 		parts |= CATALOG_TRACEPOINTS;
 	catalog_load(&catalog, parts, NULL);
 	for (size_t i = 0; i < catalog.n; i++) {
-		unsigned int d = remoteness(text, catalog.events[i].name);
+		unsigned int d = remoteness(text, catalog.items[i].name);
 		size_t at = n;
 
 		if (d == UINT32_MAX || (n == NEAREST && d >= best[n - 1]))
@@ -111,7 +111,7 @@ void catalog_nearest(const char *text, char *nearest, size_t size)
 				names[at] = names[at - 1];
 			}
 		best[at] = d;
-		names[at] = catalog.events[i].name;
+		names[at] = catalog.items[i].name;
 		n += n < NEAREST;
 	}
 	for (size_t i = 0; i < n && used < size; i++)

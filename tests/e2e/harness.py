@@ -14,6 +14,7 @@ exit, each with a limit that only a hang reaches (see patience.py).
 
 import collections
 import contextlib
+import ctypes
 import json
 import os
 import queue
@@ -273,6 +274,43 @@ class Opprobe(Process):
         check(got == status, "opprobe ended with status %d, expected %d" % (got, status),
               self.stderr[-2000:])
         return Report(self.stdout, self.directory) if status == 0 else None
+
+
+class ProbeHits:
+    """How often each BPF program of a process has run, by the kernel's own count.
+
+    The kernel counts while anybody holds the file that this opens."""
+
+    BPF_ENABLE_STATS = 32
+    SYS_BPF = {"x86_64": 321, "aarch64": 280}
+
+    def __init__(self, pid):
+        self.pid = pid
+        run_time = ctypes.create_string_buffer(4)
+        self.switch = ctypes.CDLL(None, use_errno=True).syscall(
+            self.SYS_BPF[os.uname().machine], self.BPF_ENABLE_STATS, run_time, 4)
+        check(self.switch >= 0, "the kernel does not count runs of BPF programs")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.switch)
+
+    def count(self):
+        """{name of the program: its runs so far}"""
+        made = subprocess.run(["bpftool", "prog", "-j"], stdout=subprocess.PIPE, check=True,
+                              env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin"})
+        names = {program["id"]: program.get("name", "") for program in json.loads(made.stdout)}
+        found = collections.Counter()
+        for fd in os.listdir("/proc/%d/fdinfo" % self.pid):
+            with contextlib.suppress(OSError):
+                with open("/proc/%d/fdinfo/%s" % (self.pid, fd), encoding="utf-8") as file:
+                    fields = dict(line.split(":\t", 1) for line in file if ":\t" in line)
+                # Links name their program as well, but count nothing.
+                if "run_cnt" in fields:
+                    found[names[int(fields["prog_id"])]] += int(fields["run_cnt"])
+        return found
 
 
 # -- what is compared ----------------------------------------------------------

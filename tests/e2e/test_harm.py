@@ -4,6 +4,7 @@ way in which opprobe ends; and what was recorded survives the target."""
 
 import http.client
 import json
+import os
 import signal
 import time
 import urllib.request
@@ -104,10 +105,25 @@ def _(t):
 def _(t):
     server = t.server("1.24.3", ["cnn"], "--intra-op-threads", "2")
     load = t.load(server, ["cnn"])
-    for _ in range(3):
-        probe = t.attach(server)
+    ran = set(described_counts(t.model("cnn"), 1))
+    for turn in range(3):
+        capture = t.path("killed%d.opp" % turn)
+        probe = t.opprobe("record", "-p", server.pid, "-o", capture).attached()
+        # What is recorded goes to the file soon, not at the end: it is there when that never comes.
+        size, patience = os.path.getsize(capture), server.patience()
+        while os.path.getsize(capture) < size + 2000:
+            check(not patience.over(), "nothing comes into the file while it is recorded")
+            time.sleep(PERIOD / 50)
         probe.signal(signal.SIGKILL)
         probe.wait()
+        shown = t.opprobe("report", capture, "--json")
+        report = shown.finish()
+        check(report.json["runs"] > 0, "no whole run is in the capture", report.json)
+        check(report.operators and {op["op_type"] for op in report.operators} <=
+              {"Conv", "FusedConv", "ReorderInput", "ReorderOutput"} | {op for _, op in ran},
+              "operators that the model does not have", report.operators[:5])
+        check("cut short" in json.dumps(report.json) + shown.stderr,
+              "it is not said that the capture is cut short", shown.stderr, report.json.keys())
     probe = t.attach(server)
     answered(server, 8)
     report = probe.stop()

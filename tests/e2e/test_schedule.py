@@ -5,9 +5,8 @@ import collections
 import json
 import os
 import signal
-import subprocess
 
-from harness import Report, check, check_counts, check_equal, described_counts, test
+from harness import ProbeHits, Report, check, check_counts, check_equal, described_counts, test
 
 
 def report_of(t, capture):
@@ -53,20 +52,40 @@ def _(t):
     check_counts(report.counts(), described_counts(t.model("nested"), 8))
 
 
+def programs_hit(target, process, runs):
+    """Which programs on the target ran, and how often, in so many of its runs."""
+    with ProbeHits(process.pid) as hits:
+        before = hits.count()
+        target.run(runs)
+        after = hits.count()
+    return {name: after[name] - before[name] for name in after
+            if after[name] > before[name] and name != "task_born"}  # of the whole machine
+
+
 @test("while a schedule waits, no operator hits a probe")
 def _(t):
     target = t.ort_run("1.24.3", "tiny", "-O", "0")
     process = record(t, target, "--schedule", "wait=1000000,active=1", "-o", t.path("none.opp"))
-    target.run(50)
-    programs = json.loads(subprocess.run(["bpftool", "prog", "-j"], stdout=subprocess.PIPE,
-                                         env={**os.environ, "PATH": os.environ["PATH"] +
-                                              ":/usr/sbin"}, check=True).stdout)
-    check(any(program.get("name", "").startswith("run_enter") for program in programs),
-          "the probes of runs are not there", programs)
+    check_equal(programs_hit(target, process, 50), {"run_enter": 50, "run_exit": 50},
+                "programs that ran, and how often")
     process.signal(2)
     check_equal(process.wait(), 130, "exit status")
     report = report_of(t, t.path("none.opp"))
     check_equal(report.operators, [], "operators")
+
+
+@test("after a cycle of a schedule, and until the next, no operator hits a probe")
+def _(t):
+    target = t.ort_run("1.24.3", "tiny", "-O", "0")
+    process = record(t, target, "--schedule", "wait=400,active=2,repeat=2", "-o", t.path("two.opp"))
+    while process.alive() and "cycle 1" not in process.stderr:
+        target.run(20)
+    check_equal(programs_hit(target, process, 100), {"run_enter": 100, "run_exit": 100},
+                "programs that ran, and how often")
+    while process.alive():
+        target.run(20)
+    report = report_of(t, t.path("two.opp")).nothing_lost()
+    check_counts(report.counts(), described_counts(t.model("tiny"), 4))
 
 
 @test("--runs records the runs that it names, numbered from 0")

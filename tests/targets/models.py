@@ -262,6 +262,28 @@ def nested_unnamed():
     return nested(False)
 
 
+DEEPEST = 20
+
+
+def deep():
+    """If in If in If: deeper than opprobe follows."""
+    g = Graph("deep")
+    x = g.input("x", "float", [4])
+    flag = g.input("flag", "bool", [1], values=[1])
+
+    def fill(level):
+        def side(inner):
+            y = inner.node("Relu", [x], "level%02d/Relu" % level)
+            return y if level == DEEPEST else branch(
+                inner, flag, "level%02d/If" % level, fill(level + 1), inner.times,
+                lambda other: other.node("Neg", [x], "level%02d/Neg" % level), 0)
+        return side
+
+    g.output(branch(g, flag, "level00/If", fill(1), 1,
+                    lambda side: side.node("Exp", [x], "level00/Exp"), 0))
+    return g
+
+
 def scan():
     """A Scan: its body runs once per row."""
     g = Graph("scan")
@@ -538,7 +560,7 @@ def heavy():
 
 
 MODELS = [cnn, resnet, transformer, nested, nested_unnamed, scan, tiny, unnamed, names,
-          not_utf8, long_names, reshape, gru, pages, mlp, cycle, branches, values,
+          deep, not_utf8, long_names, reshape, gru, pages, mlp, cycle, branches, values,
           optionals, quantised, narrow, narrower, heavy]
 
 

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is lost is counted: what was recorded and what was lost add up to what ran."""
+
+import collections
+import signal
+
+from harness import check, check_counts, check_equal, described_counts, test
+
+DEPTH = 16  # operators open at once on a thread, that opprobe follows
+
+
+def losses(report):
+    """The kinds of loss that the report tells, and their sum is what it says was lost."""
+    told = {key: value for key, value in report.json["losses"].items() if value}
+    check_equal(sum(value for key, value in told.items() if key != "work_lost"),
+                report.json["lost"], "the sum of what was lost")
+    return told
+
+
+@test("a full ring buffer: what was recorded and what found it full is all that ran")
+def _(t):
+    target = t.ort_run("1.24.3", "tiny", "-O", "0")
+    probe = t.attach(target, "-e", "none", "--buffer", "512k")
+    target.run(3)
+    probe.signal(signal.SIGSTOP)  # nobody empties it
+    target.run(300)
+    probe.signal(signal.SIGCONT)
+    target.run(3)
+    report = probe.stop()
+    told = losses(report)
+    check_equal(list(told), ["ring_full"], "kinds of loss")
+    recorded = sum(op["count"] for op in report.operators)
+    check(0 < recorded < 306 * 200 and 6 <= report.json["runs"] <= 306, "nothing was lost")
+    # A run is a record as well.
+    check_equal(recorded + report.json["runs"] + told["ring_full"], 306 * 201,
+                "operators, runs and losses")
+    for report_as in ([], ["--csv"], ["--tree"]):
+        shown = t.opprobe("report", t.path("capture.opp"), *report_as)
+        check_equal(shown.wait(), 0, "status of report")
+        check(report_as == ["--csv"] or "lost: {:,} ".format(told["ring_full"]) in shown.stdout,
+              "the table does not tell", shown.stdout[-1000:])
+
+
+@test("operators whose session is gone before their names could be read are counted as unnamed")
+def _(t):
+    target = t.node("1.24.3")
+    keeps = target.load_plain(t.model("mlp"))
+    probe = t.attach(target)
+    probe.signal(signal.SIGSTOP)
+    gone = target.load_plain(t.model("cycle"))
+    target.run(gone, 3)
+    target.do("release", session=gone)
+    probe.signal(signal.SIGCONT)
+    target.run(keeps, 5)
+    report = probe.stop()
+    told = losses(report)
+    expected = described_counts(t.model("mlp"), 5)
+    check_counts(report.counts(), expected, "operators of the session that stayed")
+    check_equal(told, {"unnamed": sum(described_counts(t.model("cycle"), 3).values())},
+                "losses")
+    check_equal(report.json["runs"], 8, "runs")
+
+
+@test("operators nested deeper than is followed are counted as too deep")
+def _(t):
+    target = t.ort_run("1.30.0", "deep", "-O", "0")
+    probe = t.attach(target, "--shapes")
+    target.run(7)
+    report = probe.stop()
+    told = losses(report)
+    truth = described_counts(t.model("deep"), 7)
+    expected = collections.Counter({
+        (name, op): count for (name, op), count in truth.items()
+        if int(name[5:7]) < DEPTH})
+    check_counts(report.counts(), expected, "operators up to that depth")
+    check_equal(told, {"too_deep": sum((truth - expected).values())}, "losses")
+    outer = report.operator("level00/If")
+    inner = report.operator("level%02d/If" % (DEPTH - 1))
+    check(outer["total_ns"] > inner["total_ns"], "an If takes less than what is inside it",
+          outer, inner)
+
+
+@test("an exception is counted with the operator that it left, and with no other")
+def _(t):
+    target = t.node("1.24.3")
+    session = target.load_plain(t.model("reshape"))
+    probe = t.attach(target)
+    bad = target.do("run", session=session, times=50,
+                    change={"shape": {"values": [5, 5]}})
+    check_equal((bad["done"], bad["failed"]), (50, 50), "runs that fail")
+    target.run(session, 2)
+    report = probe.stop().nothing_lost()
+    thrown = report.operator("Reshape")
+    check_equal((thrown["count"], thrown["threw"]), (52, 50), "executions and exceptions")
+    check_equal(report.operator("before/Relu")["threw"], 0, "exceptions of another operator")

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is lost on a kernel that keeps the state of threads in a table of fixed size."""
+
+from harness import check, check_counts, check_equal, described_counts, test
+
+VERSIONS = ("1.30.0",)
+THREADS = 1024  # that the table has room for
+BATCH = 16 * 16  # new ones each time
+
+
+@test("threads beyond the table: their hits are counted, and the others are recorded whole")
+def _(t):
+    target = t.ort_run("1.30.0", "mlp", "-O", "0", "-s", "16", "-c", "16")
+    probe = t.attach(target, "-e", "none", "--buffer", "64M")
+    for _ in range(5):
+        check_equal(target.run(1)["failed"], 0, "failed runs")
+    report = probe.stop()
+    told = {name: count for name, count in report.json["losses"].items() if count}
+    check_equal(set(told), {"threads_full"}, "kinds of loss")
+    threads = report.json["runs"]
+    check(THREADS - 8 <= threads <= THREADS, "%d threads found room" % threads)
+    once = described_counts(t.model("mlp"), 1)
+    check_counts(report.counts(), described_counts(t.model("mlp"), threads))
+    # A run and each of its operators are two hits; a pool has nothing to do here.
+    check_equal(told["threads_full"], 2 * (1 + sum(once.values())) * (5 * BATCH - threads),
+                "hits on the other threads")

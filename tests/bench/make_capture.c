@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../capture_write.h"
+#include "../make_values.h"
 
 #define NESTED	    3
 #define MICROSECOND 1000u
@@ -126,13 +127,15 @@ static void write_definitions(struct maker *m)
 		check(m, capture_write_operator(m->writer, &node));
 	}
 	for (uint32_t i = 0; m->settings.shapes && i < 4; i++) {
+		struct capture_shapes shapes;
+		struct made_values made[2];
 		char inputs[64], outputs[64];
 
-		snprintf(inputs, sizeof(inputs), "[{\"float\":[%u,64]},{\"float\":[64]}]", 1u << i);
+		snprintf(inputs, sizeof(inputs), "[{\"float\":[%u,64]},!{\"float\":[64]}]",
+			 1u << i);
 		snprintf(outputs, sizeof(outputs), "[{\"float\":[%u,64]}]", 1u << i);
-		check(m, capture_write_shapes(m->writer,
-					      &(struct capture_shapes){i, inputs, outputs,
-								       256u << i, 256, 256u << i}));
+		shapes = make_shapes(made, i, inputs, outputs);
+		check(m, capture_write_shapes(m->writer, &shapes));
 	}
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shapes are text from a capture: whatever it holds, tensors come out whole
- * or not at all. The first byte chooses the operator; its inputs and outputs
- * are a line each.
+ * Whatever shapes a capture holds, sizes come out that fit, or none. The first
+ * byte chooses the operator; its inputs and outputs follow, each a byte that
+ * counts values and then these: a byte that is kind and rank, one for the type,
+ * one per dimension: the bits to shift one by, with the top bit set, or itself.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 
 #include "analyze/flops.h"
 #include "analyze/tensors.h"
+
+#include "../make_values.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,40 +43,70 @@ static void require(bool condition)
 		abort();
 }
 
-static void check_tensors(const char *text)
-{
-	struct tensor tensors[TENSORS_MAX];
-	int n = tensors_parse(text, tensors);
+struct input {
+	const uint8_t *p, *end;
+};
 
-	require(n >= -1 && n <= TENSORS_MAX);
+static uint8_t take(struct input *input)
+{
+	return input->p < input->end ? *input->p++ : 0;
+}
+
+static struct capture_values take_values(struct input *input, struct made_values *made)
+{
+	struct capture_values values = {.n = take(input) % (CAPTURE_VALUES_MAX + 1),
+					.values = made->values,
+					.dims = made->dims};
+
+	for (uint32_t i = 0; i < values.n; i++) {
+		uint8_t head = take(input);
+		struct capture_value *value = &made->values[i];
+
+		*value = (struct capture_value){.kind = head % 4};
+		if (!value_is_tensor(value))
+			continue;
+		value->rank = head / 4 % (CAPTURE_RANK_MAX + 1);
+		value->element.type = take(input) % (ELEMENT_TYPES + 2);
+		value->element.bits = element_bits(value->element.type);
+		for (uint32_t dim = 0; dim < value->rank; dim++) {
+			uint8_t byte = take(input);
+
+			made->dims[values.n_dims++] =
+				byte & 0x80 ? UINT64_C(1) << (byte & 0x3f) : byte;
+		}
+	}
+	return values;
+}
+
+static void check_tensors(const struct capture_values *values)
+{
+	struct tensor tensors[CAPTURE_VALUES_MAX];
+	int n = tensors_of(values, tensors);
+
+	require(n >= -1 && n <= (int)values->n);
 	for (int i = 0; i < n; i++) {
 		uint64_t elements = 1;
 
-		require(tensors[i].rank <= TENSOR_RANK_MAX);
 		for (uint32_t d = 0; d < tensors[i].rank; d++)
 			elements *= tensors[i].dims[d];
 		require(elements == tensors[i].elements);
-		require(tensors[i].type >= text);
-		require(tensors[i].type + tensors[i].type_length < text + strlen(text));
+		require(tensors[i].bytes == UINT64_MAX || tensors[i].bytes >= elements / 4);
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	size_t which = size ? data[0] % (sizeof(operators) / sizeof(operators[0])) : 0;
-	char *text, *outputs;
+	static struct made_values made[2];
+	struct input input = {data, data + size};
+	size_t which = take(&input) % (sizeof(operators) / sizeof(operators[0]));
+	struct capture_shapes shapes = {};
+	uint64_t sizes[ANALYZE_SIZES];
 
-	if (!size || size > 8192)
-		return 0;
-	text = calloc(1, size);
-	require(text);
-	memcpy(text, data + 1, size - 1);
-	outputs = strchr(text, '\n');
-	if (outputs)
-		*outputs++ = '\0';
-	check_tensors(text);
-	check_tensors(outputs ? outputs : "[]");
-	flops_of(operators[which].op, operators[which].domain, text, outputs ? outputs : "[]");
-	free(text);
+	shapes.inputs = take_values(&input, &made[0]);
+	shapes.outputs = take_values(&input, &made[1]);
+	check_tensors(&shapes.inputs);
+	check_tensors(&shapes.outputs);
+	tensors_sizes(&shapes, sizes);
+	flops_of(operators[which].op, operators[which].domain, &shapes.inputs, &shapes.outputs);
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../capture_write.h"
+#include "../make_values.h"
 
 #define START UINT64_C(5000000000)
 
@@ -73,6 +74,16 @@ static inline void test_operator(struct test_capture *c, uint32_t op, const char
 					.provider = "CPUExecutionProvider"};
 
 	assert_int_equal(capture_write_operator(c->writer, &node), 0);
+}
+
+/* Shapes number @number, of the texts that views print of them (see make_values.h). */
+static inline void test_shapes(struct test_capture *c, uint32_t number, const char *inputs,
+			       const char *outputs)
+{
+	struct made_values made[2];
+	struct capture_shapes shapes = make_shapes(made, number, inputs, outputs);
+
+	assert_int_equal(capture_write_shapes(c->writer, &shapes), 0);
 }
 
 /* An execution of @op on thread 0 in run 0, at the top. */

@@ -38,6 +38,12 @@ static inline const char *record_list_string(struct record_list *list, const cha
 	return record_list_own(list, string, strlen(string) + 1);
 }
 
+static inline void record_list_values(struct record_list *list, struct capture_values *values)
+{
+	values->values = record_list_own(list, values->values, values->n * sizeof(*values->values));
+	values->dims = record_list_own(list, values->dims, values->n_dims * sizeof(*values->dims));
+}
+
 static inline int record_list_take(struct record_sink *sink, const struct capture_record *record)
 {
 	struct record_list *list = (struct record_list *)sink;
@@ -59,8 +65,8 @@ static inline int record_list_take(struct record_sink *sink, const struct captur
 		copy->op.provider = record_list_string(list, record->op.provider);
 		break;
 	case CAPTURE_SHAPES:
-		copy->shapes.inputs = record_list_string(list, record->shapes.inputs);
-		copy->shapes.outputs = record_list_string(list, record->shapes.outputs);
+		record_list_values(list, &copy->shapes.inputs);
+		record_list_values(list, &copy->shapes.outputs);
 		break;
 	default:
 		break;

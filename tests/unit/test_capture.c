@@ -42,6 +42,11 @@ static void everything_written_is_read_back(void **state)
 	struct capture_info info = test_info(3);
 	struct capture_exec exec = test_exec(7, 1000, 3500), inner = test_exec(8, 1100, 1200);
 	struct capture_run run = test_run(3, 900, 4000);
+	struct made_values made[2];
+	struct capture_shapes shapes = make_shapes(
+		made, 5,
+		"[{\"float\":[1,0,18446744073709551615]},-,!{\"string\":[300]},?,{\"odd\":[]}]",
+		"[{\"Int4x2\":[7]}]");
 	struct capture_record r;
 	struct capture_reader *reader;
 	struct test_capture c;
@@ -56,10 +61,7 @@ static void everything_written_is_read_back(void **state)
 	c = test_begin(&info);
 	test_operator(&c, 7, "a \"name\"\n\xff", "If");
 	test_operator(&c, 8, "", "Add");
-	assert_int_equal(
-		capture_write_shapes(
-			c.writer, &(struct capture_shapes){5, "[{\"float\":[1]}]", "[]", 1, 2, 3}),
-		0);
+	assert_int_equal(capture_write_shapes(c.writer, &shapes), 0);
 	inner.depth = 1;
 	inner.parent = 7;
 	inner.shapes = 5;
@@ -98,8 +100,9 @@ static void everything_written_is_read_back(void **state)
 	assert_string_equal(r.op.name, "");
 	assert_int_equal(r.op.node_index, 8);
 	expect_next(reader, &r, CAPTURE_SHAPES);
-	assert_string_equal(r.shapes.inputs, "[{\"float\":[1]}]");
-	assert_int_equal(r.shapes.output_bytes, 3);
+	assert_int_equal(r.shapes.shapes, 5);
+	assert_true(values_equal(&r.shapes.inputs, &shapes.inputs));
+	assert_true(values_equal(&r.shapes.outputs, &shapes.outputs));
 	expect_next(reader, &r, CAPTURE_EXEC);
 	assert_int_equal(r.exec.op, 8);
 	assert_int_equal(r.exec.parent, 7);
@@ -282,9 +285,10 @@ static void what_is_no_capture_is_refused_with_a_reason(void **state)
 		 "ELF............",
 		 16, "not a capture"},
 		{FORMAT_MAGIC, 8, "cut short"},
-		{FORMAT_MAGIC "\x02\x00\x10\x00\x04\x03\x02\x01", 16, "format 2"},
-		{FORMAT_MAGIC "\x01\x00\x10\x00\x01\x02\x03\x04", 16, "byte order"},
-		{FORMAT_MAGIC "\x01\x00\x10\x00\x04\x03\x02\x01", 16, "cut short"},
+		{FORMAT_MAGIC "\x01\x00\x10\x00\x04\x03\x02\x01", 16, "has format 1"},
+		{FORMAT_MAGIC "\x03\x00\x10\x00\x04\x03\x02\x01", 16, "has format 3"},
+		{FORMAT_MAGIC "\x02\x00\x10\x00\x01\x02\x03\x04", 16, "byte order"},
+		{FORMAT_MAGIC "\x02\x00\x10\x00\x04\x03\x02\x01", 16, "cut short"},
 	};
 	struct capture_info info = test_info(0);
 	struct test_capture c = test_begin(&info);
@@ -374,6 +378,8 @@ static void a_run_with_the_reserved_bit_is_read_without_what_that_announced(void
 	test_remove(&c);
 }
 
+#define SIXTEEN "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01"
+
 static void contradictions_inside_whole_chunks_are_noticed(void **state)
 {
 	/* Executions: flags, op, thread, depth, cpu, end, duration, counted. */
@@ -413,6 +419,17 @@ static void contradictions_inside_whole_chunks_are_noticed(void **state)
 		 "session that was not defined"},
 		{CAPTURE_THREAD, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10, "does not fit"},
 		{CAPTURE_INFO, "\x01\x01\x05", 3, "in its middle"},
+		/* Shapes: a kind that there is not, too many dimensions and values, a rank
+		 * without its dimensions, a number out of range. */
+		{CAPTURE_SHAPES, "\x00\x01\x04\x00", 4, "does not fit"},
+		{CAPTURE_SHAPES, "\x00\x01\x02\x01\x11" SIXTEEN "\x01\x00", 5 + 16 + 2,
+		 "does not fit"},
+		{CAPTURE_SHAPES,
+		 "\x00\x81\x01" SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN
+		 "\x00\x00",
+		 3 + 129 + 1, "does not fit"},
+		{CAPTURE_SHAPES, "\x00\x01\x02\x01\x02\x05", 6, "does not fit"},
+		{CAPTURE_SHAPES, "\x80\x80\x80\x01\x00\x00", 6, "out of range"},
 	};
 
 	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
@@ -451,6 +468,8 @@ static void the_writer_leaves_out_what_contradicts_itself(void **state)
 	struct test_capture c = test_begin(&info);
 	struct capture_exec exec = test_exec(0, 0, 50);
 	struct capture_run run = test_run(0, 0, 50);
+	struct capture_shapes shapes;
+	struct made_values made[2];
 	struct error err;
 	int n;
 
@@ -471,6 +490,18 @@ static void the_writer_leaves_out_what_contradicts_itself(void **state)
 	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){0, 1}), -EINVAL);
 	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){UINT32_MAX, 1}),
 			 -ERANGE);
+	shapes = make_shapes(made, 0, "[{\"float\":[1,2]},-]", "[]");
+	shapes.inputs.n_dims = 1;
+	assert_int_equal(capture_write_shapes(c.writer, &shapes), -EINVAL);
+	shapes.inputs.n_dims = 3;
+	assert_int_equal(capture_write_shapes(c.writer, &shapes), -EINVAL);
+	made[0].values[1].rank = 1;
+	assert_int_equal(capture_write_shapes(c.writer, &shapes), -EINVAL);
+	shapes.inputs.n = CAPTURE_VALUES_MAX + 1;
+	assert_int_equal(capture_write_shapes(c.writer, &shapes), -EINVAL);
+	shapes = make_shapes(made, 0, "[{\"float\":[]}]", "[]");
+	made[0].values[0].rank = shapes.inputs.n_dims = CAPTURE_RANK_MAX + 1;
+	assert_int_equal(capture_write_shapes(c.writer, &shapes), -EINVAL);
 	/* None of this spoils the file. */
 	test_write(&c, test_exec(0, 0, 50));
 	assert_int_equal(capture_write_overhead(c.writer, &(struct capture_overhead){}), -EINVAL);
@@ -638,7 +669,7 @@ static struct test_capture full_capture(void)
 
 	capture_write_note(c.writer, &(struct capture_note){"something turned out"});
 	capture_write_overhead(c.writer, &(struct capture_overhead){1, 2, {3, 4}, {5, 6}});
-	capture_write_shapes(c.writer, &(struct capture_shapes){0, "[]", "[]", 1, 2, 3});
+	test_shapes(&c, 0, "[{\"odd\":[1,300]},!{\"string\":[2]},-,?]", "[{\"Int4x2\":[3]}]");
 	test_operator(&c, 0, "a", "Conv");
 	for (int i = 0; i < 10000; i++)
 		test_write(&c, test_exec(0, i, i + 1));

@@ -16,13 +16,17 @@
 #include "analyze/flops.h"
 #include "analyze/tensors.h"
 
+#include "../make_values.h"
+
 #define NONE UINT64_MAX
 #define MS   "com.microsoft"
 
 static void expect_in(const char *domain, const char *op, const char *inputs, const char *outputs,
 		      uint64_t flops, uint64_t bytes)
 {
-	struct flops f = flops_of(op, domain, inputs, outputs);
+	struct made_values made[2];
+	struct capture_shapes shapes = make_shapes(made, 0, inputs, outputs);
+	struct flops f = flops_of(op, domain, &shapes.inputs, &shapes.outputs);
 
 	if (f.flops != flops || f.bytes != bytes)
 		fail_msg("%s %s %s: %lld FLOP, %lld bytes", op, inputs, outputs, (long long)f.flops,
@@ -35,13 +39,21 @@ static void expect(const char *op, const char *inputs, const char *outputs, uint
 	expect_in("", op, inputs, outputs, flops, bytes);
 }
 
-static void the_text_becomes_tensors(void **state)
+static int tensors_in(const char *text, struct tensor *tensors)
 {
-	struct tensor t[TENSORS_MAX];
+	struct made_values made;
+	struct capture_values values = make_values(&made, text);
 
-	assert_int_equal(tensors_parse("[{\"float\":[2,3,4]},{\"int64\":[]},{\"bool\":[7]},"
-				       "{\"UInt4x2\":[5]},{\"string\":[2]},{\"float16\":[0,9]}]",
-				       t),
+	return tensors_of(&values, tensors);
+}
+
+static void tensors_are_taken_from_among_other_values(void **state)
+{
+	struct tensor t[CAPTURE_VALUES_MAX];
+
+	assert_int_equal(tensors_in("[-,{\"float\":[2,3,4]},?,!{\"int64\":[]},{\"bool\":[7]},"
+				    "{\"UInt4x2\":[5]},{\"string\":[2]},{\"float16\":[0,9]}]",
+				    t),
 			 6);
 	assert_int_equal(t[0].rank, 3);
 	assert_int_equal(t[0].dims[2], 4);
@@ -52,41 +64,114 @@ static void the_text_becomes_tensors(void **state)
 	assert_int_equal(t[3].bytes, 3);
 	assert_true(t[4].bytes == NONE && t[4].elements == 2);
 	assert_int_equal(t[5].bytes, 0);
-	assert_int_equal(tensors_parse("[]", t), 0);
+	assert_int_equal(tensors_in("[]", t), 0);
+	/* No memory holds that many elements, or bytes. */
+	assert_int_equal(tensors_in("[{\"float\":[4294967296,4294967296]}]", t), -1);
+	assert_int_equal(tensors_in("[{\"odd\":[4294967296,4294967296]}]", t), -1);
+	assert_int_equal(tensors_in("[{\"float\":[4294967296,1073741824]}]", t), -1);
 }
 
-static void other_texts_are_refused(void **state)
+static void every_element_type_has_a_name_and_a_size(void **state)
+{
+	/* Bytes of 15 elements, by the numbers of TensorProto.DataType. */
+	static const struct {
+		const char *name;
+		uint64_t bytes;
+	} types[] = {{NULL, 0},
+		     {"float", 60},
+		     {"uint8", 15},
+		     {"int8", 15},
+		     {"uint16", 30},
+		     {"int16", 30},
+		     {"int32", 60},
+		     {"int64", 120},
+		     {"string", 0},
+		     {"bool", 15},
+		     {"float16", 30},
+		     {"double", 120},
+		     {"uint32", 60},
+		     {"uint64", 120},
+		     {"complex64", 120},
+		     {"complex128", 240},
+		     {"bfloat16", 30},
+		     {"Float8E4M3FN", 15},
+		     {"Float8E4M3FNUZ", 15},
+		     {"Float8E5M2", 15},
+		     {"Float8E5M2FNUZ", 15},
+		     {"UInt4x2", 8},
+		     {"Int4x2", 8},
+		     {"Float4E2M1", 8},
+		     {"Float8E8M0", 15},
+		     {"UInt2x4", 4},
+		     {"Int2x4", 4}};
+	const uint64_t dims[] = {5, 3};
+
+	assert_int_equal(ELEMENT_TYPES, sizeof(types) / sizeof(types[0]));
+	for (uint32_t i = 1; i < ELEMENT_TYPES; i++) {
+		uint64_t bytes = 0;
+
+		assert_string_equal(element_name(i), types[i].name);
+		assert_true(element_bytes(element_bits(i), dims, 2, &bytes));
+		assert_int_equal(bytes, types[i].bytes);
+	}
+	for (uint32_t i = ELEMENT_TYPES; i < 300; i++)
+		assert_true(!element_name(i) && !element_bits(i));
+	assert_true(!element_name(UINT32_MAX) && !element_bits(UINT32_MAX));
+}
+
+static void sizes_are_told_as_the_runtime_tells_them(void **state)
+{
+	static const struct {
+		const char *inputs, *outputs;
+		uint64_t sizes[ANALYZE_SIZES];
+	} all[] = {
+		{"[]", "[]", {0, 0, 0}},
+		{"[{\"float\":[2,3]},!{\"Int4x2\":[5,3]},-,!{\"float\":[]},?,{\"uint8\":[9]}]",
+		 "[{\"Float8E5M2\":[7]},-,{\"int64\":[2]}]",
+		 {24 + 9, 8 + 4, 7 + 16}},
+		/* What strings themselves take, but not their text. */
+		{"[{\"string\":[3]}]", "[{\"string\":[]}]", {96, 0, 32}},
+		{"[{\"odd\":[3]},!{\"float\":[1]}]", "[{\"float\":[0]}]", {NONE, 4, 0}},
+		{"[{\"float\":[3]},!{\"odd\":[1]}]", "[{\"odd\":[0]}]", {12, NONE, NONE}},
+		{"[{\"float\":[4294967296,4294967296]}]", "[!{\"int8\":[2]}]", {NONE, 0, 2}},
+		{"[{\"int8\":[9223372036854775807]},{\"int8\":[9223372036854775807]},"
+		 "{\"int8\":[2]}]",
+		 "[]",
+		 {NONE, 0, 0}},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct made_values made[2];
+		struct capture_shapes shapes = make_shapes(made, 0, all[i].inputs, all[i].outputs);
+		uint64_t sizes[ANALYZE_SIZES];
+
+		tensors_sizes(&shapes, sizes);
+		assert_memory_equal(sizes, all[i].sizes, sizeof(sizes));
+	}
+}
+
+static void equal_tensors_are_one_list(void **state)
 {
 	static const char *const texts[] = {
-		"",
-		"[",
-		"]",
-		"[{}]",
-		"[{\"float\":[1]}",
-		"[{\"float\":[1]}] ",
-		"[{\"float\":[1]},]",
-		"[{\"float\":[1,]}]",
-		"[{\"float\":[,1]}]",
-		"[{\"float\":[-1]}]",
-		"[{\"\":[1]}]",
-		"[{\"fl\noat\":[1]}]",
-		"[{\"float\":[1]}{\"float\":[1]}]",
-		"[{\"float\":[18446744073709551616]}]",
-		"[{\"float\":[4294967296,4294967296]}]",
-		"[{\"float\":[4294967296,1073741824]}]",
-		"[{\"float\":[1,1,1,1,1,1,1,1,1,1,1,1,1]}]",
+		"[{\"float\":[2,3]}]", "[{\"float\":[2]},{\"float\":[3]}]",  "[{\"float\":[3,2]}]",
+		"[{\"int32\":[2,3]}]", "[{\"float\":[2,3]},{\"float\":[]}]", "[]",
 	};
-	struct tensor t[TENSORS_MAX];
-	char many[(TENSORS_MAX + 1) * 14 + 2] = "[{\"float\":[]}";
+	struct tensor_list *lists[6];
+	struct hash table = {};
+	struct made_values made;
+	struct capture_values values;
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (tensors_parse(texts[i], t) != -1)
-			fail_msg("%s", texts[i]);
-	for (int i = 1; i < TENSORS_MAX; i++)
-		strcat(many, ",{\"float\":[]}");
-	assert_int_equal(tensors_parse(strcat(many, "]"), t), TENSORS_MAX);
-	many[strlen(many) - 1] = '\0';
-	assert_int_equal(tensors_parse(strcat(many, ",{\"float\":[]}]"), t), -1);
+	for (size_t i = 0; i < 6; i++) {
+		values = make_values(&made, texts[i]);
+		lists[i] = tensor_list_get(&table, &values);
+		for (size_t j = 0; j < i; j++)
+			assert_ptr_not_equal(lists[i], lists[j]);
+	}
+	values = make_values(&made, "[-,!{\"float\":[2,3]},?]");
+	assert_ptr_equal(tensor_list_get(&table, &values), lists[0]);
+	values = make_values(&made, "[-,-,?]");
+	assert_ptr_equal(tensor_list_get(&table, &values), lists[5]);
+	tensor_lists_free(&table);
 }
 
 /* The convolutions of the test model "resnet", fused as the runtime fuses
@@ -168,6 +253,21 @@ static void matrix_products_need_no_packed_weights(void **state)
 		  "[{\"float\":[2,4,16,16]}]", 2 * 8 * 16 * 16 * 16, 4 * 3 * 2048);
 	expect_in(MS, "FusedMatMul", "[{\"float\":[2,3,5]},{\"float\":[2,4,7]}]",
 		  "[{\"float\":[2,5,7]}]", NONE, NONE);
+}
+
+static void elements_of_few_bits_share_bytes(void **state)
+{
+	expect("QuantizeLinear", "[{\"float\":[5,3]},{\"float\":[]}]", "[{\"Int4x2\":[5,3]}]", 30,
+	       60 + 4 + 8);
+	expect("DequantizeLinear", "[!{\"UInt4x2\":[5,3]},{\"float\":[]},{\"UInt4x2\":[]}]",
+	       "[{\"float\":[5,3]}]", 30, 8 + 4 + 1 + 60);
+	expect("DequantizeLinear", "[{\"Float8E4M3FN\":[5,3]},{\"float\":[]}]",
+	       "[{\"float\":[5,3]}]", 30, 15 + 4 + 60);
+	expect("Cast", "[{\"Int2x4\":[5,3]}]", "[{\"float16\":[5,3]}]", 0, 4 + 30);
+	/* A product's packed matrix, of five times seven. */
+	expect("MatMul", "[{\"Float8E5M2\":[3,5]}]", "[{\"float\":[3,7]}]", 210, 15 + 35 + 84);
+	expect("MatMul", "[{\"Int4x2\":[3,5]}]", "[{\"float\":[3,7]}]", 210, 8 + 18 + 84);
+	expect("MatMul", "[{\"odd\":[3,5]}]", "[{\"float\":[3,7]}]", 210, NONE);
 }
 
 static void gemm_tells_a_bias_from_a_weight(void **state)
@@ -271,7 +371,6 @@ static void what_is_not_known_is_not_guessed(void **state)
 	expect("BiasGelu", "[{\"float\":[8]},{\"float\":[8]}]", "[{\"float\":[8]}]", NONE, NONE);
 	expect("Add", "[{\"float\":[8]}]", "[{\"float\":[8]}]", NONE, NONE);
 	expect("Add", "[{\"float\":[8]},{\"float\":[8]}]", "[]", NONE, NONE);
-	expect("Add", "", "", NONE, NONE);
 	expect("Add", "[{\"odd\":[8]},{\"odd\":[8]}]", "[{\"odd\":[8]}]", 8, NONE);
 	expect("MatMul", "[{\"float\":[1,1152921504606846976]}]", "[{\"float\":[1,99]}]", NONE,
 	       NONE);
@@ -282,11 +381,14 @@ static void what_is_not_known_is_not_guessed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_text_becomes_tensors),
-		cmocka_unit_test(other_texts_are_refused),
+		cmocka_unit_test(tensors_are_taken_from_among_other_values),
+		cmocka_unit_test(every_element_type_has_a_name_and_a_size),
+		cmocka_unit_test(sizes_are_told_as_the_runtime_tells_them),
+		cmocka_unit_test(equal_tensors_are_one_list),
 		cmocka_unit_test(convolutions_count_multiply_adds_twice),
 		cmocka_unit_test(without_its_filter_a_convolution_is_not_known),
 		cmocka_unit_test(matrix_products_need_no_packed_weights),
+		cmocka_unit_test(elements_of_few_bits_share_bytes),
 		cmocka_unit_test(gemm_tells_a_bias_from_a_weight),
 		cmocka_unit_test(attention_counts_its_matrix_products),
 		cmocka_unit_test(other_operators_count_per_element),

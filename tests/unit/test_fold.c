@@ -30,12 +30,14 @@ static int feed(struct analysis *a, const struct capture_record *record)
 			*all[i] = strings[i];
 		}
 	} else if (record->type == CAPTURE_SHAPES) {
-		snprintf(strings[0], sizeof(strings[0]), "%s", fleeting.shapes.inputs);
-		snprintf(strings[1], sizeof(strings[1]), "%s", fleeting.shapes.outputs);
-		fleeting.shapes.inputs = strings[0];
-		fleeting.shapes.outputs = strings[1];
+		assert_int_equal(values_copy(&fleeting.shapes.inputs, &record->shapes.inputs), 0);
+		assert_int_equal(values_copy(&fleeting.shapes.outputs, &record->shapes.outputs), 0);
 	}
 	error = sink_take(analyze_sink(a), &fleeting);
+	if (record->type == CAPTURE_SHAPES) {
+		values_free(&fleeting.shapes.inputs);
+		values_free(&fleeting.shapes.outputs);
+	}
 	memset(&info, 0x55, sizeof(info));
 	memset(strings, 0x55, sizeof(strings));
 	return error;
@@ -46,7 +48,7 @@ static void put(struct record_list *list, struct capture_record record)
 	assert_int_equal(sink_take(&list->sink, &record), 0);
 }
 
-#define DEFINITIONS 8 /* records before the first execution */
+#define DEFINITIONS 9 /* records before the first execution */
 #define LATE	    4 /* an operator that is first seen towards the end */
 
 static struct capture_record execution(uint32_t op, uint32_t parent, uint32_t run, uint64_t start,
@@ -57,6 +59,7 @@ static struct capture_record execution(uint32_t op, uint32_t parent, uint32_t ru
 	exec.parent = parent;
 	exec.depth = parent != CAPTURE_UNKNOWN;
 	exec.run = run;
+	exec.shapes = op == 3 ? 0 : CAPTURE_UNKNOWN;
 	/* One of the first op's is not counted, so that its sum is an estimate; the last's never
 	 * are. */
 	exec.counted = op == LATE || (op == 0 && run == 1) ? 0 : 1;
@@ -74,6 +77,7 @@ static struct record_list recording(void)
 	static const char *const names[] = {"outer", "other", "inner", "plain", "late"};
 	struct record_list list = record_list();
 	struct capture_info info = test_info(1);
+	struct made_values made[2];
 	struct capture_record other;
 	struct capture_run run;
 
@@ -89,6 +93,9 @@ static struct record_list recording(void)
 							  .op_type = op < 2 ? "If" : "Add",
 							  .domain = "",
 							  .provider = "CPU"}});
+	put(&list, (struct capture_record){CAPTURE_SHAPES,
+					   .shapes = make_shapes(made, 0, "[{\"float\":[4]},-]",
+								 "[{\"float\":[4]}]")});
 	for (uint32_t i = 0; i < 3; i++) {
 		uint64_t at = 1000 * (uint64_t)i;
 
@@ -127,6 +134,10 @@ static void same_row(const struct analyze_row *x, const struct analyze_row *y, u
 	assert_int_equal(!x->parent, !y->parent);
 	if (x->parent)
 		assert_string_equal(x->parent->label, y->parent->label);
+	assert_int_equal(!x->inputs, !y->inputs);
+	if (x->inputs)
+		assert_true(values_equal(&x->inputs->tensors, &y->inputs->tensors));
+	assert_int_equal(x->amounts.bytes, y->amounts.bytes);
 	for (uint32_t i = 0; i < n_events; i++) {
 		assert_int_equal(x->counters[i].total, y->counters[i].total);
 		assert_int_equal(x->counters[i].counted, y->counters[i].counted);

@@ -38,15 +38,9 @@ static struct test_capture odd_capture(void)
 	strcpy(info.events[2].name, "never");
 	strcpy(info.command, "server \"x\" \x01");
 	c = test_begin(&info);
-	assert_int_equal(
-		capture_write_shapes(
-			c.writer, &(struct capture_shapes){0, "[{\"float\":[1,64]},{\"int64\":[]}]",
-							   "[{\"float\":[1,-1]}]", 264, 0, 256}),
-		0);
-	assert_int_equal(
-		capture_write_shapes(
-			c.writer, &(struct capture_shapes){1, "[{\"float\":[1]}", "x\"", 0, 0, 0}),
-		0);
+	test_shapes(&c, 0, "[{\"float\":[1,64]},!{\"int64\":[]},-]", "[?,{\"float\":[1,7]}]");
+	/* A later version's type. */
+	test_shapes(&c, 1, "[{\"float\":[1]},{\"odd\":[2]}]", "[{\"string\":[0]}]");
 	for (uint32_t op = 0; op < N_NAMES; op++)
 		test_operator(&c, op, names[op], "Conv");
 	for (uint32_t i = 0; i < 2 * N_NAMES; i++) {
@@ -317,14 +311,12 @@ static void what_operators_compute_is_shown_where_shapes_tell(void **state)
 	test_operator(&c, 0, "product", "MatMul");
 	test_operator(&c, 1, "pool", "MaxPool");
 	test_operator(&c, 2, "move", "Concat");
-	assert_int_equal(
-		capture_write_shapes(c.writer, &(struct capture_shapes){0, "[{\"float\":[400,8]}]",
-									"[{\"float\":[400,16]}]",
-									12800, UINT64_MAX, 25600}),
-		0);
-	for (uint32_t op = 0; op < 3; op++) {
+	test_operator(&c, 3, "later", "MaxPool");
+	test_shapes(&c, 0, "[{\"float\":[400,8]}]", "[{\"float\":[400,16]}]");
+	test_shapes(&c, 1, "[{\"float\":[400,8]},!{\"odd\":[1]}]", "[{\"float\":[400,16]}]");
+	for (uint32_t op = 0; op < 4; op++) {
 		exec = test_exec(op, op * 1000, op * 1000 + 100);
-		exec.shapes = 0;
+		exec.shapes = op / 3;
 		test_write(&c, exec);
 	}
 	test_finish(&c);
@@ -344,19 +336,20 @@ static void what_operators_compute_is_shown_where_shapes_tell(void **state)
 	options.format = "csv";
 	options.columns = "name,flops,bytes,gflops,flop/byte,activation,parameters,output";
 	text = report(&c, &options);
-	assert_non_null(strstr(text, "\nproduct,102400,38912,1024,2.63157895,12800,,25600\n"));
-	assert_non_null(strstr(text, "\npool,,38400,,,12800,,25600\n"));
-	assert_non_null(strstr(text, "\nmove,0,38400,0,0,12800,,25600\n"));
+	assert_non_null(strstr(text, "\nproduct,102400,38912,1024,2.63157895,12800,0,25600\n"));
+	assert_non_null(strstr(text, "\npool,,38400,,,12800,0,25600\n"));
+	assert_non_null(strstr(text, "\nlater,,,,,12800,,25600\n"));
+	assert_non_null(strstr(text, "\nmove,0,38400,0,0,12800,0,25600\n"));
 	free(text);
 	options.format = "json";
 	json = parse(report(&c, &options));
 	assert_true(number(operator_named(json, "product"), "flops") == 102400);
 	assert_true(number(operator_named(json, "product"), "gflops") == 1024);
 	assert_true(cJSON_IsNull(cJSON_GetObjectItem(operator_named(json, "pool"), "flops")));
-	assert_true(
-		cJSON_IsNull(cJSON_GetObjectItem(operator_named(json, "pool"), "parameter_bytes")));
+	assert_true(cJSON_IsNull(
+		cJSON_GetObjectItem(operator_named(json, "later"), "parameter_bytes")));
 	assert_true(number(cJSON_GetObjectItem(json, "sum"), "flops_counted") == 2);
-	assert_true(number(cJSON_GetObjectItem(json, "sum"), "amounts_of") == 3);
+	assert_true(number(cJSON_GetObjectItem(json, "sum"), "amounts_of") == 4);
 	cJSON_Delete(json);
 	test_remove(&c);
 }
@@ -521,7 +514,9 @@ static void the_ort_profile_has_the_records_of_the_runtimes_own_profiler(void **
 	event = cJSON_GetArrayItem(json, 0);
 	assert_string_equal(string(event, "name"), "plain_kernel_time");
 	args = cJSON_GetObjectItem(event, "args");
-	assert_string_equal(string(args, "activation_size"), "264");
+	assert_string_equal(string(args, "activation_size"), "256");
+	assert_string_equal(string(args, "parameter_size"), "8");
+	assert_string_equal(string(args, "output_size"), "28");
 	shape = cJSON_GetArrayItem(cJSON_GetObjectItem(args, "input_type_shape"), 0);
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(shape, "float")), 2);
 	event = event_named(json, "SequentialExecutor::Execute");
@@ -531,6 +526,70 @@ static void the_ort_profile_has_the_records_of_the_runtimes_own_profiler(void **
 	event = event_named(json, "model_run");
 	assert_true(number(event, "dur") == 12);
 	cJSON_Delete(json);
+	test_remove(&c);
+}
+
+static int occurrences(const char *text, const char *of)
+{
+	int n = 0;
+
+	while ((text = strstr(text, of))) {
+		text += strlen(of);
+		n++;
+	}
+	return n;
+}
+
+static void shapes_have_one_text_in_all_views(void **state)
+{
+	/* All types but those that no tensor of the runtime has; as text, without what is none. */
+	static const char values[] =
+		"[-,{\"Float8E4M3FN\":[1,0,18446744073709551615]},?,!{\"Int4x2\":[]}]";
+	static const char inputs[] =
+		"[{\"Float8E4M3FN\":[1,0,18446744073709551615]},{\"Int4x2\":[]}]";
+	static const char escaped[] = "[{\\\"Float8E4M3FN\\\":[1,0,18446744073709551615]},"
+				      "{\\\"Int4x2\\\":[]}]";
+	static const char quoted[] = "\"[{\"\"Float8E4M3FN\"\":[1,0,18446744073709551615]},"
+				     "{\"\"Int4x2\"\":[]}]\"";
+	static const struct {
+		const char *format, *columns, *text;
+	} views[] = {{"table", "name,outputs,inputs", inputs},
+		     {"json", NULL, escaped},
+		     {"csv", "name,outputs,inputs", quoted}};
+	static const struct {
+		const char *format, *text;
+	} exports[] = {{"chrome", inputs}, {"ort", inputs}, {"csv", quoted}};
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct capture_exec exec;
+	char *text;
+
+	test_operator(&c, 0, "known", "Conv");
+	test_operator(&c, 1, "later", "Conv");
+	test_shapes(&c, 0, values, "[-]");
+	test_shapes(&c, 1, "[{\"float\":[1]},{\"odd\":[2]}]", "[!{\"odd\":[2]}]");
+	for (uint32_t op = 0; op < 2; op++) {
+		exec = test_exec(op, op * 100, op * 100 + 10);
+		exec.shapes = op;
+		test_write(&c, exec);
+	}
+	test_finish(&c);
+	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
+		text = report(&c, &(struct report_options){.format = views[i].format,
+							   .columns = views[i].columns});
+		if (occurrences(text, views[i].text) != 1 || occurrences(text, "float"))
+			fail_msg("%s: %s", views[i].format, text);
+		free(text);
+	}
+	/* What a later version recorded is not known, in a way of each format's own. */
+	for (size_t i = 0; i < sizeof(exports) / sizeof(exports[0]); i++) {
+		text = export(&c, exports[i].format);
+		if (occurrences(text, exports[i].text) != 1 || occurrences(text, "float"))
+			fail_msg("%s: %s", exports[i].format, text);
+		if (!strcmp(exports[i].format, "ort"))
+			assert_int_equal(occurrences(text, "_size\" : "), 3 + 1);
+		free(text);
+	}
 	test_remove(&c);
 }
 
@@ -733,6 +792,7 @@ int main(void)
 		cmocka_unit_test(csv_fields_are_quoted_and_no_formula_is_left),
 		cmocka_unit_test(the_chrome_trace_has_slices_args_and_tracks),
 		cmocka_unit_test(the_ort_profile_has_the_records_of_the_runtimes_own_profiler),
+		cmocka_unit_test(shapes_have_one_text_in_all_views),
 		cmocka_unit_test(each_pass_of_a_subgraph_is_an_execution_of_the_executor),
 		cmocka_unit_test(a_trace_named_gz_is_compressed),
 		cmocka_unit_test(exports_of_a_damaged_capture_are_whole_and_fail),

@@ -468,7 +468,7 @@ static uint32_t define(struct shape_table *table, struct shapes_record record, u
 	return shape_table_number(table, number, capture_writer_sink(c->writer));
 }
 
-static void shapes_become_text_and_sizes_once(void **state)
+static void shapes_become_values_once(void **state)
 {
 	struct graph g = make_graph();
 	struct shapes_record record = record_of(&g), sparse = record;
@@ -477,6 +477,8 @@ static void shapes_become_text_and_sizes_once(void **state)
 	struct capture_info info = test_info(0);
 	struct test_capture c = test_begin(&info);
 	struct capture_reader *reader;
+	struct capture_shapes expected;
+	struct made_values made[2];
 	struct capture_record read;
 
 	sparse.values[1] = (struct shape_value){};
@@ -485,6 +487,8 @@ static void shapes_become_text_and_sizes_once(void **state)
 	assert_int_equal(define(table, record, 7, &c), 0);
 	assert_int_equal(define(table, record, 900, &c), 0);
 	assert_int_equal(define(table, sparse, 8, &c), 1);
+	record.constants = 0;
+	assert_int_equal(define(table, record, 10, &c), 2);
 	assert_int_equal(shape_table_number(table, 9, capture_writer_sink(c.writer)),
 			 CAPTURE_UNKNOWN);
 	assert_int_equal(shape_table_number(table, NO_SHAPES, capture_writer_sink(c.writer)),
@@ -494,15 +498,17 @@ static void shapes_become_text_and_sizes_once(void **state)
 	reader = capture_reader_open(c.path, NULL);
 	while (capture_reader_next(reader, &read, NULL) == 1 && read.type != CAPTURE_SHAPES)
 		;
-	assert_string_equal(read.shapes.inputs, "[{\"float\":[4,64]},{\"float\":[64,8]}]");
-	assert_string_equal(read.shapes.outputs, "[{\"float\":[4,8]}]");
-	assert_int_equal(read.shapes.activation_bytes, 4 * 64 * 4);
-	assert_int_equal(read.shapes.parameter_bytes, 64 * 8 * 4);
-	assert_int_equal(read.shapes.output_bytes, 4 * 8 * 4);
+	expected = make_shapes(made, 0, "[{\"float\":[4,64]},!{\"float\":[64,8]}]",
+			       "[{\"float\":[4,8]}]");
+	assert_true(values_equal(&read.shapes.inputs, &expected.inputs));
+	assert_true(values_equal(&read.shapes.outputs, &expected.outputs));
 	assert_int_equal(capture_reader_next(reader, &read, NULL), 1);
-	assert_string_equal(read.shapes.inputs, "[]");
-	assert_string_equal(read.shapes.outputs, "[{\"float\":[]}]");
-	assert_int_equal(read.shapes.output_bytes, 4);
+	expected = make_shapes(made, 1, "[?,-]", "[{\"float\":[]}]");
+	assert_true(values_equal(&read.shapes.inputs, &expected.inputs));
+	assert_true(values_equal(&read.shapes.outputs, &expected.outputs));
+	/* The same tensors, but none belongs to the session. */
+	assert_int_equal(capture_reader_next(reader, &read, NULL), 1);
+	assert_int_equal(read.shapes.inputs.values[1].kind, CAPTURE_VALUE_TENSOR);
 	capture_reader_close(reader);
 	unlink(c.path);
 
@@ -575,7 +581,7 @@ int main(void)
 		cmocka_unit_test_setup(a_guess_is_shared_under_a_new_epoch_until_it_is_proven,
 				       set_up),
 		cmocka_unit_test_setup(without_a_proof_there_are_no_shapes_and_a_note, set_up),
-		cmocka_unit_test_setup(shapes_become_text_and_sizes_once, set_up),
+		cmocka_unit_test_setup(shapes_become_values_once, set_up),
 		cmocka_unit_test_setup(what_cannot_be_right_stays_unknown, set_up),
 	};
 

@@ -21,7 +21,7 @@ struct flops_slot {
 
 static struct flops flops_of_exec(struct fold *f, const struct op_state *state,
 				  const struct capture_exec *exec,
-				  const struct capture_shapes *shapes)
+				  const struct shapes_state *shapes)
 {
 	uint64_t key = (uint64_t)exec->op << 32 | exec->shapes;
 	struct flops_slot *slot = &f->flops[key * UINT64_C(0x9e3779b97f4a7c15) >> 51];
@@ -31,7 +31,8 @@ static struct flops flops_of_exec(struct fold *f, const struct op_state *state,
 					    .op = exec->op,
 					    .shapes = exec->shapes,
 					    .flops = flops_of(state->op.op_type, state->op.domain,
-							      shapes->inputs, shapes->outputs)};
+							      &shapes->inputs->tensors,
+							      &shapes->outputs->tensors)};
 	return slot->flops;
 }
 
@@ -52,17 +53,12 @@ static void add(struct analyze_amounts *amounts, struct flops flops, uint64_t ns
 	}
 }
 
-static void add_sizes(struct analyze_amounts *amounts, const struct capture_shapes *shapes)
+static void add_sizes(struct analyze_amounts *amounts, const struct shapes_state *shapes)
 {
-	const uint64_t sizes[] = {
-		[SIZE_ACTIVATION] = shapes->activation_bytes,
-		[SIZE_PARAMETERS] = shapes->parameter_bytes,
-		[SIZE_OUTPUT] = shapes->output_bytes,
-	};
-
 	for (int i = 0; i < ANALYZE_SIZES; i++)
-		if (sizes[i] != UINT64_MAX) {
-			amounts->sizes[i].total = flops_add(amounts->sizes[i].total, sizes[i]);
+		if (shapes->sizes[i] != UINT64_MAX) {
+			amounts->sizes[i].total =
+				flops_add(amounts->sizes[i].total, shapes->sizes[i]);
 			amounts->sizes[i].counted++;
 		}
 }
@@ -70,7 +66,7 @@ static void add_sizes(struct analyze_amounts *amounts, const struct capture_shap
 int amounts_add(struct fold *f, const struct op_state *state, struct analyze_row *row,
 		const struct capture_exec *exec, const struct nested_exec *nested)
 {
-	const struct capture_shapes *shapes = table_get(&f->shapes, exec->shapes);
+	const struct shapes_state *shapes = table_get(&f->shapes, exec->shapes);
 	struct flops flops;
 
 	if (exec->flags & EXEC_THREW)

@@ -325,6 +325,7 @@ void analysis_free(struct analysis *a)
 	row_free(f->gap_row);
 	for (size_t i = 0; i < a->n_metrics; i++)
 		metric_free(a->metrics[i]);
+	tensor_lists_free(&a->tensor_lists);
 	strings_free(&f->strings);
 	free(f);
 }

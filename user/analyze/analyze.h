@@ -21,6 +21,8 @@
 
 #include "../capture/capture.h"
 #include "../base/error.h"
+#include "../base/hash.h"
+#include "tensors.h"
 
 struct histogram;
 struct metric;
@@ -71,14 +73,6 @@ struct analyze_counter {
 	double estimate;
 };
 
-/* Sizes of an execution's tensors, as the runtime's own profiler tells them. */
-enum analyze_size {
-	SIZE_ACTIVATION, /* inputs that are no constants */
-	SIZE_PARAMETERS, /* those that are */
-	SIZE_OUTPUT,
-	ANALYZE_SIZES
-};
-
 /*
  * What a row's executions computed and moved, as far as the shapes tell: see
  * flops.h. A sum that does not fit is UINT64_MAX. Executions with others
@@ -99,7 +93,8 @@ struct analyze_row {
 	/* What all executions of the row have in common, else NULL or
 	 * CAPTURE_UNKNOWN. The label is never NULL and may hold any bytes. */
 	const char *label;
-	const char *name, *op_type, *domain, *provider, *inputs, *outputs;
+	const char *name, *op_type, *domain, *provider;
+	struct tensor_list *inputs, *outputs;
 	uint32_t op, session, node_index, thread, tid, run, step;
 	struct analyze_row *parent; /* with options.tree: the row around it, or NULL */
 	uint64_t count;		    /* executions */
@@ -160,9 +155,10 @@ struct analysis {
 	uint64_t duration; /* ns from the start to the last that is known */
 	bool complete;	   /* the end record is there: */
 	struct capture_end end;
-	char cut[256];	     /* else the sentence that says so, or "" */
-	bool damaged;	     /* reading stopped early: */
-	struct error damage; /* why */
+	char cut[256];		  /* else the sentence that says so, or "" */
+	bool damaged;		  /* reading stopped early: */
+	struct error damage;	  /* why */
+	struct hash tensor_lists; /* the rows' inputs and outputs */
 };
 
 /* What is known of a counter over all executions of a row. */

@@ -251,8 +251,8 @@ static uint64_t per_element(const struct rule *rule, const struct flops_io *io)
 			 flops_multiply(rule->in, io->in[0].elements));
 }
 
-struct flops flops_of(const char *op_type, const char *domain, const char *inputs,
-		      const char *outputs)
+struct flops flops_of(const char *op_type, const char *domain, const struct capture_values *inputs,
+		      const struct capture_values *outputs)
 {
 	const struct rule *rule = bsearch(op_type, rules, sizeof(rules) / sizeof(rules[0]),
 					  sizeof(rules[0]), compare);
@@ -262,8 +262,8 @@ struct flops flops_of(const char *op_type, const char *domain, const char *input
 
 	if (!rule || !(rule->domains & domain_bit(domain)))
 		return (struct flops){FLOPS_UNKNOWN, FLOPS_UNKNOWN};
-	io.n_in = tensors_parse(inputs, io.in);
-	io.n_out = tensors_parse(outputs, io.out);
+	io.n_in = tensors_of(inputs, io.in);
+	io.n_out = tensors_of(outputs, io.out);
 	if (io.n_in < rule->inputs || io.n_out < 1)
 		return (struct flops){FLOPS_UNKNOWN, FLOPS_UNKNOWN};
 	bytes = rule->bytes ? rule->bytes(&io) : all_bytes(&io);

@@ -22,6 +22,8 @@
 
 #include <stdint.h>
 
+#include "../capture/shapes.h"
+
 /* Not known; also what does not fit. */
 #define FLOPS_UNKNOWN UINT64_MAX
 
@@ -30,14 +32,13 @@ struct flops {
 };
 
 /*
- * Of one execution of @op_type in @domain ("" and "ai.onnx" are the same),
- * whose @inputs and @outputs are in the form of tensors.h. Optional inputs
- * that are absent and constants that the runtime has repacked are not in the
- * text: what the shapes of the others say is used, or the answer is
- * FLOPS_UNKNOWN.
+ * Of one execution of @op_type in @domain ("" and "ai.onnx" are the same). Of
+ * optional inputs that are left out and constants that the runtime has
+ * repacked nothing is known: what the shapes of the others say is used, or the
+ * answer is FLOPS_UNKNOWN.
  */
-struct flops flops_of(const char *op_type, const char *domain, const char *inputs,
-		      const char *outputs);
+struct flops flops_of(const char *op_type, const char *domain, const struct capture_values *inputs,
+		      const struct capture_values *outputs);
 
 /* Sum and product, FLOPS_UNKNOWN if either is or it does not fit. */
 static inline uint64_t flops_add(uint64_t a, uint64_t b)

@@ -24,7 +24,7 @@ static uint64_t from_end(const struct tensor *tensor, uint32_t i)
 
 static bool same_type(const struct tensor *a, const struct tensor *b)
 {
-	return a->type_length == b->type_length && !memcmp(a->type, b->type, a->type_length);
+	return a->element.type == b->element.type;
 }
 
 static bool same_shape(const struct tensor *a, const struct tensor *b)
@@ -46,7 +46,7 @@ static bool has_weight(const struct flops_io *io, uint64_t k, uint64_t n, const 
 	for (int i = 1; i < io->n_in; i++) {
 		const struct tensor *b = &io->in[i];
 
-		if (b->rank >= 2 && (like ? same_type(b, like) : b->bits == 8) &&
+		if (b->rank >= 2 && (like ? same_type(b, like) : b->element.bits == 8) &&
 		    ((from_end(b, 1) == k && from_end(b, 0) == n) ||
 		     (from_end(b, 0) == k && from_end(b, 1) == n)))
 			return true;
@@ -57,9 +57,11 @@ static bool has_weight(const struct flops_io *io, uint64_t k, uint64_t n, const 
 /* With the @k x @n matrix of @bits that the runtime keeps packed. */
 static uint64_t with_packed(uint64_t listed, uint64_t k, uint64_t n, uint32_t bits)
 {
-	uint64_t elements = flops_multiply(k, n);
+	const uint64_t dims[] = {k, n};
+	uint64_t bytes;
 
-	return bits % 8 ? FLOPS_UNKNOWN : flops_add(listed, flops_multiply(elements, bits / 8));
+	return bits && element_bytes(bits, dims, 2, &bytes) ? flops_add(listed, bytes)
+							    : FLOPS_UNKNOWN;
 }
 
 /* Whether the rows of @a, of length @k, agree with those of @out. */
@@ -77,7 +79,7 @@ struct flops flops_matmul(const struct flops_io *io, uint64_t listed)
 	if (!rows_agree(a, out, k))
 		return unknown;
 	if (io->n_in < 2)
-		listed = with_packed(listed, k, from_end(out, 0), a->bits);
+		listed = with_packed(listed, k, from_end(out, 0), a->element.bits);
 	else if (b->rank == 1 ? b->dims[0] != k || out->elements != a->elements / k
 			      : from_end(b, 1) != k || from_end(b, 0) != from_end(out, 0))
 		return unknown;
@@ -117,7 +119,7 @@ struct flops flops_fused_matmul(const struct flops_io *io, uint64_t listed)
 	if (!k || out->rank < 2 || !rows_agree(a, out, k))
 		return unknown;
 	if (!b)
-		listed = with_packed(listed, k, n, a->bits);
+		listed = with_packed(listed, k, n, a->element.bits);
 	return (struct flops){multiply_adds(out->elements, k, 1), listed};
 }
 
@@ -138,7 +140,7 @@ struct flops flops_gemm(const struct flops_io *io, uint64_t listed)
 	    (second->dims[1] == n || second->dims[1] == 1))
 		listed = FLOPS_UNKNOWN;
 	else if (io->n_in < 3 && !weight)
-		listed = with_packed(listed, k, n, a->bits);
+		listed = with_packed(listed, k, n, a->element.bits);
 	return (struct flops){multiply_adds(out->elements, k, 1), listed};
 }
 
@@ -150,7 +152,8 @@ struct flops flops_matmul_nbits(const struct flops_io *io, uint64_t listed)
 
 	if (!rows_agree(a, out, k))
 		return unknown;
-	if (io->n_in < 3 || io->in[1].rank != 3 || io->in[1].bits != 8 || !same_type(&io->in[2], a))
+	if (io->n_in < 3 || io->in[1].rank != 3 || io->in[1].element.bits != 8 ||
+	    !same_type(&io->in[2], a))
 		listed = FLOPS_UNKNOWN;
 	return (struct flops){multiply_adds(out->elements, k, 1), listed};
 }
@@ -297,7 +300,7 @@ static struct flops attention_with_weights(const struct flops_io *io, uint64_t l
 		return unknown;
 	queries = flops_multiply((all - values) / 2, flops_multiply(x->dims[0], x->dims[1]));
 	if (!weights)
-		listed = with_packed(listed, width, all, x->bits);
+		listed = with_packed(listed, width, all, x->element.bits);
 	return (struct flops){
 		flops_add(multiply_adds(x->elements, all, 1),
 			  attend(queries, out->elements, keys_of(io, 5, 3, x->dims[1]))),

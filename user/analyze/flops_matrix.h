@@ -7,7 +7,7 @@
 #include "tensors.h"
 
 struct flops_io {
-	struct tensor in[TENSORS_MAX], out[TENSORS_MAX];
+	struct tensor in[CAPTURE_VALUES_MAX], out[CAPTURE_VALUES_MAX];
 	int n_in, n_out; /* at least 1 each */
 };
 

@@ -24,6 +24,11 @@ struct op_state {
 	uint32_t row_part;
 };
 
+struct shapes_state {
+	struct tensor_list *inputs, *outputs;
+	uint64_t sizes[ANALYZE_SIZES];
+};
+
 struct thread_state {
 	struct capture_thread thread;
 	bool seen;

@@ -87,12 +87,14 @@ int define_thread(struct fold *f, const struct capture_thread *thread)
 
 int define_shapes(struct fold *f, const struct capture_shapes *shapes)
 {
-	struct capture_shapes *copy = table_make(&f->shapes, shapes->shapes, sizeof(*copy));
+	struct shapes_state *state = table_make(&f->shapes, shapes->shapes, sizeof(*state));
 
-	if (!copy)
+	if (!state)
 		return -ENOMEM;
-	*copy = *shapes;
-	return keep(f, &copy->inputs) || keep(f, &copy->outputs) ? -ENOMEM : 0;
+	state->inputs = tensor_list_get(&f->a.tensor_lists, &shapes->inputs);
+	state->outputs = tensor_list_get(&f->a.tensor_lists, &shapes->outputs);
+	tensors_sizes(shapes, state->sizes);
+	return state->inputs && state->outputs ? 0 : -ENOMEM;
 }
 
 /* -- the row of an execution ------------------------------------------------ */
@@ -124,7 +126,7 @@ static struct row_key key_of(const struct fold *f, const struct op_state *state,
 			     const struct capture_exec *exec)
 {
 	const struct capture_operator *op = &state->op;
-	const struct capture_shapes *shapes = table_get(&f->shapes, exec->shapes);
+	const struct shapes_state *shapes = table_get(&f->shapes, exec->shapes);
 	struct row_key key = {};
 
 	switch (f->a.options.group) {
@@ -187,7 +189,7 @@ static void start_row(struct fold *f, struct analyze_row *row, const struct op_s
 		      const struct capture_exec *exec)
 {
 	const struct thread_state *thread = table_get(&f->threads, exec->thread);
-	const struct capture_shapes *shapes = table_get(&f->shapes, exec->shapes);
+	const struct shapes_state *shapes = table_get(&f->shapes, exec->shapes);
 
 	row->op_type = state->op.op_type;
 	row->domain = state->op.domain;
@@ -231,7 +233,7 @@ static void keep_common(struct fold *f, struct analyze_row *row, const struct op
 	if (row->run != exec->run)
 		row->run = CAPTURE_UNKNOWN;
 	if (row->inputs || row->outputs) {
-		const struct capture_shapes *shapes = table_get(&f->shapes, exec->shapes);
+		const struct shapes_state *shapes = table_get(&f->shapes, exec->shapes);
 
 		if (!shapes || shapes->inputs != row->inputs)
 			row->inputs = NULL;

@@ -52,7 +52,7 @@ const struct capture_info *capture_reader_info(const struct capture_reader *read
  * (also at the last whole record of a capture that was cut short, see
  * capture_reader_cut); a negative errno with @err set for a damaged one.
  * References inside a record have been checked: they were defined before. Its
- * strings live as long as the reader.
+ * strings live as long as the reader, the values of shapes until the next call.
  */
 int capture_reader_next(struct capture_reader *reader, struct capture_record *record,
 			struct error *err);

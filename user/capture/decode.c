@@ -41,6 +41,17 @@ static void copy_string(struct cursor *c, char *to, size_t size)
 	to[size - 1] = '\0';
 }
 
+/* A number that is less than @limit; what is not is bad, and 0. */
+static uint32_t get_below(struct cursor *c, uint32_t limit)
+{
+	uint64_t value = cursor_uleb(c);
+
+	if (value < limit)
+		return value;
+	cursor_fail(c);
+	return 0;
+}
+
 static int intern(struct decoder *decoder, struct cursor *c, const char **string)
 {
 	struct cursor bytes = get_bytes(c);
@@ -190,16 +201,43 @@ static const char *decode_operator(struct decoder *decoder, struct cursor *c,
 	return define(&decoder->operators, op->op, false, error);
 }
 
+static struct capture_value get_value(struct cursor *c, uint64_t *dims)
+{
+	struct capture_value value = {.kind = get_below(c, CAPTURE_VALUE_CONSTANT + 1)};
+
+	if (!value_is_tensor(&value))
+		return value;
+	value.element.type = format_get_u32(c);
+	/* Of what is not known here, neither the name nor the size will be. */
+	value.element.bits = value.element.type == ELEMENT_STRING
+				     ? format_get_u32(c)
+				     : element_bits(value.element.type);
+	value.rank = get_below(c, CAPTURE_RANK_MAX + 1);
+	for (uint32_t i = 0; i < value.rank; i++)
+		dims[i] = cursor_uleb(c);
+	return value;
+}
+
+static struct capture_values get_values(struct cursor *c, struct capture_value *values,
+					uint64_t *dims)
+{
+	struct capture_values got = {.values = values, .dims = dims};
+
+	got.n = get_below(c, CAPTURE_VALUES_MAX + 1);
+	for (uint32_t i = 0; i < got.n && !c->failed; i++) {
+		values[i] = get_value(c, dims + got.n_dims);
+		got.n_dims += values[i].rank;
+	}
+	return got;
+}
+
 static const char *decode_shapes(struct decoder *decoder, struct cursor *c,
 				 struct capture_shapes *shapes, int *error)
 {
 	shapes->shapes = format_get_u32(c);
-	if (intern(decoder, c, &shapes->inputs) || intern(decoder, c, &shapes->outputs))
-		*error = -ENOMEM;
-	shapes->activation_bytes = cursor_uleb(c);
-	shapes->parameter_bytes = cursor_uleb(c);
-	shapes->output_bytes = cursor_uleb(c);
-	return c->failed || *error ? NULL : define(&decoder->shapes, shapes->shapes, false, error);
+	shapes->inputs = get_values(c, decoder->values[0], decoder->dims[0]);
+	shapes->outputs = get_values(c, decoder->values[1], decoder->dims[1]);
+	return c->failed ? NULL : define(&decoder->shapes, shapes->shapes, false, error);
 }
 
 /* -- executions and runs --------------------------------------------------- */

@@ -16,7 +16,7 @@
 
 #define FORMAT_MAGIC	   "\x89OPPCAP\n" /* 8 bytes without the NUL */
 #define FORMAT_MAGIC_SIZE  8
-#define FORMAT_VERSION	   1
+#define FORMAT_VERSION	   2
 #define FORMAT_HEADER_SIZE 16
 #define FORMAT_BYTE_ORDER  0x01020304u
 

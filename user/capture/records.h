@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shapes.h"
+
 #define CAPTURE_UNKNOWN	  UINT32_MAX
 #define CAPTURE_COUNTERS  16
 #define CAPTURE_NOTES	  8
@@ -83,15 +85,6 @@ enum capture_exec_flags {
 	EXEC_MIGRATED = 1 << 1, /* ended on another CPU than it began */
 	EXEC_NESTED = 1 << 2,	/* other operators ran inside it (If, Loop, Scan) */
 	EXEC_WORK = 1 << 3,	/* work_* holds what other threads did for it */
-};
-
-/* Input and output tensors of an execution, as text in the built-in
- * profiler's form; defined once, referred to by number. */
-struct capture_shapes {
-	uint32_t shapes;
-	const char *inputs; /* [{"float":[1,64]},{"float":[64]}] */
-	const char *outputs;
-	uint64_t activation_bytes, parameter_bytes, output_bytes;
 };
 
 /* One execution of an operator, written when it ended: a nested one
@@ -176,8 +169,7 @@ enum capture_type {
 	CAPTURE_THREAD = 1,
 	CAPTURE_SESSION,
 	CAPTURE_OPERATOR,
-	CAPTURE_SHAPES,
-	CAPTURE_EXEC,
+	CAPTURE_EXEC = 5, /* 4 were shapes as text, in format 1 */
 	CAPTURE_RUN,
 	CAPTURE_LOSS,
 	CAPTURE_END,
@@ -185,6 +177,7 @@ enum capture_type {
 	CAPTURE_OVERHEAD,
 	CAPTURE_POOL,
 	CAPTURE_NOTE,
+	CAPTURE_SHAPES,
 };
 
 struct capture_record {
@@ -215,8 +208,9 @@ struct capture_record {
  * run that it is of. The end comes last, or never: a recording may break off
  * behind any record, and what was taken so far counts.
  *
- * A record, its strings and the info that it points to belong to who hands it
- * over and are gone when take() returns: a sink copies what it keeps.
+ * A record, its strings, its values and the info that it points to belong to
+ * who hands it over and are gone when take() returns: a sink copies what it
+ * keeps.
  *
  * take() returns 0 or a negative errno. -EINVAL, -ERANGE and -E2BIG are of
  * this record (it contradicts itself or what came before, or is beyond a

@@ -22,6 +22,9 @@
 #define BUFFER_SIZE (FORMAT_CHUNK_HEADER + FORMAT_CHUNK_TARGET + RECORD_MAX)
 _Static_assert(BUFFER_SIZE <= FORMAT_CHUNK_MAX, "the reader refuses larger chunks");
 _Static_assert(sizeof(struct capture_info) <= RECORD_MAX, "an info record fits");
+_Static_assert(2 * (CAPTURE_VALUES_MAX * (4 + CAPTURE_RANK_MAX) + 2) * FORMAT_VARINT_MAX <=
+		       RECORD_MAX,
+	       "a shapes record fits");
 
 struct capture_writer {
 	struct record_sink sink; /* first: take() is handed its address */
@@ -332,22 +335,57 @@ static int write_operator(struct capture_writer *writer, const struct capture_op
 	return finish(writer, CAPTURE_OPERATOR, p);
 }
 
+static bool values_are_sound(const struct capture_values *values)
+{
+	uint64_t n_dims = 0;
+
+	if (values->n > CAPTURE_VALUES_MAX)
+		return false;
+	for (uint32_t i = 0; i < values->n; i++) {
+		const struct capture_value *value = &values->values[i];
+
+		if (value->kind > CAPTURE_VALUE_CONSTANT || value->rank > CAPTURE_RANK_MAX ||
+		    (value->rank && !value_is_tensor(value)))
+			return false;
+		n_dims += value->rank;
+	}
+	return n_dims == values->n_dims;
+}
+
+static uint8_t *put_values(uint8_t *p, const struct capture_values *values)
+{
+	const uint64_t *dims = values->dims;
+
+	p = format_put_varint(p, values->n);
+	for (uint32_t i = 0; i < values->n; i++) {
+		const struct capture_value *value = &values->values[i];
+
+		p = format_put_varint(p, value->kind);
+		if (!value_is_tensor(value))
+			continue;
+		p = format_put_varint(p, value->element.type);
+		if (value->element.type == ELEMENT_STRING)
+			p = format_put_varint(p, value->element.bits);
+		p = format_put_varint(p, value->rank);
+		for (uint32_t dim = 0; dim < value->rank; dim++)
+			p = format_put_varint(p, *dims++);
+	}
+	return p;
+}
+
 static int write_shapes(struct capture_writer *writer, const struct capture_shapes *shapes)
 {
 	uint8_t *p = begin(writer);
 	int error;
 
-	if (!string_fits(shapes->inputs) || !string_fits(shapes->outputs))
-		return -E2BIG;
+	if (!values_are_sound(&shapes->inputs) || !values_are_sound(&shapes->outputs))
+		return -EINVAL;
 	error = define(writer, &writer->shapes, shapes->shapes);
 	if (error)
 		return error;
 	p = format_put_varint(p, shapes->shapes);
-	p = put_string(p, shapes->inputs);
-	p = put_string(p, shapes->outputs);
-	p = format_put_varint(p, shapes->activation_bytes);
-	p = format_put_varint(p, shapes->parameter_bytes);
-	p = format_put_varint(p, shapes->output_bytes);
+	p = put_values(p, &shapes->inputs);
+	p = put_values(p, &shapes->outputs);
 	return finish(writer, CAPTURE_SHAPES, p);
 }
 

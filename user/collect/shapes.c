@@ -2,13 +2,10 @@
 #include "shapes.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <search.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "../base/element.h"
+#include "../base/array.h"
+#include "../base/hash.h"
 
 #define NUMBERS_MAX (1U << 24)
 
@@ -16,9 +13,9 @@ enum state { OPEN, PROVEN, REFUSED };
 
 /* Shapes as they go into the capture; equal ones are kept once. */
 struct kept {
-	char *inputs, *outputs;
-	uint64_t activation_bytes, parameter_bytes, output_bytes;
-	uint32_t number; /* in the current capture, CAPTURE_UNKNOWN: not defined yet */
+	struct hash_node node;
+	struct capture_values inputs, outputs;
+	uint32_t number; /* in the current sink, CAPTURE_UNKNOWN: not defined yet */
 };
 
 struct shape_table {
@@ -27,9 +24,8 @@ struct shape_table {
 	struct shape_layout *shared;
 	struct shape_layout guess;
 	enum state state;
-	struct kept **numbers; /* by the kernel's number */
-	uint32_t n_numbers;
-	void *entries; /* tsearch(3) tree of struct kept */
+	ARRAY_OF(struct kept *) numbers; /* by the kernel's number */
+	struct hash entries;
 	uint32_t n_defined;
 };
 
@@ -69,22 +65,24 @@ void shape_table_share(struct shape_table *table, struct shape_layout *shared)
 	share(table, 1);
 }
 
-static void free_entry(void *data)
+static void free_entry(struct kept *entry)
 {
-	struct kept *entry = data;
-
-	free(entry->inputs);
-	free(entry->outputs);
+	values_free(&entry->inputs);
+	values_free(&entry->outputs);
 	free(entry);
 }
 
 void shape_table_free(struct shape_table *table)
 {
+	struct kept *entry;
+
 	if (!table)
 		return;
-	tdestroy(table->entries, free_entry);
+	hash_for_each(entry, &table->entries, node)
+		free_entry(entry);
+	hash_free(&table->entries);
 	table->runtime->shapes_free(table->shapes);
-	free(table->numbers);
+	array_free(&table->numbers);
 	free(table);
 }
 
@@ -137,184 +135,127 @@ void shape_table_refuse(struct shape_table *table)
 
 /* -- what the capture holds ----------------------------------------------------------- */
 
-/* Bytes that @value takes; false if it is none that a memory can hold. */
-static bool count_bytes(const struct shape_value *value, const struct element *element,
-			uint64_t *bytes)
-{
-	uint64_t dims[SHAPE_RANK];
+/* What was read of one operator, while it becomes shapes of the capture. */
+struct reading {
+	struct capture_value values[SHAPE_VALUES];
+	uint64_t dims[SHAPE_VALUES * SHAPE_RANK];
+};
 
-	if (value->rank > SHAPE_RANK || !element)
-		return false;
-	for (uint64_t i = 0; i < value->rank; i++) {
-		dims[i] = value->dims[i];
+/* Is @value, of @rank dimensions at @dims, a tensor that a memory can hold? */
+static bool is_possible(const struct element *element, const uint64_t *dims, uint32_t rank)
+{
+	uint64_t bytes;
+
+	for (uint32_t i = 0; i < rank; i++)
 		if ((int64_t)dims[i] < 0)
 			return false;
+	return element->bits && element_bytes(element->bits, dims, rank, &bytes);
+}
+
+/* Make @to value @i of @record, its dimensions at @dims; false if it cannot be right. */
+static bool add_value(const struct shape_table *table, const struct shapes_record *record,
+		      unsigned int i, struct capture_value *to, uint64_t *dims)
+{
+	const struct shape_value *value = &record->values[i];
+	const struct element *element;
+
+	*to = (struct capture_value){.kind = value->type ? CAPTURE_VALUE_OTHER
+							 : CAPTURE_VALUE_ABSENT};
+	if (!value->type || !value->element)
+		return true;
+	element = table->runtime->shapes_element(table->shapes, value->class);
+	if (!element || value->rank > SHAPE_RANK)
+		return false;
+	to->kind = i < record->n_inputs && record->constants >> i & 1 ? CAPTURE_VALUE_CONSTANT
+								      : CAPTURE_VALUE_TENSOR;
+	to->rank = value->rank;
+	to->element = *element;
+	for (uint32_t dim = 0; dim < to->rank; dim++)
+		dims[dim] = value->dims[dim];
+	return is_possible(element, dims, to->rank);
+}
+
+/* Values @first to @last - 1 of @record, held by @reading; false if one cannot be right. */
+static bool read_values(const struct shape_table *table, const struct shapes_record *record,
+			unsigned int first, unsigned int last, struct reading *reading,
+			struct capture_values *values)
+{
+	*values = (struct capture_values){
+		.n = last - first, .values = reading->values, .dims = reading->dims};
+	for (unsigned int i = first; i < last; i++) {
+		struct capture_value *value = &reading->values[i - first];
+
+		if (!add_value(table, record, i, value, reading->dims + values->n_dims))
+			return false;
+		values->n_dims += value->rank;
 	}
-	return element_bytes(element->bits, dims, value->rank, bytes);
+	return true;
 }
 
-/* {"float":[1,64]} */
-static void print_value(FILE *out, const struct shape_value *value, const struct element *element)
+static struct kept *keep(struct shape_table *table, const struct capture_values *inputs,
+			 const struct capture_values *outputs)
 {
-	fprintf(out, "{\"%s\":[", element_name(element->type));
-	for (uint64_t i = 0; i < value->rank; i++)
-		fprintf(out, "%s%" PRIu64, i ? "," : "", (uint64_t)value->dims[i]);
-	fputs("]}", out);
-}
+	uint64_t hash = values_hash(values_hash(HASH_START, inputs), outputs);
+	struct kept *entry;
 
-/*
- * The text of values @first to @last - 1, as the built-in profiler has it:
- * values that are no tensors, or are not there, are left out. Adds up their
- * sizes, those of constants in @bytes[1].
- */
-static char *print_values(const struct shape_table *table, const struct shapes_record *record,
-			  unsigned int first, unsigned int last, uint64_t bytes[2])
-{
-	char *text = NULL;
-	size_t size, length;
-	FILE *out = open_memstream(&text, &size);
-	bool good = out, any = false;
-
-	if (out)
-		fputc('[', out);
-	for (unsigned int i = first; good && i < last; i++) {
-		const struct shape_value *value = &record->values[i];
-		const struct element *element;
-		uint64_t own, *sum = &bytes[i < record->n_inputs && record->constants >> i & 1];
-
-		if (!value->type || !value->element)
-			continue;
-		element = table->runtime->shapes_element(table->shapes, value->class);
-		good = count_bytes(value, element, &own) && !__builtin_add_overflow(*sum, own, sum);
-		if (!good)
-			break;
-		if (any)
-			fputc(',', out);
-		any = true;
-		print_value(out, value, element);
-	}
-	if (out) {
-		fputc(']', out);
-		good &= !fclose(out);
-	}
-	if (!good) {
-		free(text);
-		return NULL;
-	}
-	length = strlen(text);
-	return realloc(text, length + 1) ?: text;
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-	const struct kept *x = a, *y = b;
-	int order = strcmp(x->inputs, y->inputs) ?: strcmp(x->outputs, y->outputs);
-
-	if (order)
-		return order;
-	/* The same shapes, but other inputs are parameters. */
-	if (x->parameter_bytes != y->parameter_bytes)
-		return x->parameter_bytes < y->parameter_bytes ? -1 : 1;
-	return 0;
-}
-
-/* The entry that equals @made, which is it or is freed. */
-static struct kept *intern(struct shape_table *table, struct kept *made)
-{
-	struct kept **found = tsearch(made, &table->entries, compare_entries);
-
-	if (!found || *found != made)
-		free_entry(made);
-	return found ? *found : NULL;
-}
-
-static struct kept *make_entry(struct shape_table *table, const struct shapes_record *record)
-{
-	struct kept *entry = calloc(1, sizeof(*entry));
-	uint64_t inputs[2] = {}, outputs[2] = {};
-
+	hash_for_each_possible(entry, &table->entries, hash, node)
+		if (values_equal(&entry->inputs, inputs) && values_equal(&entry->outputs, outputs))
+			return entry;
+	entry = calloc(1, sizeof(*entry));
 	if (!entry)
 		return NULL;
 	entry->number = CAPTURE_UNKNOWN;
-	entry->inputs = print_values(table, record, 0, record->n_inputs, inputs);
-	entry->outputs = print_values(table, record, record->n_inputs, record->n_values, outputs);
-	entry->activation_bytes = inputs[0];
-	entry->parameter_bytes = inputs[1];
-	entry->output_bytes = outputs[0];
-	if (entry->inputs && entry->outputs)
-		return intern(table, entry);
-	free_entry(entry);
-	return NULL;
-}
-
-static int reserve(struct shape_table *table, uint32_t number)
-{
-	uint32_t n = table->n_numbers ? table->n_numbers : 256;
-	struct kept **larger;
-
-	if (number < table->n_numbers)
-		return 0;
-	if (number >= NUMBERS_MAX)
-		return -E2BIG;
-	while (n <= number)
-		n *= 2;
-	larger = realloc(table->numbers, n * sizeof(struct kept *));
-	if (!larger)
-		return -ENOMEM;
-	memset(larger + table->n_numbers, 0, (n - table->n_numbers) * sizeof(struct kept *));
-	table->numbers = larger;
-	table->n_numbers = n;
-	return 0;
+	if (values_copy(&entry->inputs, inputs) || values_copy(&entry->outputs, outputs) ||
+	    hash_add(&table->entries, &entry->node, hash)) {
+		free_entry(entry);
+		return NULL;
+	}
+	return entry;
 }
 
 int shape_table_add(struct shape_table *table, const struct layout *layout,
 		    const struct shapes_record *record, size_t size)
 {
+	struct capture_values inputs, outputs;
+	struct reading read[2];
 	int error;
 
 	if (table->state != PROVEN || !is_whole(record, size) ||
-	    record->epoch != table->guess.epoch)
+	    record->epoch != table->guess.epoch || record->number >= NUMBERS_MAX)
 		return -EINVAL;
 	if (!record->verified && !table->runtime->shapes_verify(table->shapes, layout, record))
 		return -ESTALE;
-	error = reserve(table, record->number);
+	if (!read_values(table, record, 0, record->n_inputs, &read[0], &inputs) ||
+	    !read_values(table, record, record->n_inputs, record->n_values, &read[1], &outputs))
+		return -EINVAL;
+	error = array_extend(&table->numbers, record->number + 1);
 	if (error)
 		return error;
-	table->numbers[record->number] = make_entry(table, record);
-	return table->numbers[record->number] ? 0 : -EINVAL;
+	table->numbers.items[record->number] = keep(table, &inputs, &outputs);
+	return table->numbers.items[record->number] ? 0 : -ENOMEM;
 }
 
 uint32_t shape_table_number(struct shape_table *table, uint64_t number, struct record_sink *sink)
 {
-	struct kept *entry = number < table->n_numbers ? table->numbers[number] : NULL;
+	struct kept *entry = number < table->numbers.n ? table->numbers.items[number] : NULL;
 	struct capture_record record = {.type = CAPTURE_SHAPES};
 
 	if (!entry)
 		return CAPTURE_UNKNOWN;
 	if (entry->number != CAPTURE_UNKNOWN)
 		return entry->number;
-	record.shapes = (struct capture_shapes){
-		.shapes = table->n_defined,
-		.inputs = entry->inputs,
-		.outputs = entry->outputs,
-		.activation_bytes = entry->activation_bytes,
-		.parameter_bytes = entry->parameter_bytes,
-		.output_bytes = entry->output_bytes,
-	};
+	record.shapes = (struct capture_shapes){table->n_defined, entry->inputs, entry->outputs};
 	if (sink_take(sink, &record))
 		return CAPTURE_UNKNOWN;
 	entry->number = table->n_defined++;
 	return entry->number;
 }
 
-static void forget(const void *node, VISIT which, int depth)
-{
-	if (which == preorder || which == leaf)
-		(*(struct kept **)node)->number = CAPTURE_UNKNOWN;
-}
-
 void shape_table_restart(struct shape_table *table)
 {
-	twalk(table->entries, forget);
+	struct kept *entry;
+
+	hash_for_each(entry, &table->entries, node)
+		entry->number = CAPTURE_UNKNOWN;
 	table->n_defined = 0;
 }

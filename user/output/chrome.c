@@ -135,13 +135,10 @@ static int chrome_operator(struct export_state *e, struct export_operator *op)
 
 static int chrome_shapes(struct export_state *e, struct export_shapes *shapes)
 {
-	const char *inputs = shapes->shapes.inputs, *outputs = shapes->shapes.outputs;
-
-	return prepare(&shapes->detail, "%s%s%s%s",
-		       shapes_are_json(inputs) ? ",\"input_type_shape\":" : "",
-		       shapes_are_json(inputs) ? inputs : "",
-		       shapes_are_json(outputs) ? ",\"output_type_shape\":" : "",
-		       shapes_are_json(outputs) ? outputs : "");
+	return prepare(&shapes->detail, "%s%s%s%s", shapes->inputs ? ",\"input_type_shape\":" : "",
+		       shapes->inputs ? shapes->inputs : "",
+		       shapes->outputs ? ",\"output_type_shape\":" : "",
+		       shapes->outputs ? shapes->outputs : "");
 }
 
 /* -- counters ------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "columns.h"
+#include "shapes.h"
 
 #define FIELD(name)  offsetof(struct analyze_row, name)
 #define AMOUNT(name) offsetof(struct analyze_row, amounts.name)
@@ -22,6 +23,11 @@ static const void *field(const struct analyze_row *row, uint32_t of)
 static struct value text(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
 	return value_text(*(const char *const *)field(row, of), false);
+}
+
+static struct value shapes(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_text(shapes_known(*(const struct tensor_list *const *)field(row, of)), false);
 }
 
 /* Where "" is as good as any: the domain of ONNX itself. */
@@ -280,9 +286,9 @@ const struct column_kind column_kinds[] = {
 	 .member = {"step", "count", "The run's number within its session.", is_by_run}},
 	{"duration", "Duration", count_unless_0, FIELD(run_ns), &unit_ns, 0,
 	 .member = {"run_ns", "count", "The run's own duration.", is_by_run}},
-	{"inputs", "Inputs", text, FIELD(inputs), &unit_text, 0,
+	{"inputs", "Inputs", shapes, FIELD(inputs), &unit_text, 0,
 	 .member = {"inputs", "text", NULL, has_shapes}},
-	{"outputs", "Outputs", text, FIELD(outputs), &unit_text, 0,
+	{"outputs", "Outputs", shapes, FIELD(outputs), &unit_text, 0,
 	 .member = {"outputs", "text", NULL, has_shapes}},
 	{.value = depth, .member = {"depth", "integer", "With --tree.", is_tree}},
 	{"count", "Count", count, FIELD(count), &unit_count, ON_SUM,

@@ -8,6 +8,7 @@
 
 #include "../analyze/titles.h"
 #include "header.h"
+#include "shapes.h"
 
 int prepare(struct prepared *prepared, const char *format, ...)
 {
@@ -32,52 +33,6 @@ char *put_since_start(const struct export_state *e, char *p, uint64_t time)
 		return put_us(p, time - e->info.start);
 	*p++ = '-';
 	return put_us(p, e->info.start - time);
-}
-
-/* -- the form of shapes ---------------------------------------------------- */
-
-static bool skip(const char **p, char c)
-{
-	if (**p != c)
-		return false;
-	(*p)++;
-	return true;
-}
-
-/* A type and its dimensions: "float":[1,-1] */
-static bool skip_tensor(const char **p)
-{
-	if (!skip(p, '{') || !skip(p, '"'))
-		return false;
-	while (**p > ' ' && **p < 0x7f && **p != '"' && **p != '\\')
-		(*p)++;
-	if (!skip(p, '"') || !skip(p, ':') || !skip(p, '['))
-		return false;
-	while (**p != ']') {
-		const char *digits;
-
-		skip(p, '-');
-		digits = *p;
-		while (**p >= '0' && **p <= '9')
-			(*p)++;
-		if (*p == digits || (digits[0] == '0' && *p - digits > 1))
-			return false;
-		if (**p != ']' && (!skip(p, ',') || **p == ']'))
-			return false;
-	}
-	return skip(p, ']') && skip(p, '}');
-}
-
-bool shapes_are_json(const char *text)
-{
-	const char *p = text;
-
-	if (!skip(&p, '['))
-		return false;
-	while (*p != ']')
-		if (!skip_tensor(&p) || (*p != ']' && (!skip(&p, ',') || *p == ']')))
-			return false;
-	return skip(&p, ']') && !*p;
 }
 
 /* -- definitions ------------------------------------------------------------- */
@@ -143,7 +98,10 @@ static int define_shapes(struct export_state *e, const struct capture_shapes *sh
 	if (!new)
 		return -ENOMEM;
 	*place = new;
-	new->shapes = *shapes;
+	tensors_sizes(shapes, new->sizes);
+	if (shapes_text(&shapes->inputs, &new->inputs) ||
+	    shapes_text(&shapes->outputs, &new->outputs))
+		return -ENOMEM;
 	e->shapes_seen = true;
 	return e->format->shapes_defined(e, new);
 }
@@ -267,8 +225,11 @@ static void free_state(struct export_state *e)
 		free(e->threads[i]);
 	}
 	for (uint32_t i = 0; i < e->n_shapes; i++) {
-		if (e->shapes[i])
-			free(e->shapes[i]->detail.text);
+		if (!e->shapes[i])
+			continue;
+		free(e->shapes[i]->inputs);
+		free(e->shapes[i]->outputs);
+		free(e->shapes[i]->detail.text);
 		free(e->shapes[i]);
 	}
 	for (int i = 0; i < CAPTURE_COUNTERS; i++)

@@ -39,7 +39,8 @@ struct export_thread {
 };
 
 struct export_shapes {
-	struct capture_shapes shapes;
+	char *inputs, *outputs; /* NULL: not known */
+	uint64_t sizes[ANALYZE_SIZES];
 	struct prepared detail;
 };
 
@@ -92,9 +93,6 @@ static inline char *put_prepared(char *p, const struct prepared *prepared)
 	return put_text(p, prepared->text, prepared->size);
 }
 
-/* Whether @text is what it should be, [{"type":[1,2]},...], and may stand in
- * JSON as it is. */
-bool shapes_are_json(const char *text);
 /* Microseconds since the start of the recording, negative before it. */
 char *put_since_start(const struct export_state *e, char *p, uint64_t time);
 

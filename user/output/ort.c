@@ -11,10 +11,13 @@
 #include "export.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "formats.h"
 #include "text.h"
+
+#define SIZE_ROOM 64
 
 /* What ran so far of a subgraph, once: of an If's branch, of a Loop's pass. */
 struct subgraph {
@@ -61,18 +64,25 @@ static int ort_operator(struct export_state *e, struct export_operator *op)
 	return error;
 }
 
+/* ,"output_size" : "64" if it is known, in @text, of SIZE_ROOM. */
+static const char *size_text(char *text, const char *key, uint64_t size)
+{
+	text[0] = '\0';
+	if (size != UINT64_MAX)
+		snprintf(text, SIZE_ROOM, "\"%s\" : \"%" PRIu64 "\",", key, size);
+	return text;
+}
+
 static int ort_shapes(struct export_state *e, struct export_shapes *shapes)
 {
-	const struct capture_shapes *s = &shapes->shapes;
+	char activation[SIZE_ROOM], parameters[SIZE_ROOM], output[SIZE_ROOM];
 
-	return prepare(&shapes->detail,
-		       "\"activation_size\" : \"%llu\",\"parameter_size\" : \"%llu\","
-		       "\"output_size\" : \"%llu\",\"input_type_shape\" : %s,"
-		       "\"output_type_shape\" : %s,",
-		       (unsigned long long)s->activation_bytes,
-		       (unsigned long long)s->parameter_bytes, (unsigned long long)s->output_bytes,
-		       shapes_are_json(s->inputs) ? s->inputs : "[]",
-		       shapes_are_json(s->outputs) ? s->outputs : "[]");
+	return prepare(
+		&shapes->detail, "%s%s%s\"input_type_shape\" : %s,\"output_type_shape\" : %s,",
+		size_text(activation, "activation_size", shapes->sizes[SIZE_ACTIVATION]),
+		size_text(parameters, "parameter_size", shapes->sizes[SIZE_PARAMETERS]),
+		size_text(output, "output_size", shapes->sizes[SIZE_OUTPUT]),
+		shapes->inputs ? shapes->inputs : "[]", shapes->outputs ? shapes->outputs : "[]");
 }
 
 /* What precedes the name: category, process, thread, duration and start. */

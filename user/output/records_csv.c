@@ -81,7 +81,8 @@ static int csv_operator(struct export_state *e, struct export_operator *op)
 
 static int csv_shapes(struct export_state *e, struct export_shapes *shapes)
 {
-	char *inputs = text_csv(shapes->shapes.inputs), *outputs = text_csv(shapes->shapes.outputs);
+	char *inputs = text_csv(shapes->inputs ? shapes->inputs : "");
+	char *outputs = text_csv(shapes->outputs ? shapes->outputs : "");
 	int error =
 		inputs && outputs ? prepare(&shapes->detail, ",%s,%s", inputs, outputs) : -ENOMEM;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "output.h"
+#include "shapes.h"
 
 int output_failed(const char *what, int error, struct error *err)
 {
@@ -12,8 +13,11 @@ int output_failed(const char *what, int error, struct error *err)
 static int print(const struct analysis *analysis, const struct format *format,
 		 const struct report_options *options, FILE *out, struct error *err)
 {
-	int error = format->write(analysis, options, out, err);
+	int error = shapes_make_texts(analysis);
 
+	if (error)
+		return error_set(err, error, "cannot print the report: out of memory");
+	error = format->write(analysis, options, out, err);
 	if (error)
 		return error;
 	/* Also what failed before: a full device shows up late. */

@@ -159,6 +159,8 @@ static __always_inline int op_enter(struct pt_regs *ctx, int function, bool by_i
 	drop_thrown(thread, sp);
 	depth = thread->depth;
 	if (depth >= DEPTH_MAX) {
+		/* It ran inside, although nothing more is known of it. */
+		thread->frames[DEPTH_MAX - 1].nested = 1;
 		__sync_fetch_and_add(&losses.too_deep, 1);
 		return 0;
 	}
@@ -346,14 +348,19 @@ int run_enter(struct pt_regs *ctx)
 	if (!thread || !counting_runs)
 		return 0;
 	if (thread->run != NO_ID) {
-		if (sp < thread->run_sp)
-			return 0; /* inside the open one: not a top-level run */
+		if (sp < thread->run_sp) {
+			/* Inside the open one: not a top-level run, and its exit is none. */
+			if (sp > thread->run_inside)
+				thread->run_inside = sp;
+			return 0;
+		}
 		drop_thrown(thread, sp);
 		put_run(thread, thread->run_start, FLAG_THREW);
 	}
 	if (forget_each_run)
 		__sync_fetch_and_add(&generation, 1);
 	thread->run_sp = sp;
+	thread->run_inside = 0;
 	thread->run = take_number(NUMBER_RUN);
 	if (thread->run == NO_ID)
 		return 0;
@@ -385,7 +392,7 @@ int run_exit(struct pt_regs *ctx)
 	__u64 end = bpf_ktime_get_ns();
 	struct thread_state *thread = current_thread();
 
-	if (!thread || thread->run == NO_ID)
+	if (!thread || thread->run == NO_ID || PT_REGS_SP(ctx) <= thread->run_inside)
 		return 0;
 	if (n_counters)
 		counters_read(&thread->now, thread->slot);

@@ -53,6 +53,7 @@ struct thread_state {
 	__u32 run;	 /* NO_ID: none open */
 	__u32 run_place; /* index into open_runs plus 1, 0: none yet */
 	__u64 run_sp;
+	__u64 run_inside; /* highest entry of a run inside it, 0: none; its frame is below */
 	__u64 run_start;
 	__u64 run_owner;
 	__u64 run_session; /* SessionState* of its operators, 0: none seen yet */

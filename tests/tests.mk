@@ -91,7 +91,7 @@ $(ORT_RUN): tests/targets/ort_run.c tests/targets/ort_api.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -O2 -g $(WARNINGS) -o $@ $< -ldl -lpthread
 
-e2e: $(PROGRAM) $(MODELS) $(ORT_RUN)
+e2e: $(PROGRAM) $(MODELS) $(ORT_RUN) e2e-exact
 	$(Q)tests/e2e/run --program $(PROGRAM) --objects $(O) $(E2E)
 
 demo: deps-demo

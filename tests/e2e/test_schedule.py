@@ -26,7 +26,7 @@ def _(t):
     target.run(session, 2)
     process = record(t, target, "--schedule", "skip_first=5,wait=4,warmup=2,active=3,repeat=3",
                      "--per-cycle", "-o", t.path("run.opp"), "--on-capture",
-                     "echo complete >>%s" % t.path("told"))
+                     "nice >>%s; echo complete >>%s" % (t.path("nice"), t.path("told")))
     while process.alive():
         target.run(session, 3)
     process.wait()
@@ -38,6 +38,21 @@ def _(t):
     with open(t.path("told"), encoding="utf-8") as told:
         names = sorted(line.split()[-1] for line in told)
     check_equal(names, [t.path("run.%d.opp" % cycle) for cycle in (1, 2, 3)], "names told")
+    with open(t.path("nice"), encoding="utf-8") as nice:
+        check_equal(nice.read().split(), [str(os.nice(0))] * 3, "priority of who is told")
+
+
+@test("the runs of a warmup have passed before any is recorded")
+def _(t):
+    target = t.ort_run("1.24.3", "mlp", "-O", "0")
+    process = record(t, target, "--schedule", "wait=5,warmup=20000,active=2,repeat=1", "-o",
+                     t.path("warm.opp"))
+    while process.alive():
+        target.run(500)
+    check_equal(process.wait(), 0, "exit status")
+    runs = sorted(run_times(t, t.path("warm.opp")))
+    check_equal(len(runs), 2, "runs")
+    check(runs[0] >= 20005, "recorded before the warmup was over: %r" % runs)
 
 
 @test("a schedule into one capture has the runs of all cycles")

@@ -2,8 +2,10 @@
 """Sessions come and go while opprobe is attached; addresses are used again."""
 
 import collections
+import csv
+import io
 
-from harness import check, check_counts, check_equal, described_counts, test
+from harness import OrtTarget, check, check_counts, check_equal, described_counts, test
 
 CYCLES = 100
 SETTLED = 20  # sessions after which nothing may be missing
@@ -52,6 +54,28 @@ def _(t):
     report = probe.stop().nothing_lost()
     check_counts(report.counts(), described_counts(t.model("mlp"), 5) +
                  described_counts(t.model("nested"), 5))
+
+
+@test("a run inside a run is no run of its own, and its operators are inside another's")
+def _(t):
+    program = t.objects + "/tests/vm/exact"
+    model = program + ".onnx"
+    target = t.start(OrtTarget, [program, t.library("1.30.0"), model, "again"]).ready()
+    probe = t.attach(target, "-e", "none")
+    target.ask("run 5")
+    report = probe.stop().nothing_lost()
+    check_equal(report.json["runs"], 5, "runs")
+    # Each of 9 operators runs all 9 of the other session, before it does its own work.
+    check_equal({op["name"]: op["count"] for op in report.operators},
+                {op["name"]: 5 * (1 + 9) for op in report.operators}, "executions")
+    check_equal(len(report.operators), 9, "names")
+    exported = t.opprobe("export", t.path("capture.opp"), "--format", "csv")
+    check_equal(exported.wait(), 0, "status of export")
+    lines = list(csv.DictReader(io.StringIO(exported.stdout)))
+    check_counts(collections.Counter((line["run"], line["depth"]) for line in lines),
+                 collections.Counter({(str(run), depth): count for run in range(5)
+                                      for depth, count in (("0", 9), ("1", 81))}),
+                 "executions by run and depth")
 
 
 @test("two sessions of one model are told apart")

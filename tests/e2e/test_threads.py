@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Work of other threads belongs to the operator that launched it."""
 
+import csv
+import io
+import json
 import os
 import threading
 
-from harness import check, check_equal, check_counts, described_counts, test
+from harness import Process, check, check_equal, check_counts, described_counts, test
 
 # What the pool may be asked to do: the rest of the operators run on their caller alone.
 PARALLEL = {"Conv", "FusedConv", "MatMul", "Gemm", "FusedMatMul", "FusedGemm", "GRU", "Softmax",
@@ -67,6 +70,65 @@ all_work_is_taken("1.24.3", "gru", "-t", "3")
 all_work_is_taken("1.30.0", "resnet", "-t", "2", "-p", "-i", "2")
 
 
+@test("some runs only: what the pool worked for the others is nobody's, and nothing is unclear")
+def _(t):
+    target = t.ort_run("1.30.0", "resnet", "-t", "2")
+    target.run(5)
+    runs = list(range(3, 60, 4))
+    probe = t.attach(target, "-e", "none", "--runs", ",".join(map(str, runs[:16])))
+    target.run(60)
+    report = probe.stop().nothing_lost()
+    check_equal(report.json["runs"], len(runs), "runs")
+    check_equal(report.json["losses"].get("work_lost", 0), 0, "operators whose share is not known")
+    taken = report.json["sum"]["other_threads_ns"]
+    check(0 < taken < report.json["pool"]["work_ns"], "work of other threads", taken,
+          report.json["pool"])
+
+
+@test("which thread ran what is told, and a thread that never moves has not migrated")
+def _(t):
+    target = t.ort_run("1.30.0", "mlp", "-O", "0", "-c", "4")
+    cpu = min(os.sched_getaffinity(0))
+    for tid in os.listdir("/proc/%d/task" % target.pid):
+        os.sched_setaffinity(int(tid), {cpu})
+    probe = t.attach(target, "-e", "none")
+    target.run(7)
+    probe.stop().nothing_lost()
+    shown = t.opprobe("report", t.path("capture.opp"), "--group-by", "thread", "--json")
+    rows = shown.finish().operators
+    once = sum(described_counts(t.model("mlp"), 1).values())
+    check_equal([row["count"] for row in rows], [7 * once] * 4, "operators of each thread")
+    exported = t.opprobe("export", t.path("capture.opp"), "--format", "chrome")
+    check_equal(exported.wait(), 0, "status of export")
+    check('"migrated"' not in exported.stdout, "an operator migrated on one CPU")
+    events = json.loads(exported.stdout)["traceEvents"]
+    check_equal(len({event["tid"] for event in events if event["ph"] == "X"}), 4, "threads")
+
+
+@test("context switches, wanted or not, are those of the kernel's account")
+def _(t):
+    target = t.ort_run("1.30.0", "heavy", "-O", "0")
+    cpu = min(os.sched_getaffinity(0))
+    os.sched_setaffinity(target.pid, {cpu})
+    other = t.start(Process, ["sh", "-c", "while :; do :; done"])
+    os.sched_setaffinity(other.pid, {cpu})
+
+    def switches():
+        with open("/proc/%d/status" % target.pid, encoding="utf-8") as file:
+            return sum(int(line.split()[1]) for line in file if "ctxt_switches" in line)
+
+    probe = t.attach(target, "-e", "context-switches")
+    target.run(1)
+    before = switches()
+    target.run(20)
+    truth = switches() - before
+    report = probe.stop().nothing_lost()
+    counted = report.json["total"]["counters"]["context-switches"]["total"]
+    check(truth > 20, "there was no other that wanted the CPU", truth)
+    check(0.5 * truth <= counted <= truth + 20, "the kernel says %d context switches, the runs "
+          "have %d" % (truth, counted))
+
+
 @test("with one thread there is no work of others, and none is shown")
 def _(t):
     target = t.ort_run("1.24.3", "resnet", "-t", "1")
@@ -109,6 +171,11 @@ def _(t):
         check(clock["counted"] <= op["count"], "more counted than executed", op)
         check(clock["total"] is None or clock["total"] > 0 or clock["counted"] == 0,
               "a false zero", op)
+    exported = t.opprobe("export", t.path("capture.opp"), "--format", "csv")
+    check_equal(exported.wait(), 0, "status of export")
+    clocks = [row["task-clock"] for row in csv.DictReader(io.StringIO(exported.stdout))]
+    check_equal(len(clocks), 3 * 2 * 208 * 200, "lines of the export")
+    check("0" not in clocks, "an execution that took no time of a CPU")
 
 
 @test("a target that is moved between CPUs all the time has the same counts")

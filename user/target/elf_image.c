@@ -43,19 +43,23 @@ const void *elf_view(const struct elf_image *image, uint64_t address, uint64_t s
 	return elf_file_view(image, range->offset + (address - range->address), size);
 }
 
-const char *elf_string(const struct elf_image *image, uint64_t address, size_t max)
+struct cursor elf_cursor(const struct elf_image *image, uint64_t address)
 {
 	const struct elf_range *range = segment_of(image, address);
-	const char *text;
-	uint64_t left;
+	uint64_t left = range ? range->size - (address - range->address) : 0;
+	const void *data = elf_view(image, address, left);
+	struct cursor cursor;
 
-	if (!range)
-		return NULL;
-	left = range->size - (address - range->address);
-	if (left > max)
-		left = max;
-	text = elf_view(image, address, left);
-	return text && memchr(text, '\0', left) ? text : NULL;
+	cursor_init(&cursor, data ? data : "", data ? left : 0, address);
+	return cursor;
+}
+
+const char *elf_string(const struct elf_image *image, uint64_t address, size_t max)
+{
+	struct cursor cursor = elf_cursor(image, address), text;
+
+	text = cursor_slice(&cursor, cursor_left(&cursor) < max ? cursor_left(&cursor) : max);
+	return cursor_string(&text);
 }
 
 bool elf_offset(const struct elf_image *image, uint64_t address, uint64_t *offset)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../base/cursor.h"
 #include "../base/error.h"
 
 #define ELF_SEGMENTS_MAX 32
@@ -85,6 +86,9 @@ int elf_image_load(struct elf_image *image, struct error *err);
 
 /* @size bytes at @address, or NULL if they are not all in one segment of the file. */
 const void *elf_view(const struct elf_image *image, uint64_t address, uint64_t size);
+/* What there is from @address to the end of its segment of the file: nothing, where there is none.
+ */
+struct cursor elf_cursor(const struct elf_image *image, uint64_t address);
 /* The NUL-terminated string at @address, shorter than @max, or NULL. */
 const char *elf_string(const struct elf_image *image, uint64_t address, size_t max);
 /* File offset of @address; false if no segment of the file holds it. */

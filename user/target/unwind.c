@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/array.h"
 #include "../base/cursor.h"
 #include "arch.h"
 #include "elf_image.h"
@@ -21,8 +22,7 @@ struct unwind_entry {
 };
 
 struct unwind_table {
-	struct unwind_entry *entries; /* sorted by start */
-	size_t n;
+	ARRAY_OF(struct unwind_entry) entries; /* sorted by start */
 };
 
 /* What CFI says of a frame at some instruction. */
@@ -96,20 +96,25 @@ static uint64_t read_pointer(struct cursor *cursor, uint8_t encoding, uint64_t d
 
 /* -- CIE and FDE --------------------------------------------------------------- */
 
-/* The body of the record at @address, behind its length; false if it is none. */
-static bool open_record(const struct elf_image *image, uint64_t address, struct cursor *cursor)
+/*
+ * Take the next record, behind its length; false if there is none. The 64-bit
+ * form (0xffffffff) is not used in .eh_frame in practice.
+ */
+static bool next_record(struct cursor *frames, struct cursor *record)
 {
-	const uint32_t *length = elf_view(image, address, sizeof(*length));
-	uint32_t size;
+	uint32_t size = cursor_u32(frames);
 
-	if (!length)
+	if (!size || size >= 0xfffffff0)
 		return false;
-	memcpy(&size, length, sizeof(size));
-	/* The 64-bit form (0xffffffff) is not used in .eh_frame in practice. */
-	if (!size || size >= 0xfffffff0 || !elf_view(image, address + 4, size))
-		return false;
-	cursor_init(cursor, elf_view(image, address + 4, size), size, address + 4);
-	return true;
+	*record = cursor_slice(frames, size);
+	return !frames->failed;
+}
+
+static bool open_record(const struct elf_image *image, uint64_t address, struct cursor *record)
+{
+	struct cursor frames = elf_cursor(image, address);
+
+	return next_record(&frames, record);
 }
 
 static bool read_augmentation(struct cursor *cie, const char *text, struct frame_info *info)
@@ -207,33 +212,18 @@ static int compare_entries(const void *a, const void *b)
 static void scan_eh_frame(const struct elf_image *image, uint64_t address, uint64_t end,
 			  struct unwind_table *table)
 {
+	struct cursor frames = elf_cursor(image, address), record;
+	struct unwind_entry *entry;
 	struct frame_info info;
-	size_t room = 0;
-	uint32_t size;
 
-	while (address + 8 <= end) {
-		const void *length = elf_view(image, address, sizeof(size));
-
-		if (!length)
-			return;
-		memcpy(&size, length, sizeof(size));
-		if (!size || size >= 0xfffffff0)
-			return;
+	while (address + 8 <= end && next_record(&frames, &record)) {
 		if (read_fde(image, address, &info)) {
-			if (table->n == room) {
-				size_t bigger = room ? 2 * room : 4096;
-				void *entries =
-					realloc(table->entries, bigger * sizeof(*table->entries));
-
-				if (!entries)
-					return;
-				table->entries = entries;
-				room = bigger;
-			}
-			table->entries[table->n++] =
-				(struct unwind_entry){info.range.start, address};
+			entry = array_push(&table->entries);
+			if (!entry)
+				return;
+			*entry = (struct unwind_entry){info.range.start, address};
 		}
-		address += 4 + (uint64_t)size;
+		address = cursor_address(&frames);
 	}
 }
 
@@ -261,18 +251,15 @@ static bool read_header_table(struct elf_image *image, struct unwind_table *tabl
 	count = read_pointer(&cursor, count_encoding, header->address);
 	if (cursor.failed || !count || count > header->size / 4)
 		return false;
-	table->entries = calloc(count, sizeof(*table->entries));
-	if (!table->entries)
+	if (array_reserve(&table->entries, count))
 		return false;
-	for (table->n = 0; table->n < count; table->n++) {
-		struct unwind_entry *entry = &table->entries[table->n];
+	while (count--) {
+		struct unwind_entry *entry = array_push(&table->entries);
 
 		entry->start = read_pointer(&cursor, table_encoding, header->address);
 		entry->fde = read_pointer(&cursor, table_encoding, header->address);
-		if (cursor.failed)
-			break;
 	}
-	return table->n == count;
+	return !cursor.failed;
 }
 
 /* Leaves the image without a table, and a sentence, if there is no memory. */
@@ -286,7 +273,7 @@ static void make_table(struct elf_image *image, struct error *err)
 		return;
 	}
 	if (!read_header_table(image, table, &start)) {
-		table->n = 0;
+		table->entries.n = 0;
 		if (image->eh_frame.size) {
 			start = image->eh_frame.address;
 			end = start + image->eh_frame.size;
@@ -295,8 +282,9 @@ static void make_table(struct elf_image *image, struct error *err)
 		}
 		if (start)
 			scan_eh_frame(image, start, end, table);
-		if (table->n)
-			qsort(table->entries, table->n, sizeof(*table->entries), compare_entries);
+		if (table->entries.n)
+			qsort(table->entries.items, table->entries.n, sizeof(struct unwind_entry),
+			      compare_entries);
 	}
 	image->unwind = table;
 }
@@ -304,7 +292,7 @@ static void make_table(struct elf_image *image, struct error *err)
 void unwind_table_free(struct unwind_table *table)
 {
 	if (table)
-		free(table->entries);
+		array_free(&table->entries);
 	free(table);
 }
 
@@ -319,24 +307,24 @@ int unwind_find(struct elf_image *image, uint64_t pc, struct code_range *range, 
 	table = image->unwind;
 	if (!table)
 		return -ENOMEM;
-	if (!table->n)
+	if (!table->entries.n)
 		return error_set(err, -ENOEXEC,
 				 "%s: it has no .eh_frame, so the bounds of its functions cannot "
 				 "be told",
 				 image->path);
-	for (high = table->n; low < high;) {
+	for (high = table->entries.n; low < high;) {
 		size_t middle = low + (high - low) / 2;
 
-		if (table->entries[middle].start <= pc)
+		if (table->entries.items[middle].start <= pc)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (!low)
 		return -ENOENT;
-	if (!read_fde(image, table->entries[low - 1].fde, &info))
+	if (!read_fde(image, table->entries.items[low - 1].fde, &info))
 		return error_set(err, -ENOEXEC, "%s: damaged .eh_frame near 0x%lx", image->path,
-				 (unsigned long)table->entries[low - 1].fde);
+				 (unsigned long)table->entries.items[low - 1].fde);
 	if (pc < info.range.start || pc >= info.range.end)
 		return -ENOENT;
 	*range = info.range;

@@ -32,7 +32,7 @@ ARCH ?= $(shell uname -m)
 BPF_ARCH := $(if $(filter aarch64 arm64,$(ARCH)),arm64,x86)
 
 # name in messages : pkg-config module or header : Debian package
-LIBRARIES := libbpf libelf libdw libcjson capstone zlib
+LIBRARIES := libbpf libelf libcjson capstone zlib
 PFM_LIBS  ?= -lpfm
 
 comma := ,
@@ -97,7 +97,7 @@ include tests/bench/bench.mk
 # -- dependencies ------------------------------------------------------------
 
 DEBIAN_BUILD := gcc make clang llvm pkg-config bpftool libbpf-dev libpfm4-dev libcjson-dev \
-	libelf-dev libdw-dev libcapstone-dev zlib1g-dev libc6-dev
+	libelf-dev libcapstone-dev zlib1g-dev libc6-dev
 
 .PHONY: all needs deps install uninstall clean
 ifndef NEEDS_CHECKED
@@ -110,7 +110,6 @@ needs:
 	need 'command -v $(BPFTOOL)' bpftool; \
 	need '$(PKG_CONFIG) --exists libbpf' libbpf-dev; \
 	need '$(PKG_CONFIG) --exists libelf' libelf-dev; \
-	need '$(PKG_CONFIG) --exists libdw' libdw-dev; \
 	need '$(PKG_CONFIG) --exists libcjson' libcjson-dev; \
 	need '$(PKG_CONFIG) --exists capstone' libcapstone-dev; \
 	need '$(PKG_CONFIG) --exists zlib' zlib1g-dev; \

@@ -8,6 +8,8 @@
 #include <cmocka.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <zlib.h>
 
 #include "fake_runtime.h"
 #include "needs.h"
@@ -221,6 +223,74 @@ static int examine(const char *path)
 	return code;
 }
 
+/* .gnu_debuglink of @path: @name, and the checksum of @debug. */
+static void link_debug_file(const char *path, const char *name, const char *debug)
+{
+	char link[FAKE_PATH + 8];
+	uint8_t content[FAKE_PATH] = {}, *data;
+	size_t size, length = (strlen(name) + 4) & ~3UL;
+	uint32_t checksum;
+
+	data = read_file(debug, &size);
+	checksum = (uint32_t)crc32_z(0, data, size);
+	free(data);
+	assert_true(length + sizeof(checksum) <= sizeof(content));
+	memcpy(content, name, strlen(name));
+	memcpy(content + length, &checksum, sizeof(checksum));
+	snprintf(link, sizeof(link), "%s.link", path);
+	write_file(link, content, length + sizeof(checksum));
+	assert_true(fake_shell("objcopy --strip-all --remove-section .gnu_debuglink "
+			       "--add-section .gnu_debuglink=%s %s",
+			       link, path));
+}
+
+static bool has_debug_file(const char *path)
+{
+	struct elf_image *image;
+	bool found;
+
+	assert_int_equal(elf_image_open(path, &image, NULL), 0);
+	assert_int_equal(elf_image_load(image, NULL), 0);
+	found = image->debug_file;
+	elf_image_close(image);
+	return found;
+}
+
+static void without_a_build_id_a_debug_file_is_known_by_its_checksum(void **state)
+{
+	char path[FAKE_PATH], debug[FAKE_PATH + 8];
+	const char *flags = "-g1 -O2 -fPIC -shared -fvisibility=hidden -Wl,--build-id=none";
+
+	if (!fake_build("g++", flags, "sum.so", path) ||
+	    !fake_shell("command -v objcopy >/dev/null"))
+		skip();
+	/* Names of any length, so that all paddings are met. */
+	for (const char *name = "a.dbg"; *name; name++) {
+		snprintf(debug, sizeof(debug), "%s/%s", fake_directory, name);
+		assert_true(fake_shell("test -e %s.full || cp %s %s.full", path, path, path));
+		assert_true(fake_shell("objcopy --only-keep-debug %s.full %s", path, debug));
+		link_debug_file(path, name, debug);
+		assert_true(has_debug_file(path));
+	}
+	assert_true(fake_shell("printf x >>%s", debug));
+	assert_false(has_debug_file(path));
+}
+
+static void a_debug_file_elsewhere_is_not_opened(void **state)
+{
+	char path[FAKE_PATH], debug[FAKE_PATH + 16];
+	const char *flags = "-g1 -O2 -fPIC -shared -fvisibility=hidden -Wl,--build-id=none";
+
+	if (!fake_build("g++", flags, "far.so", path) ||
+	    !fake_shell("command -v objcopy >/dev/null"))
+		skip();
+	snprintf(debug, sizeof(debug), "%s/sub/far.debug", fake_directory);
+	assert_true(fake_shell("mkdir %s/sub && objcopy --only-keep-debug %s %s", fake_directory,
+			       path, debug));
+	link_debug_file(path, "sub/far.debug", debug);
+	assert_false(has_debug_file(path));
+}
+
 static void a_file_cut_short_is_refused_at_any_length(void **state)
 {
 	char path[FAKE_PATH], cut[FAKE_PATH + 8];
@@ -273,6 +343,8 @@ static void a_damaged_file_is_refused_or_understood_but_never_trusted(void **sta
 static void tables_of_impossible_size_are_refused(void **state)
 {
 	char path[FAKE_PATH], bad[FAKE_PATH + 8];
+	struct error err = {.text = ""};
+	struct elf_image *image;
 	Elf64_Ehdr *header;
 	Elf64_Phdr *segment;
 	uint8_t *data;
@@ -300,6 +372,10 @@ static void tables_of_impossible_size_are_refused(void **state)
 		examine(bad);
 		segment[i] = before;
 	}
+	header->e_phnum = (uint16_t)(size / sizeof(*segment) + 1);
+	write_file(bad, data, size);
+	assert_int_equal(elf_image_open(bad, &image, &err), -ENOEXEC);
+	assert_non_null(strstr(err.text, "program headers"));
 	free(data);
 }
 
@@ -330,6 +406,129 @@ static void what_is_no_elf_file_for_these_machines_is_refused(void **state)
 	assert_int_equal(examine(path), -ENOENT);
 }
 
+static long peak_memory(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	return usage.ru_maxrss;
+}
+
+static void section_headers_that_are_not_there_are_done_without(void **state)
+{
+	char path[FAKE_PATH], bare[FAKE_PATH + 8];
+	Elf64_Ehdr *header;
+	uint8_t *data;
+	size_t size;
+
+	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
+		skip();
+	snprintf(bare, sizeof(bare), "%s.bare", path);
+	data = read_file(path, &size);
+	header = (Elf64_Ehdr *)data;
+	header->e_shoff = size + 4096;
+	write_file(bare, data, size);
+	assert_int_equal(examine(bare), 0);
+	header->e_shoff = 0;
+	header->e_shnum = 0;
+	write_file(bare, data, size);
+	assert_int_equal(examine(bare), 0);
+	free(data);
+}
+
+static void a_forged_number_of_sections_takes_no_memory(void **state)
+{
+	const size_t n = 1 << 20;
+	struct error err = {.text = ""};
+	struct elf_image *image;
+	char path[FAKE_PATH], bad[FAKE_PATH + 8];
+	Elf64_Shdr first = {.sh_size = n};
+	Elf64_Ehdr *header;
+	uint8_t *data;
+	size_t size;
+	FILE *file;
+
+	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
+		skip();
+	snprintf(bad, sizeof(bad), "%s.bad", path);
+	data = read_file(path, &size);
+	header = (Elf64_Ehdr *)data;
+	header->e_shnum = 0;
+	header->e_shoff = (size + 7) & ~7ULL;
+	write_file(bad, data, size);
+	/* All headers but the first are a hole in the file. */
+	file = fopen(bad, "r+b");
+	assert_non_null(file);
+	assert_int_equal(fseek(file, (long)header->e_shoff, SEEK_SET), 0);
+	assert_int_equal(fwrite(&first, sizeof(first), 1, file), 1);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(truncate(bad, (off_t)(header->e_shoff + n * sizeof(first))), 0);
+	assert_int_equal(elf_image_open(bad, &image, &err), -ENOEXEC);
+	assert_non_null(strstr(err.text, "1048576 sections"));
+	free(data);
+}
+
+/* A compressed section: so many times 64 KiB of zeroes. Returns its size. */
+static size_t write_zeroes(FILE *file, unsigned int times)
+{
+	static uint8_t zeroes[1 << 16], packed[1 << 16];
+	Elf64_Chdr header = {.ch_type = ELFCOMPRESS_ZLIB,
+			     .ch_size = (uint64_t)times * sizeof(zeroes),
+			     .ch_addralign = 1};
+	z_stream stream = {};
+	int status = Z_OK;
+
+	assert_int_equal(fwrite(&header, sizeof(header), 1, file), 1);
+	assert_int_equal(deflateInit(&stream, 9), Z_OK);
+	while (status != Z_STREAM_END) {
+		if (!stream.avail_in && times) {
+			stream.next_in = zeroes;
+			stream.avail_in = sizeof(zeroes);
+			times--;
+		}
+		stream.next_out = packed;
+		stream.avail_out = sizeof(packed);
+		status = deflate(&stream, times || stream.avail_in ? Z_NO_FLUSH : Z_FINISH);
+		assert_true(status == Z_OK || status == Z_STREAM_END);
+		fwrite(packed, 1, sizeof(packed) - stream.avail_out, file);
+	}
+	deflateEnd(&stream);
+	return sizeof(header) + stream.total_out;
+}
+
+static void compressed_names_of_sections_are_not_unpacked(void **state)
+{
+	struct elf_image *image;
+	char path[FAKE_PATH], bad[FAKE_PATH + 8];
+	Elf64_Shdr *names;
+	uint8_t *data;
+	size_t size;
+	FILE *file;
+	long before;
+
+	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
+		skip();
+	snprintf(bad, sizeof(bad), "%s.bad", path);
+	data = read_file(path, &size);
+	names = (Elf64_Shdr *)(data + ((Elf64_Ehdr *)data)->e_shoff) +
+		((Elf64_Ehdr *)data)->e_shstrndx;
+	names->sh_offset = size;
+	names->sh_flags |= SHF_COMPRESSED;
+	file = fopen(bad, "wb");
+	assert_non_null(file);
+	assert_int_equal(fseek(file, (long)size, SEEK_SET), 0);
+	names->sh_size = write_zeroes(file, 2048);
+	rewind(file);
+	assert_int_equal(fwrite(data, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+	before = peak_memory();
+	assert_int_equal(elf_image_open(bad, &image, NULL), 0);
+	assert_int_equal(image->eh_frame.size, 0);
+	assert_true(peak_memory() - before < 32 << 10);
+	elf_image_close(image);
+	free(data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,10 +539,15 @@ int main(void)
 		cmocka_unit_test(relocations_in_the_compact_form_say_the_same),
 		cmocka_unit_test(a_class_name_leads_to_its_virtual_functions),
 		cmocka_unit_test(symbols_come_from_the_debug_file_beside_it),
+		cmocka_unit_test(without_a_build_id_a_debug_file_is_known_by_its_checksum),
+		cmocka_unit_test(a_debug_file_elsewhere_is_not_opened),
 		cmocka_unit_test(a_file_cut_short_is_refused_at_any_length),
 		cmocka_unit_test(a_damaged_file_is_refused_or_understood_but_never_trusted),
 		cmocka_unit_test(tables_of_impossible_size_are_refused),
 		cmocka_unit_test(what_is_no_elf_file_for_these_machines_is_refused),
+		cmocka_unit_test(section_headers_that_are_not_there_are_done_without),
+		cmocka_unit_test(a_forged_number_of_sections_takes_no_memory),
+		cmocka_unit_test(compressed_names_of_sections_are_not_unpacked),
 	};
 
 	return cmocka_run_group_tests(tests, fake_setup, fake_teardown);

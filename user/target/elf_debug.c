@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "../base/cursor.h"
+
 #define DEBUG_ROOT "/usr/lib/debug"
 
 /* The debug file @path if it belongs to @image: by build-id, else by checksum. */
@@ -48,25 +50,31 @@ static struct elf_image *by_build_id(const struct elf_image *image)
 }
 
 /* .gnu_debuglink: a file name, padding up to a multiple of 4, a CRC-32. */
+static const char *parse_debug_link(const struct elf_image *image, const GElf_Shdr *section,
+				    uint32_t *checksum)
+{
+	const void *content = elf_file_view(image, section->sh_offset, section->sh_size);
+	struct cursor cursor;
+	const char *name;
+
+	if (!content)
+		return NULL;
+	cursor_init(&cursor, content, section->sh_size, 0);
+	name = cursor_string(&cursor);
+	cursor_skip(&cursor, -cursor_address(&cursor) & 3);
+	*checksum = cursor_u32(&cursor);
+	return cursor.failed || !*name || strchr(name, '/') ? NULL : name;
+}
+
 static const char *debug_link(const struct elf_image *image, uint32_t *checksum)
 {
-	const Elf64_Shdr *section;
-	const char *name;
-	size_t length;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr section;
 
-	for (size_t i = 1; (section = elf_section(image, i)); i++) {
-		if (section->sh_type != SHT_PROGBITS ||
-		    strcmp(elf_section_name(image, section), ".gnu_debuglink") != 0)
-			continue;
-		name = elf_file_view(image, section->sh_offset, section->sh_size);
-		if (!name || section->sh_size < 8 || !memchr(name, '\0', section->sh_size - 4))
-			return NULL;
-		length = (strlen(name) + 4) & ~(size_t)3;
-		if (length + 4 > section->sh_size || strchr(name, '/') || !*name)
-			return NULL;
-		memcpy(checksum, name + length, sizeof(*checksum));
-		return name;
-	}
+	while ((scn = elf_section_next(image, scn, &section)))
+		if (section.sh_type == SHT_PROGBITS &&
+		    !strcmp(elf_section_name(image, &section), ".gnu_debuglink"))
+			return parse_debug_link(image, &section, checksum);
 	return NULL;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "elf_image.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,6 +12,9 @@
 #include "arch.h"
 #include "elf_tables.h"
 #include "unwind.h"
+
+/* Notes are looked through for the build-id: real files have a few. */
+#define NOTES_MAX 64
 
 /* -- access ---------------------------------------------------------------- */
 
@@ -88,157 +90,162 @@ void elf_forget(const struct elf_image *image, uint64_t offset, uint64_t size)
 		madvise((void *)(image->data + start), offset + size - start, MADV_DONTNEED);
 }
 
-/* -- headers --------------------------------------------------------------- */
-
-/* Structures of the file are used in place: only where they are aligned. */
-const void *elf_file_words(const struct elf_image *image, uint64_t offset, uint64_t size)
-{
-	return offset & 7 ? NULL : elf_file_view(image, offset, size);
-}
-
-const uint64_t *elf_words(const struct elf_image *image, uint64_t address, uint64_t size)
-{
-	uint64_t offset;
-
-	if (!elf_view(image, address, size) || !elf_offset(image, address, &offset))
-		return NULL;
-	return elf_file_words(image, offset, size);
-}
+/* -- headers, by way of libelf ------------------------------------------------- */
 
 static const Elf64_Ehdr *file_header(const struct elf_image *image)
 {
 	return (const Elf64_Ehdr *)image->data;
 }
 
-const Elf64_Shdr *elf_section(const struct elf_image *image, size_t index)
+const uint64_t *elf_words(const struct elf_image *image, uint64_t address, uint64_t size)
 {
-	const Elf64_Ehdr *header = file_header(image);
 	uint64_t offset;
 
-	if (index >= header->e_shnum || header->e_shentsize != sizeof(Elf64_Shdr) ||
-	    __builtin_add_overflow(header->e_shoff, index * sizeof(Elf64_Shdr), &offset))
+	if (!elf_offset(image, address, &offset) || offset % sizeof(uint64_t))
 		return NULL;
-	return elf_file_words(image, offset, sizeof(Elf64_Shdr));
+	return elf_view(image, address, size);
 }
 
-const char *elf_section_name(const struct elf_image *image, const Elf64_Shdr *section)
+/* libelf would copy what is not aligned, all of it, as often as a forged file asks for it. */
+Elf_Data *elf_file_table(const struct elf_image *image, uint64_t offset, uint64_t size,
+			 Elf_Type type)
 {
-	const Elf64_Shdr *names = elf_section(image, file_header(image)->e_shstrndx);
-	const char *text;
+	uint64_t align = type == ELF_T_NHDR ? sizeof(Elf64_Word) : sizeof(Elf64_Xword);
 
-	if (!names || names->sh_type == SHT_NOBITS || section->sh_name >= names->sh_size)
-		return "";
-	text = elf_file_view(image, names->sh_offset, names->sh_size);
-	if (!text || !memchr(text + section->sh_name, '\0', names->sh_size - section->sh_name))
-		return "";
-	return text + section->sh_name;
+	if (!size || offset % align || !elf_file_view(image, offset, size))
+		return NULL;
+	return elf_getdata_rawchunk(image->elf, (int64_t)offset, size, type);
 }
 
-const Elf64_Phdr *elf_program_headers(const struct elf_image *image, size_t *n)
+Elf_Data *elf_address_table(const struct elf_image *image, uint64_t address, uint64_t size,
+			    Elf_Type type)
 {
-	const Elf64_Ehdr *header = file_header(image);
+	uint64_t offset;
 
-	*n = header->e_phnum;
-	if (header->e_phentsize != sizeof(Elf64_Phdr))
+	if (!elf_view(image, address, size) || !elf_offset(image, address, &offset))
 		return NULL;
-	return elf_file_words(image, header->e_phoff, *n * sizeof(Elf64_Phdr));
+	return elf_file_table(image, offset, size, type);
+}
+
+Elf_Scn *elf_section_next(const struct elf_image *image, Elf_Scn *previous, GElf_Shdr *section)
+{
+	Elf_Scn *next = elf_nextscn(image->elf, previous);
+
+	return next && gelf_getshdr(next, section) ? next : NULL;
+}
+
+const char *elf_section_name(const struct elf_image *image, const GElf_Shdr *section)
+{
+	GElf_Shdr names;
+	const char *name;
+	size_t index;
+
+	/* What is compressed may be a thousand times as large. */
+	if (elf_getshdrstrndx(image->elf, &index) ||
+	    !gelf_getshdr(elf_getscn(image->elf, index), &names) || names.sh_flags & SHF_COMPRESSED)
+		return "";
+	name = elf_strptr(image->elf, index, section->sh_name);
+	return name ? name : "";
+}
+
+static int read_segment(struct elf_image *image, const GElf_Phdr *segment, struct error *err)
+{
+	struct elf_range range = {
+		.address = segment->p_vaddr,
+		.offset = segment->p_offset,
+		.size = segment->p_filesz,
+		.flags = segment->p_flags,
+	};
+
+	if (segment->p_type == PT_GNU_EH_FRAME && elf_file_view(image, range.offset, range.size))
+		image->eh_frame_hdr = range;
+	if (segment->p_type != PT_LOAD || !range.size)
+		return 0;
+	if (!elf_file_view(image, range.offset, range.size) ||
+	    range.address + range.size < range.address)
+		return error_set(err, -ENOEXEC,
+				 "%s: damaged ELF file: a segment lies outside of it; is it cut "
+				 "short?",
+				 image->path);
+	if (image->n_segments == ELF_SEGMENTS_MAX)
+		return error_set(err, -ENOEXEC, "%s: more than %d loaded segments", image->path,
+				 ELF_SEGMENTS_MAX);
+	image->segments[image->n_segments++] = range;
+	return 0;
 }
 
 static int read_segments(struct elf_image *image, struct error *err)
 {
+	GElf_Phdr segment;
 	size_t n;
-	const Elf64_Phdr *segments = elf_program_headers(image, &n);
+	int error = 0;
 
-	if (!segments)
+	/* libelf makes do with a part of the table. */
+	if (elf_getphdrnum(image->elf, &n) || n != file_header(image)->e_phnum)
 		return error_set(err, -ENOEXEC,
 				 "%s: damaged ELF file: its program headers lie outside of it",
 				 image->path);
-	for (size_t i = 0; i < n; i++) {
-		const Elf64_Phdr *segment = &segments[i];
-		struct elf_range range = {
-			.address = segment->p_vaddr,
-			.offset = segment->p_offset,
-			.size = segment->p_filesz,
-			.flags = segment->p_flags,
-		};
-
-		if (segment->p_type == PT_GNU_EH_FRAME &&
-		    elf_file_view(image, range.offset, range.size))
-			image->eh_frame_hdr = range;
-		if (segment->p_type != PT_LOAD || !range.size)
-			continue;
-		if (!elf_file_view(image, range.offset, range.size) ||
-		    range.address + range.size < range.address)
-			return error_set(err, -ENOEXEC,
-					 "%s: damaged ELF file: a segment lies outside of it; is "
-					 "it cut short?",
-					 image->path);
-		if (image->n_segments == ELF_SEGMENTS_MAX)
-			return error_set(err, -ENOEXEC, "%s: more than %d loaded segments",
-					 image->path, ELF_SEGMENTS_MAX);
-		image->segments[image->n_segments++] = range;
-	}
-	return 0;
+	for (size_t i = 0; !error && i < n && gelf_getphdr(image->elf, (int)i, &segment); i++)
+		error = read_segment(image, &segment, err);
+	return error;
 }
 
 static void read_build_id_note(struct elf_image *image, uint64_t offset, uint64_t size)
 {
-	const uint8_t *note = elf_file_view(image, offset, size);
-	const Elf64_Nhdr *header;
-	uint64_t name, next;
+	Elf_Data *notes = elf_file_table(image, offset, size, ELF_T_NHDR);
+	size_t next = 0, name, content;
+	GElf_Nhdr note;
 
-	if (!note || offset & 3)
-		return;
-	while (size >= sizeof(*header)) {
-		header = (const Elf64_Nhdr *)note;
-		name = sizeof(*header);
-		next = name + ((header->n_namesz + 3ULL) & ~3ULL) +
-		       ((header->n_descsz + 3ULL) & ~3ULL);
-		if (next > size)
-			return;
-		if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 &&
-		    !memcmp(note + name, "GNU", 4)) {
-			const uint8_t *id = note + name + 4;
-			size_t length = header->n_descsz < 20 ? header->n_descsz : 20;
+	while (notes && (next = gelf_getnote(notes, next, &note, &name, &content))) {
+		const uint8_t *data = notes->d_buf, *id = data + content;
+		size_t length = note.n_descsz < 20 ? note.n_descsz : 20;
 
-			for (size_t i = 0; i < length; i++) {
-				image->build_id[2 * i] = "0123456789abcdef"[id[i] >> 4];
-				image->build_id[2 * i + 1] = "0123456789abcdef"[id[i] & 15];
-			}
-			return;
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
+		    memcmp(data + name, "GNU", sizeof("GNU")) != 0)
+			continue;
+		for (size_t i = 0; i < length; i++) {
+			image->build_id[2 * i] = "0123456789abcdef"[id[i] >> 4];
+			image->build_id[2 * i + 1] = "0123456789abcdef"[id[i] & 15];
 		}
-		note += next;
-		size -= next;
+		return;
 	}
 }
 
 static void read_build_id(struct elf_image *image)
 {
-	const Elf64_Shdr *section;
-	size_t n;
-	const Elf64_Phdr *segments = elf_program_headers(image, &n);
+	unsigned int left = NOTES_MAX;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr section;
+	GElf_Phdr segment;
 
-	for (size_t i = 0; segments && i < n && !*image->build_id; i++)
-		if (segments[i].p_type == PT_NOTE)
-			read_build_id_note(image, segments[i].p_offset, segments[i].p_filesz);
+	for (int i = 0; left && !*image->build_id && gelf_getphdr(image->elf, i, &segment); i++) {
+		if (segment.p_type != PT_NOTE)
+			continue;
+		read_build_id_note(image, segment.p_offset, segment.p_filesz);
+		left--;
+	}
 	/* The program headers of a debug file may describe the other file. */
-	for (size_t i = 1; !*image->build_id && (section = elf_section(image, i)); i++)
-		if (section->sh_type == SHT_NOTE)
-			read_build_id_note(image, section->sh_offset, section->sh_size);
+	while (left && !*image->build_id && (scn = elf_section_next(image, scn, &section))) {
+		if (section.sh_type != SHT_NOTE)
+			continue;
+		read_build_id_note(image, section.sh_offset, section.sh_size);
+		left--;
+	}
 }
 
 static void find_eh_frame(struct elf_image *image)
 {
-	const Elf64_Shdr *section;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr section;
 
-	for (size_t i = 1; (section = elf_section(image, i)); i++) {
-		if (section->sh_type == SHT_NOBITS || !(section->sh_flags & SHF_ALLOC) ||
-		    strcmp(elf_section_name(image, section), ".eh_frame") != 0)
+	while ((scn = elf_section_next(image, scn, &section))) {
+		if (section.sh_type == SHT_NOBITS || !(section.sh_flags & SHF_ALLOC) ||
+		    strcmp(elf_section_name(image, &section), ".eh_frame") != 0)
 			continue;
-		if (elf_view(image, section->sh_addr, section->sh_size)) {
-			image->eh_frame.address = section->sh_addr;
-			image->eh_frame.offset = section->sh_offset;
-			image->eh_frame.size = section->sh_size;
+		if (elf_view(image, section.sh_addr, section.sh_size)) {
+			image->eh_frame.address = section.sh_addr;
+			image->eh_frame.offset = section.sh_offset;
+			image->eh_frame.size = section.sh_size;
 		}
 		return;
 	}
@@ -273,6 +280,41 @@ static int check_header(struct elf_image *image, struct error *err)
 		return error_set(err, -ENOEXEC, "%s: neither a program nor a shared library",
 				 image->path);
 	image->fixed = header->e_type == ET_EXEC;
+	return 0;
+}
+
+/*
+ * More than 65,279 sections are counted in the first section's header instead
+ * (gABI). No linked file has as many, and libelf takes hundreds of bytes for
+ * each, which a forged file would not have to contain.
+ */
+static int refuse_sections(const struct elf_image *image, struct error *err)
+{
+	const Elf64_Ehdr *header = file_header(image);
+	const void *first = elf_file_view(image, header->e_shoff, sizeof(Elf64_Shdr));
+	Elf64_Shdr section;
+
+	if (header->e_shnum || !header->e_shoff || !first)
+		return 0;
+	memcpy(&section, first, sizeof(section));
+	if (section.sh_size < SHN_LORESERVE)
+		return 0;
+	return error_set(err, -ENOEXEC, "%s: no program or shared library: it has %lu sections",
+			 image->path, (unsigned long)section.sh_size);
+}
+
+static int begin(struct elf_image *image, struct error *err)
+{
+	int error = refuse_sections(image, err);
+
+	if (error)
+		return error;
+	elf_version(EV_CURRENT);
+	/* It does not write there: what is begun with elf_memory() is for reading. */
+	image->elf = elf_memory((char *)image->data, image->size);
+	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF)
+		return error_set(err, -ENOEXEC, "%s: damaged ELF file: its header makes no sense",
+				 image->path);
 	return 0;
 }
 
@@ -313,6 +355,8 @@ static int open_image(const char *path, int (*segments)(struct elf_image *, stru
 	if (!error)
 		error = check_header(image, err);
 	if (!error)
+		error = begin(image, err);
+	if (!error)
 		error = segments(image, err);
 	if (error) {
 		elf_image_close(image);
@@ -348,6 +392,7 @@ void elf_image_close(struct elf_image *image)
 	unwind_table_free(image->unwind);
 	elf_tables_free(image);
 	elf_image_close(image->debug_file);
+	elf_end(image->elf);
 	if (image->data)
 		munmap((void *)image->data, image->size);
 	free(image->path);
@@ -356,14 +401,14 @@ void elf_image_close(struct elf_image *image)
 
 /* -- what to search ---------------------------------------------------------- */
 
-static bool holds_code(const struct elf_image *image, const Elf64_Shdr *section)
+static bool holds_code(const struct elf_image *image, const GElf_Shdr *section)
 {
 	(void)image;
 	return section->sh_flags & SHF_EXECINSTR;
 }
 
 /* Read-only data other than the tables for unwinding, which hold no strings. */
-static bool holds_constants(const struct elf_image *image, const Elf64_Shdr *section)
+static bool holds_constants(const struct elf_image *image, const GElf_Shdr *section)
 {
 	const char *name;
 
@@ -375,22 +420,23 @@ static bool holds_constants(const struct elf_image *image, const Elf64_Shdr *sec
 }
 
 static size_t section_ranges(const struct elf_image *image, struct elf_range *ranges, size_t max,
-			     bool (*wanted)(const struct elf_image *, const Elf64_Shdr *))
+			     bool (*wanted)(const struct elf_image *, const GElf_Shdr *))
 {
-	const Elf64_Shdr *section;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr section;
 	uint64_t offset;
 	size_t n = 0;
 
-	for (size_t i = 1; n < max && (section = elf_section(image, i)); i++) {
-		if (section->sh_type != SHT_PROGBITS || !(section->sh_flags & SHF_ALLOC) ||
-		    !section->sh_size || !wanted(image, section))
+	while (n < max && (scn = elf_section_next(image, scn, &section))) {
+		if (section.sh_type != SHT_PROGBITS || !(section.sh_flags & SHF_ALLOC) ||
+		    !section.sh_size || !wanted(image, &section))
 			continue;
 		/* Only what a segment agrees with: that is what gets mapped. */
-		if (!elf_view(image, section->sh_addr, section->sh_size) ||
-		    !elf_offset(image, section->sh_addr, &offset) || offset != section->sh_offset)
+		if (!elf_view(image, section.sh_addr, section.sh_size) ||
+		    !elf_offset(image, section.sh_addr, &offset) || offset != section.sh_offset)
 			continue;
 		ranges[n++] = (struct elf_range){
-			.address = section->sh_addr, .offset = offset, .size = section->sh_size};
+			.address = section.sh_addr, .offset = offset, .size = section.sh_size};
 	}
 	return n;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One ELF file, mapped read-only and looked at without trust: every access
- * goes through elf_view(), which gives NULL outside of the file. Addresses
+ * One ELF file, mapped read-only and looked at without trust: libelf reads
+ * its headers and tables; every other access goes through elf_view(), which
+ * gives NULL outside of the file. Addresses
  * are those that the file was linked for; elf_offset() turns them into the
  * file offsets that uprobes want. Works on files of any architecture, on any
  * machine that is little-endian itself.
@@ -44,6 +45,7 @@ struct elf_symbol {
 	bool defined;
 };
 
+struct Elf;
 struct arch;
 struct elf_table; /* a symbol table with its strings */
 
@@ -51,6 +53,7 @@ struct elf_image {
 	char *path; /* as it was opened: for messages */
 	const uint8_t *data;
 	uint64_t size;
+	struct Elf *elf; /* libelf's handle of @data */
 	const struct arch *arch;
 	bool fixed; /* linked for fixed addresses (ET_EXEC) */
 	char build_id[41];

@@ -3,6 +3,7 @@
 #include "elf_tables.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 #endif
 
 struct elf_table {
-	const Elf64_Sym *symbols;
+	Elf_Data *symbols;
 	size_t n;
 	const char *strings;
 	uint64_t strings_size;
@@ -30,19 +31,20 @@ struct dynamic {
 
 static bool symbol_get(const struct elf_table *table, uint32_t index, struct elf_symbol *symbol)
 {
-	const Elf64_Sym *entry = &table->symbols[index];
+	GElf_Sym entry;
 	uint64_t left;
 
-	if (entry->st_name >= table->strings_size)
+	if (!gelf_getsym(table->symbols, (int)index, &entry) ||
+	    entry.st_name >= table->strings_size)
 		return false;
-	left = table->strings_size - entry->st_name;
-	symbol->name = table->strings + entry->st_name;
+	left = table->strings_size - entry.st_name;
+	symbol->name = table->strings + entry.st_name;
 	if (!memchr(symbol->name, '\0', left))
 		return false;
-	symbol->address = entry->st_value;
-	symbol->size = entry->st_size;
-	symbol->function = ELF64_ST_TYPE(entry->st_info) == STT_FUNC;
-	symbol->defined = entry->st_shndx != SHN_UNDEF;
+	symbol->address = entry.st_value;
+	symbol->size = entry.st_size;
+	symbol->function = ELF64_ST_TYPE(entry.st_info) == STT_FUNC;
+	symbol->defined = entry.st_shndx != SHN_UNDEF;
 	return true;
 }
 
@@ -64,18 +66,25 @@ bool elf_dynamic_symbol(const struct elf_image *image, const char *name, struct 
 	return false;
 }
 
-static struct elf_table *new_table(const void *symbols, uint64_t size, const char *strings,
-				   uint64_t strings_size)
+/* How many entries of @size bytes a table has: libelf counts in ints. */
+static size_t count(const Elf_Data *table, size_t size)
+{
+	size_t n = table ? table->d_size / size : 0;
+
+	return n < INT_MAX ? n : INT_MAX;
+}
+
+static struct elf_table *new_table(Elf_Data *symbols, const char *strings, uint64_t strings_size)
 {
 	struct elf_table *table;
 
-	if (!symbols || !strings || size < sizeof(Elf64_Sym))
+	if (!count(symbols, sizeof(Elf64_Sym)) || !strings)
 		return NULL;
 	table = calloc(1, sizeof(*table));
 	if (!table)
 		return NULL;
 	table->symbols = symbols;
-	table->n = size / sizeof(Elf64_Sym) < UINT32_MAX ? size / sizeof(Elf64_Sym) : UINT32_MAX;
+	table->n = count(symbols, sizeof(Elf64_Sym));
 	table->strings = strings;
 	table->strings_size = strings_size;
 	return table;
@@ -83,18 +92,18 @@ static struct elf_table *new_table(const void *symbols, uint64_t size, const cha
 
 struct elf_table *elf_symtab(const struct elf_image *image)
 {
-	const Elf64_Shdr *section, *strings;
+	GElf_Shdr section, strings;
+	Elf_Scn *scn = NULL;
 
-	for (size_t i = 1; (section = elf_section(image, i)); i++) {
-		if (section->sh_type != SHT_SYMTAB)
+	while ((scn = elf_section_next(image, scn, &section))) {
+		if (section.sh_type != SHT_SYMTAB)
 			continue;
-		strings = elf_section(image, section->sh_link);
-		if (!strings || strings->sh_type != SHT_STRTAB)
+		if (!gelf_getshdr(elf_getscn(image->elf, section.sh_link), &strings) ||
+		    strings.sh_type != SHT_STRTAB)
 			return NULL;
-		return new_table(elf_file_words(image, section->sh_offset, section->sh_size),
-				 section->sh_size,
-				 elf_file_view(image, strings->sh_offset, strings->sh_size),
-				 strings->sh_size);
+		return new_table(
+			elf_file_table(image, section.sh_offset, section.sh_size, ELF_T_SYM),
+			elf_file_view(image, strings.sh_offset, strings.sh_size), strings.sh_size);
 	}
 	return NULL;
 }
@@ -103,11 +112,12 @@ struct elf_table *elf_symtab(const struct elf_image *image)
  * and without one the string table, which every linker puts right behind. */
 static uint64_t dynamic_symbols_size(const struct elf_image *image, const struct dynamic *dynamic)
 {
-	const Elf64_Shdr *section;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr section;
 
-	for (size_t i = 1; (section = elf_section(image, i)); i++)
-		if (section->sh_type == SHT_DYNSYM && section->sh_addr == dynamic->symbols)
-			return section->sh_size;
+	while ((scn = elf_section_next(image, scn, &section)))
+		if (section.sh_type == SHT_DYNSYM && section.sh_addr == dynamic->symbols)
+			return section.sh_size;
 	return dynamic->strings > dynamic->symbols ? dynamic->strings - dynamic->symbols : 0;
 }
 
@@ -115,60 +125,60 @@ static void load_dynamic_symbols(struct elf_image *image, const struct dynamic *
 {
 	uint64_t size = dynamic_symbols_size(image, dynamic);
 
-	image->dynamic_symbols = new_table(elf_words(image, dynamic->symbols, size), size,
-					   elf_view(image, dynamic->strings, dynamic->strings_size),
-					   dynamic->strings_size);
+	image->dynamic_symbols = new_table(
+		elf_address_table(image, dynamic->symbols, size, ELF_T_SYM),
+		elf_view(image, dynamic->strings, dynamic->strings_size), dynamic->strings_size);
 }
 
 /* -- relocations --------------------------------------------------------------- */
 
+static void set_dynamic(struct dynamic *dynamic, const GElf_Dyn *entry)
+{
+	uint64_t value = entry->d_un.d_val;
+
+	switch (entry->d_tag) {
+	case DT_RELA:
+		dynamic->rela = value;
+		break;
+	case DT_RELASZ:
+		dynamic->rela_size = value;
+		break;
+	case DT_JMPREL:
+		dynamic->plt = value;
+		break;
+	case DT_PLTRELSZ:
+		dynamic->plt_size = value;
+		break;
+	case DT_RELR:
+		dynamic->relr = value;
+		break;
+	case DT_RELRSZ:
+		dynamic->relr_size = value;
+		break;
+	case DT_SYMTAB:
+		dynamic->symbols = value;
+		break;
+	case DT_STRTAB:
+		dynamic->strings = value;
+		break;
+	case DT_STRSZ:
+		dynamic->strings_size = value;
+		break;
+	}
+}
+
 static void read_dynamic(const struct elf_image *image, struct dynamic *dynamic)
 {
-	size_t n_segments;
-	const Elf64_Phdr *segments = elf_program_headers(image, &n_segments);
+	GElf_Phdr segment;
+	Elf_Data *table = NULL;
+	GElf_Dyn entry;
 
-	for (size_t i = 0; segments && i < n_segments; i++) {
-		const Elf64_Dyn *entry =
-			elf_file_words(image, segments[i].p_offset, segments[i].p_filesz);
-		size_t n = segments[i].p_filesz / sizeof(*entry);
-
-		if (segments[i].p_type != PT_DYNAMIC || !entry)
-			continue;
-		for (; n && entry->d_tag != DT_NULL; n--, entry++) {
-			uint64_t value = entry->d_un.d_val;
-
-			switch (entry->d_tag) {
-			case DT_RELA:
-				dynamic->rela = value;
-				break;
-			case DT_RELASZ:
-				dynamic->rela_size = value;
-				break;
-			case DT_JMPREL:
-				dynamic->plt = value;
-				break;
-			case DT_PLTRELSZ:
-				dynamic->plt_size = value;
-				break;
-			case DT_RELR:
-				dynamic->relr = value;
-				break;
-			case DT_RELRSZ:
-				dynamic->relr_size = value;
-				break;
-			case DT_SYMTAB:
-				dynamic->symbols = value;
-				break;
-			case DT_STRTAB:
-				dynamic->strings = value;
-				break;
-			case DT_STRSZ:
-				dynamic->strings_size = value;
-				break;
-			}
-		}
-		return;
-	}
+	for (int i = 0; !table && gelf_getphdr(image->elf, i, &segment); i++)
+		if (segment.p_type == PT_DYNAMIC)
+			table = elf_file_table(image, segment.p_offset, segment.p_filesz,
+					       ELF_T_DYN);
+	for (int i = 0; table && gelf_getdyn(table, i, &entry) && entry.d_tag != DT_NULL; i++)
+		set_dynamic(dynamic, &entry);
 }
 
 /*
@@ -218,7 +228,7 @@ static bool is_symbolic(const struct arch *arch, uint32_t type)
 	return false;
 }
 
-static void rela_add(struct elf_image *image, const Elf64_Rela *rela)
+static void rela_add(struct elf_image *image, const GElf_Rela *rela)
 {
 	struct elf_pointer pointer = {.slot = rela->r_offset};
 	uint32_t index = ELF64_R_SYM(rela->r_info);
@@ -236,6 +246,15 @@ static void rela_add(struct elf_image *image, const Elf64_Rela *rela)
 		return;
 	}
 	image->pointers[image->n_pointers++] = pointer;
+}
+
+static void rela_read(struct elf_image *image, Elf_Data *table, size_t n)
+{
+	GElf_Rela rela;
+
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getrela(table, (int)i, &rela))
+			rela_add(image, &rela);
 }
 
 static int compare_slots(const void *a, const void *b)
@@ -258,11 +277,10 @@ static void sort_pointers(struct elf_image *image)
 
 static int load_pointers(struct elf_image *image, const struct dynamic *dynamic, struct error *err)
 {
-	const Elf64_Rela *rela = (const void *)elf_words(image, dynamic->rela, dynamic->rela_size);
-	const Elf64_Rela *plt = (const void *)elf_words(image, dynamic->plt, dynamic->plt_size);
+	Elf_Data *rela = elf_address_table(image, dynamic->rela, dynamic->rela_size, ELF_T_RELA);
+	Elf_Data *plt = elf_address_table(image, dynamic->plt, dynamic->plt_size, ELF_T_RELA);
 	const uint64_t *relr = elf_words(image, dynamic->relr, dynamic->relr_size);
-	size_t n_rela = rela ? dynamic->rela_size / sizeof(*rela) : 0;
-	size_t n_plt = plt ? dynamic->plt_size / sizeof(*plt) : 0;
+	size_t n_rela = count(rela, sizeof(Elf64_Rela)), n_plt = count(plt, sizeof(Elf64_Rela));
 	size_t n_relr = relr ? dynamic->relr_size / sizeof(*relr) : 0;
 	size_t relr_max = relr_count(relr, n_relr);
 	size_t total;
@@ -278,10 +296,8 @@ static int load_pointers(struct elf_image *image, const struct dynamic *dynamic,
 	if (!image->pointers)
 		return error_set(err, -ENOMEM, "%s: out of memory for %zu relocations", image->path,
 				 total);
-	for (size_t i = 0; i < n_rela; i++)
-		rela_add(image, &rela[i]);
-	for (size_t i = 0; i < n_plt; i++)
-		rela_add(image, &plt[i]);
+	rela_read(image, rela, n_rela);
+	rela_read(image, plt, n_plt);
 	relr_read(image, relr, n_relr, image->n_pointers + relr_max);
 	sort_pointers(image);
 	return 0;

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Read and evaluated here, and not by libdw, which trusts what is in a file
+ * (execute_cfi() in libdw/cfi.c of elfutils 0.188, and of its repository in
+ * 2023). A rule for register 80,000,000 makes it take and fill 610 MB, and
+ * each DW_CFA_remember_state behind it 610 MB more: a file of 600 bytes takes
+ * all memory. A program that ends with DW_CFA_advance_loc1 is read beyond its
+ * end, where the file may end, too. Nor does it tell where an FDE begins and
+ * ends, so that half of this would be needed beside it.
+ */
 #include "unwind.h"
 
 #include <errno.h>

@@ -64,7 +64,14 @@ $(O)/tests/fuzz/%: tests/fuzz/%.c $(O)/fuzz/libopprobe.a
 		-fsanitize=fuzzer $(FUZZ_CHECKS) \
 		-o $@ $< $(O)/fuzz/libopprobe.a $(LIB_LIBS)
 
-fuzz: $(FUZZ_PROGRAMS)
+# A whole runtime to begin with: too large to be kept.
+FUZZ_RUNTIME := $(O)/tests/fuzz/fuzz_elf.seeds/runtime
+$(FUZZ_RUNTIME): tests/unit/fake_runtime.cc
+	$(say) CXX $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -Os -fPIC -shared -fvisibility=hidden -s -Wl,-z,noseparate-code -o $@ $<
+
+fuzz: $(FUZZ_PROGRAMS) $(FUZZ_RUNTIME)
 	$(Q)tests/run-fuzz $(FUZZ_SECONDS) $(FUZZ_PROGRAMS)
 
 .PHONY: FORCE
@@ -72,7 +79,7 @@ FORCE:
 
 # -- the first tier: for everyone, after every change -------------------------------
 
-test: $(PROGRAM) $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS)
+test: $(PROGRAM) $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(FUZZ_RUNTIME)
 	$(Q)tests/run-unit $(UNIT_PROGRAMS)
 	$(Q)tests/run-fuzz 0 $(FUZZ_PROGRAMS)
 

@@ -47,11 +47,11 @@ CFLAGS_ALL = -std=gnu11 $(OPTIMISE) $(WARNINGS) $(CFLAGS) $(LIB_CFLAGS)
 LIB_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIB_LIBS   = $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) $(PFM_LIBS) -lm -lpthread
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/$(BPF_ARCH) -Ibpf \
-	-Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) \
+	-Wall -Wextra -Wno-unused-parameter -Wno-unused-function $(if $(WERROR),-Werror) \
 	$(if $(SYSROOT),-isystem $(SYSROOT)/usr/include)
 
 SOURCES := $(sort $(wildcard user/*.c user/*/*.c user/*/*/*.c))
-ASSEMBLY := $(wildcard user/*/*.S)
+ASSEMBLY := $(wildcard user/*/*.S user/*/*/*.S)
 OBJECTS := $(SOURCES:%.c=$(O)/%.o) $(ASSEMBLY:%.S=$(O)/%.o)
 LIB_OBJECTS := $(filter-out $(O)/user/main.o,$(OBJECTS))
 LIBRARY := $(O)/libopprobe.a
@@ -78,14 +78,22 @@ $(O)/user/%.o: user/%.S | needs
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -c -o $@ $<
 
-# The skeleton is made from the BPF object; the room that loads it waits for it.
-$(patsubst %.c,$(O)/%.o,$(filter user/collect/%,$(SOURCES))): $(SKELETON)
+# The skeleton is made from the BPF object; the rooms that include it wait for it.
+$(patsubst %.c,$(O)/%.o,$(filter user/collect/% user/runtime/%,$(SOURCES))): $(SKELETON)
 
-$(O)/opprobe.bpf.o: $(wildcard bpf/*.c bpf/*.h vmlinux/$(BPF_ARCH)/*.h) | needs
-	$(say) BPF $@
+# One object for what belongs to no runtime and one for each runtime, linked.
+BPF_SOURCES := bpf/core.bpf.c $(wildcard bpf/*/*.bpf.c)
+BPF_OBJECTS := $(BPF_SOURCES:%.c=$(O)/%.o)
+
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/*/*.h vmlinux/$(BPF_ARCH)/*.h) | needs
+	$(say) BPF $<
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@.tmp bpf/opprobe.bpf.c
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@.tmp $<
 	$(Q)$(STRIP_BPF) -g $@.tmp && mv $@.tmp $@
+
+$(O)/opprobe.bpf.o: $(BPF_OBJECTS)
+	$(say) LINK $@
+	$(Q)$(BPFTOOL) gen object $@.tmp $^ && mv $@.tmp $@
 
 $(SKELETON): $(O)/opprobe.bpf.o
 	$(say) SKEL $@

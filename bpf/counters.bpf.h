@@ -10,7 +10,7 @@
 
 #include "settings.bpf.h"
 
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(__u32));

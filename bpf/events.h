@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The records that cross the ring buffer, and the settings that cross the
- * other way: the only header that both sides share. Fixed widths, sizes
- * asserted. All times are nanoseconds of CLOCK_MONOTONIC, all pointers are
+ * other way: with ort/layout.h the only headers that both sides share. Fixed
+ * widths, sizes asserted. All times are nanoseconds of CLOCK_MONOTONIC, all pointers are
  * the target's.
  */
 #ifndef OPPROBE_EVENTS_H
@@ -12,19 +12,20 @@
 #include <linux/types.h>
 #endif
 
-#define COUNTERS_MAX 16	  /* events per capture */
-#define DEPTH_MAX    16	  /* operators open at once on a thread */
-#define NAME_BYTES   1024 /* of a node's name: whole up to this length */
-#define WORD_BYTES   128  /* of an op type, a domain, a provider */
-#define KEYS_MAX     8	  /* distinct parallel sections of one operator execution */
-#define WINDOWS_MAX  16	  /* ranges of runs to record */
-#define SIGHT_BYTES  256  /* of the first argument's object, for calibration */
-#define SHAPE_VALUES 32	  /* inputs and outputs of an operator; with more, no shapes */
-#define SHAPE_RANK   8	  /* dimensions of a tensor; with more, no shapes */
-#define TENSOR_WORDS 24	  /* of a tensor's object, for the search of its layout */
-#define NO_ID	     0xffffffffU
-#define NO_SLOT	     0xffffffffU
-#define NO_SHAPES    0xffffffffffffffffULL
+#define COUNTERS_MAX  16   /* events per capture */
+#define DEPTH_MAX     16   /* operators open at once on a thread */
+#define NAME_BYTES    1024 /* of a node's name: whole up to this length */
+#define WORD_BYTES    128  /* of an op type, a domain, a provider */
+#define KEYS_MAX      8	   /* distinct parallel sections of one operator execution */
+#define WINDOWS_MAX   16   /* ranges of runs to record */
+#define SIGHT_BYTES   256  /* of the first argument's object, for calibration */
+#define SHAPE_VALUES  32   /* inputs and outputs of an operator; with more, no shapes */
+#define SHAPE_RANK    8	   /* dimensions of a tensor; with more, no shapes */
+#define TENSOR_WORDS  24   /* of a tensor's object, for the search of its layout */
+#define INSTANCES_MAX 64   /* locations that are probed at once: runtimes in processes */
+#define NO_ID	      0xffffffffU
+#define NO_SLOT	      0xffffffffU
+#define NO_SHAPES     0xffffffffffffffffULL
 
 /* How a counter is read in the kernel. */
 enum counter_source {
@@ -38,63 +39,43 @@ enum counter_source {
 	COUNTER_MIGRATIONS,    /* task_struct se.nr_migrations */
 };
 
-/* How the runtime's C++ library lays out a std::string. */
-enum string_abi {
-	STRING_CXX11,  /* libstdc++: {pointer, length, 16 bytes in place or capacity} */
-	STRING_COW,    /* libstdc++ before 5: {pointer}, length 24 bytes before the data */
-	STRING_LIBCXX, /* libc++: bit 0 of the first byte tells long from short */
-};
-
 /*
- * Where an operator's names lie, as offsets in bytes; found and proven on the
- * live process by the runtime's calibrate(). Written by user space once,
- * `proven` last; until then the BPF side sends sightings.
+ * What a site tells its program, as the cookie of its link: the runtime's own
+ * value, how far the stack pointer there is below the one at the function's
+ * first instruction, and whose it is of the locations that are probed.
  */
-struct layout {
-	__u32 proven;
-	__u32 string_abi; /* enum string_abi */
-	__u32 session;	  /* in the context: SessionState* */
-	__u32 kernels;	  /* in SessionState: vector of OpKernel* */
-	__u32 info;	  /* in OpKernel: OpKernelInfo* */
-	__u32 node;	  /* in OpKernelInfo: Node* */
-	__u32 definition; /* in OpKernelInfo: KernelDef* */
-	__u32 index;	  /* in Node: its index, 8 bytes */
-	__u32 name;	  /* in Node: the three strings */
-	__u32 op_type;
-	__u32 domain;
-	__u32 provider; /* in KernelDef: string */
-};
+#define COOKIE_DEPTH_MAX 0xfffffe
 
-/*
- * Where the shapes of an operator's values lie: classes by the address of
- * their vtable in the process, offsets in bytes. Written by user space, which
- * begins with a guess and proves it, or another, by what the BPF side finds
- * with it; `epoch` is stored last and changes with each guess.
- */
-struct shape_layout {
-	__u32 epoch; /* 0: shapes are not read */
-	__u32 proven;
-	__u64 context_class;	/* OpKernelContextInternal */
-	__u64 tensor_class;	/* of the type of values that are tensors */
-	__u64 definition_class; /* ValueInfoProto, in NodeArg */
-	__u32 info;		/* in OpKernel: OpKernelInfo* */
-	__u32 node;		/* in OpKernelInfo: Node* */
-	__u32 constants;	/* in OpKernelInfo: map of the session's constants */
-	__u32 stride;		/* from value to value of a frame */
-	__u32 dims;		/* in Tensor: its shape */
-	__u32 element;		/* in Tensor: its element type */
-};
+static inline __u64 cookie_make(__u32 value, __s32 depth, __u32 instance)
+{
+	__u64 known = depth >= 0 && depth <= COOKIE_DEPTH_MAX ? depth + 1 : 0;
 
-/*
- * From the stack pointer at a probe point up to the one at the first
- * instruction of its function, per function of the role (ONNX Runtime up to
- * 1.13 has two). Known: an exit must find exactly the frame of its entry.
- */
-struct stack_depths {
-	__s32 enter;
-	__s32 exit;
-	__u8 known;
-};
+	return value | known << 32 | (__u64)instance << 56;
+}
+
+static inline __u32 cookie_value(__u64 cookie)
+{
+	return cookie;
+}
+
+/* Bytes, 0 where they are not known. */
+static inline __u32 cookie_depth(__u64 cookie)
+{
+	__u32 known = cookie >> 32 & 0xffffff;
+
+	return known - (known > 0);
+}
+
+/* Known: an exit must find exactly the frame of its entry. */
+static inline __u32 cookie_depth_known(__u64 cookie)
+{
+	return (cookie >> 32 & 0xffffff) != 0;
+}
+
+static inline __u32 cookie_instance(__u64 cookie)
+{
+	return cookie >> 56;
+}
 
 enum record_type {
 	RECORD_OPERATOR = 1,	/* an operator ended */
@@ -122,9 +103,9 @@ enum record_flags {
  */
 struct operator_record {
 	__u8 type;
+	__u8 instance;
 	__u8 flags;
-	__u8 depth; /* 0: directly in a run */
-	__u8 pad;
+	__u8 depth;    /* 0: directly in a run */
 	__u16 cpu;     /* at its end */
 	__u16 counted; /* bit i: values[i] was counted for all of it */
 	__u32 tid;
@@ -141,13 +122,13 @@ _Static_assert(sizeof(struct operator_record) == 40, "operator_record");
 /* A top-level run ended; values[] as in struct operator_record. */
 struct run_record {
 	__u8 type;
-	__u8 flags;
+	__u8 instance;
 	__u16 counted;
 	__u32 tid;
 	__u32 run;
-	__u32 pad;
-	__u64 owner;   /* InferenceSession* */
-	__u64 session; /* SessionState* of its first operator, or 0 */
+	__u32 flags;
+	__u64 owner;   /* the object that it is a run of, or 0 */
+	__u64 session; /* of its first operator, or 0 */
 	__u64 start;
 	__u64 end;
 	__u64 values[];
@@ -155,21 +136,29 @@ struct run_record {
 
 _Static_assert(sizeof(struct run_record) == 48, "run_record");
 
+/* What an operator is known by while its session lives. */
+struct operator_key {
+	__u64 session; /* the object that it belongs to, or 0 where index alone tells */
+	__u64 index;   /* in the session, or an address of its own */
+	__u32 instance;
+	__u32 pad;
+};
+
 /* What an operator is, beside its strings. */
 struct identity {
+	struct operator_key key;
+	__u64 root;  /* session of the outermost operator open on the thread */
+	__u64 owner; /* of the open run, or 0 */
 	__u32 id;
 	__u32 tid;
-	__u64 session;	  /* SessionState*, or 0 where kernels are known by address */
-	__u64 index;	  /* node index, or OpKernel* where session is 0 */
-	__u64 root;	  /* session of the outermost operator open on the thread */
-	__u64 owner;	  /* InferenceSession* of the open run, or 0 */
 	__u32 generation; /* sessions destroyed before */
 	__u32 pad;
 };
 
 struct sighting_record {
 	__u8 type;
-	__u8 pad[7];
+	__u8 instance;
+	__u8 pad[6];
 	struct identity identity;
 	__u64 context; /* the probe's first argument: what memory[] was read from */
 	__u8 memory[SIGHT_BYTES];
@@ -178,8 +167,9 @@ struct sighting_record {
 /* Lengths are those in the target; a longer string was cut to its array. */
 struct strings_record {
 	__u8 type;
+	__u8 instance;
 	__u8 verified; /* the node found has the index that was asked for */
-	__u8 pad[6];
+	__u8 pad[5];
 	struct identity identity;
 	__u64 node_index;
 	__u32 name_length, op_type_length, domain_length, provider_length;
@@ -189,9 +179,9 @@ struct strings_record {
 	char name[NAME_BYTES];
 };
 
-_Static_assert(sizeof(struct identity) == 48, "identity");
-_Static_assert(sizeof(struct sighting_record) == 64 + SIGHT_BYTES, "sighting_record");
-_Static_assert(sizeof(struct strings_record) == 80 + 3 * WORD_BYTES + NAME_BYTES, "strings_record");
+_Static_assert(sizeof(struct identity) == 56, "identity");
+_Static_assert(sizeof(struct sighting_record) == 72 + SIGHT_BYTES, "sighting_record");
+_Static_assert(sizeof(struct strings_record) == 88 + 3 * WORD_BYTES + NAME_BYTES, "strings_record");
 
 /* One input or output of an operator. */
 struct shape_value {
@@ -205,16 +195,18 @@ struct shape_value {
 /* Sent up to its last value. */
 struct shapes_record {
 	__u8 type;
+	__u8 instance;
 	__u8 n_inputs;
 	__u8 n_values;
 	__u8 verified; /* the kernel found is the operator's */
+	__u8 pad[3];
 	__u32 number;
 	__u32 id;	   /* of the operator */
 	__u32 epoch;	   /* of the layout that it was read with */
 	__u32 constants;   /* bit i: input i is a constant of the session */
 	__u32 definitions; /* in Node: the vectors of its inputs' and outputs' NodeArg* */
-	__u64 session;	   /* as in struct identity */
-	__u64 index;
+	__u32 pad2;
+	struct operator_key key;
 	__u64 kernel;
 	__u64 node;
 	__u64 tensor_at; /* where the last tensor was; 0: none, or the layout is proven */
@@ -223,21 +215,38 @@ struct shapes_record {
 };
 
 _Static_assert(sizeof(struct shape_value) == 96, "shape_value");
-_Static_assert(sizeof(struct shapes_record) == 64 + 8 * TENSOR_WORDS + 96 * SHAPE_VALUES,
+_Static_assert(sizeof(struct shapes_record) == 80 + 8 * TENSOR_WORDS + 96 * SHAPE_VALUES,
 	       "shapes_record");
 
 struct session_end_record {
 	__u8 type;
-	__u8 pad[3];
+	__u8 instance;
+	__u8 pad[2];
 	__u32 tid;
-	__u64 owner; /* InferenceSession* */
+	__u64 owner;
 };
 
 struct thread_record {
 	__u8 type;
 	__u8 pad[3];
 	__u32 tid;
+	__u32 pid;
 	char comm[16];
+};
+
+/* Of one location that is probed: a runtime in a process. */
+struct instance {
+	__u32 generation; /* sessions destroyed so far; counted by the programs */
+	/* Written by user space: no end of a session can be seen, so that what is known of
+	 * operators holds for one run. */
+	__u32 forget_each_run;
+};
+
+/* Without cookies (before 5.15) a program asks for its site's by where it is. */
+struct site_key {
+	__u64 address;
+	__u32 pid;
+	__u32 pad;
 };
 
 enum number_kind {

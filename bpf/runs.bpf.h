@@ -17,21 +17,29 @@ struct open_run {
 	__u64 sp; /* 0: none open */
 	__u64 owner;
 	__u32 run;
-	__u32 on; /* its operators are recorded */
+	__u32 pid; /* stacks of different processes have the same addresses */
+	__u32 on;  /* its operators are recorded */
+	__u32 pad;
 };
 
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, RUN_PLACES);
 	__type(key, __u32);
 	__type(value, struct open_run);
 } open_runs SEC(".maps");
 
+struct context_key {
+	__u64 context;
+	__u32 pid;
+	__u32 pad;
+};
+
 /* context → index into open_runs, as found last; checked at each use. */
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
-	__type(key, __u64);
+	__type(key, struct context_key);
 	__type(value, __u32);
 } context_places SEC(".maps");
 
@@ -56,30 +64,33 @@ static __always_inline __u32 run_is_on(__u32 run)
 	return 0;
 }
 
-static __always_inline bool holds_context(const struct open_run *open, __u64 context)
+static __always_inline bool holds_context(const struct open_run *open,
+					  const struct context_key *key)
 {
-	return open && open->sp > context && open->sp - context < RUN_STACK;
+	return open && open->sp > key->context && open->sp - key->context < RUN_STACK &&
+	       open->pid == key->pid;
 }
 
 /* The open run on whose stack @context lies; NULL if none does. */
-static __noinline struct open_run *run_of_context(__u64 context)
+static __noinline struct open_run *run_of_context(__u64 context, __u32 pid)
 {
+	struct context_key key = {.context = context, .pid = pid};
 	struct open_run *open;
 	__u32 *known, place;
 
-	known = bpf_map_lookup_elem(&context_places, &context);
+	known = bpf_map_lookup_elem(&context_places, &key);
 	if (known) {
 		place = *known;
 		open = bpf_map_lookup_elem(&open_runs, &place);
-		if (holds_context(open, context))
+		if (holds_context(open, &key))
 			return open;
 	}
 	for (__u32 i = 0; i < RUN_PLACES; i++) {
 		place = i;
 		open = bpf_map_lookup_elem(&open_runs, &place);
-		if (!holds_context(open, context))
+		if (!holds_context(open, &key))
 			continue;
-		bpf_map_update_elem(&context_places, &context, &place, BPF_ANY);
+		bpf_map_update_elem(&context_places, &key, &place, BPF_ANY);
 		return open;
 	}
 	return NULL;

@@ -3,41 +3,45 @@
  * Settings: filled by user space between open and load, so that the verifier
  * removes what is switched off; and the few words that both sides share while
  * the programs run.
+ *
+ * Every object of bpf/ includes this; core.bpf.c defines what the others, one
+ * per runtime, refer to, and bpftool links them into one object.
  */
 #ifndef OPPROBE_SETTINGS_BPF_H
 #define OPPROBE_SETTINGS_BPF_H
 
 #include "events.h"
 
-const volatile __u32 target_tgid = 0;
-/* The pid namespace in which target_tgid and all tids count; 0 for the initial one. */
-const volatile __u64 pidns_dev = 0;
-const volatile __u64 pidns_ino = 0;
+#ifdef OPPROBE_CORE
+#define SHARED
+#else
+#define SHARED extern
+#endif
+
+/* The pid namespace in which pids and tids count; 0 for the initial one. */
+SHARED const volatile __u64 pidns_dev;
+SHARED const volatile __u64 pidns_ino;
 /* Kernels from 5.11 on keep state with the task itself; older ones in a hash. */
-const volatile bool use_task_storage = false;
-/* No end of a session can be seen: what is known of operators holds for one run. */
-const volatile bool forget_each_run = false;
+SHARED const volatile bool use_task_storage;
+/* Kernels from 5.15 on hand a site's cookie to its program; others have a hash. */
+SHARED const volatile bool use_cookies;
 /* Only operators of the runs in windows[] are recorded. */
-const volatile bool selective = false;
+SHARED const volatile bool selective;
 /* Runs are seen: the run sites are probed. */
-const volatile bool with_runs = false;
+SHARED const volatile bool with_runs;
 /* Work of other threads is attributed: the task sites are probed. */
-const volatile bool with_work = false;
+SHARED const volatile bool with_work;
 /* The shapes of operators' values are read. */
-const volatile bool with_shapes = false;
-const volatile __u32 n_counters = 0;
-const volatile __u8 counter_source[COUNTERS_MAX] = {};
+SHARED const volatile bool with_shapes;
+SHARED const volatile __u32 n_counters;
+SHARED const volatile __u8 counter_source[COUNTERS_MAX];
 
-const volatile struct stack_depths op_stack[2] = {};
-
-__u32 counting_runs;		    /* entries of runs count; written by user space */
-__u32 recording;		    /* entries of operators count; likewise */
-struct layout layout;		    /* written by user space when proven */
-struct shape_layout shape_layout;   /* with `with_shapes`; written by user space */
-struct window windows[WINDOWS_MAX]; /* with `selective`; written by user space */
-__u32 generation;		    /* sessions destroyed so far */
-struct losses losses;
-__u32 self_test_hits;
+SHARED __u32 counting_runs;		   /* entries of runs count; written by user space */
+SHARED __u32 recording;			   /* entries of operators count; likewise */
+SHARED struct window windows[WINDOWS_MAX]; /* with `selective`; likewise */
+SHARED struct instance instances[INSTANCES_MAX];
+SHARED struct losses losses;
+SHARED __u32 next_number[NUMBER_KINDS];
 
 /*
  * Numbers that are given once, of each kind: a number is whose insertion of it
@@ -49,14 +53,12 @@ struct number {
 	__u32 value;
 };
 
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, struct number);
 	__type(value, __u8);
 } numbers SEC(".maps");
-
-__u32 next_number[NUMBER_KINDS];
 
 static __noinline __u32 take_number(__u32 kind)
 {
@@ -74,6 +76,11 @@ static __noinline __u32 take_number(__u32 kind)
 		number.value++;
 	}
 	return NO_ID;
+}
+
+static __always_inline struct instance *instance_of(__u32 number)
+{
+	return &instances[number & (INSTANCES_MAX - 1)];
 }
 
 #endif

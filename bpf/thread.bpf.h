@@ -8,11 +8,13 @@
 
 #include "counters.bpf.h"
 
+#define PRIVATE_WORDS 4	   /* of a thread's state, for the runtime's own use */
+#define SCRATCH_BYTES 4096 /* likewise, with `with_shapes`; nothing stays in it */
+
 struct frame {
-	__u64 sp; /* at the function's first instruction, see stack_depths */
+	__u64 sp; /* at the function's first instruction, see cookie_depth() */
 	__u64 start;
-	__u64 session; /* SessionState*, or 0 */
-	__u64 index;   /* of the node, or its kernel; with `with_shapes` only */
+	struct operator_key key;
 	__u32 id;
 	__u32 run;
 	__u16 cpu;
@@ -22,62 +24,41 @@ struct frame {
 	struct reading reading;
 };
 
-/* An operator's values, as numbers of values of its session; kept by its id. */
-struct operator_values {
-	__u64 kernel;
-	__u64 node;
-	__u32 epoch;
-	__u32 constants;   /* bit i: input i is a constant of the session */
-	__u32 definitions; /* 0: not known, the outputs may be more than are */
-	__u8 n_inputs;
-	__u8 n_values;
-	__u8 verified;
-	__u8 unreadable; /* too many, or not found */
-	__s32 numbers[2 * SHAPE_VALUES];
-};
-
-/* With `with_shapes`: scratch. */
-struct shapes_scratch {
-	__u64 context[8]; /* OpKernelContext */
-	__u64 tensor[16];
-	struct operator_values fresh;
-	__u64 entry; /* of the map of constants */
-	__u32 input; /* that it is searched for */
-	struct shapes_record record;
-};
-
 struct thread_state {
 	__u32 tid;  /* 0: never seen */
+	__u32 pid;  /* of its process */
 	__u32 slot; /* of its perf events, NO_SLOT if it has none yet */
 	__u32 depth;
 	__u32 run;	 /* NO_ID: none open */
+	__u32 run_on;	 /* the open run's operators are recorded */
 	__u32 run_place; /* index into open_runs plus 1, 0: none yet */
+	__u32 run_instance;
 	__u64 run_sp;
 	__u64 run_inside; /* highest entry of a run inside it, 0: none; its frame is below */
 	__u64 run_start;
 	__u64 run_owner;
-	__u64 run_session; /* SessionState* of its operators, 0: none seen yet */
-	__u64 run_context; /* that it was read from */
+	__u64 run_session; /* of its operators, 0: none seen yet */
 	struct reading run_reading;
 	__u64 task_key; /* of the open task, 0 if it is the launcher's own */
 	__u64 task_sp;
 	__u64 task_start;
 	__u32 task_depth;
-	__u32 run_on; /* the open run's operators are recorded */
+	__u32 pad;
+	__u64 private[PRIVATE_WORDS]; /* zeroed where a run begins */
 	struct reading task_reading;
-	struct reading now; /* scratch: 512 bytes of BPF stack are too few */
+	struct reading now; /* at an exit: 512 bytes of BPF stack are too few */
 	struct frame frames[DEPTH_MAX];
-	struct shapes_scratch shapes;
+	__u64 scratch[SCRATCH_BYTES / 8];
 };
 
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct thread_state);
 } thread_storage SEC(".maps");
 
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
 	__type(key, __u32);
@@ -85,7 +66,7 @@ struct {
 } thread_table SEC(".maps");
 
 /* A value to create entries of thread_table from: too large for the stack. */
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
@@ -93,14 +74,14 @@ struct {
 } thread_template SEC(".maps");
 
 /* tid → slot of its perf events; written by user space. */
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
 	__type(key, __u32);
 	__type(value, __u32);
 } slots SEC(".maps");
 
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 8 * 1024 * 1024); /* resized before the load */
 } ring SEC(".maps");
@@ -129,71 +110,139 @@ static __always_inline void record_submit_now(void *record)
 	bpf_ringbuf_submit(record, BPF_RB_FORCE_WAKEUP);
 }
 
-/* The current tid if the current process is the target, else 0. */
-static __always_inline __u32 current_tid(void)
-{
-	__u64 both;
+/* The processes that are recorded, by pid; written by user space. */
+SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, INSTANCES_MAX);
+	__type(key, __u32);
+	__type(value, __u8);
+} targets SEC(".maps");
 
+/* With !use_cookies: the cookie of each site; written by user space. */
+SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct site_key);
+	__type(value, __u64);
+} site_cookies SEC(".maps");
+
+/* Is the current process recorded? Then who is this, in the namespace that counts. */
+static __always_inline bool current_target(__u32 *pid, __u32 *tid)
+{
+	__u64 both = bpf_get_current_pid_tgid();
+
+	*pid = both >> 32;
+	*tid = both;
 	if (pidns_ino) {
 		struct bpf_pidns_info ns;
 
 		if (bpf_get_ns_current_pid_tgid(pidns_dev, pidns_ino, &ns, sizeof(ns)))
-			return 0;
-		return ns.tgid == target_tgid ? ns.pid : 0;
+			return false;
+		*pid = ns.tgid;
+		*tid = ns.pid;
 	}
-	both = bpf_get_current_pid_tgid();
-	return both >> 32 == target_tgid ? (__u32)both : 0;
+	return bpf_map_lookup_elem(&targets, pid);
 }
 
-static __noinline void thread_first_seen(struct thread_state *thread, __u32 tid)
+/* The state of a thread that was not seen before; NULL if it is of another process. */
+static __noinline struct thread_state *thread_first_seen(void)
 {
+	__u32 pid, tid, key = bpf_get_current_pid_tgid(), zero = 0;
+	struct thread_state *thread, *template;
 	struct thread_record *record;
 
-	thread->tid = tid;
-	thread->slot = NO_SLOT;
-	thread->run = NO_ID;
-	record = record_reserve(sizeof(*record));
-	if (!record)
-		return;
-	record->type = RECORD_THREAD;
-	record->tid = tid;
-	bpf_get_current_comm(record->comm, sizeof(record->comm));
-	record_submit(record);
-}
-
-/* The state of the current thread; NULL outside of the target. */
-static __always_inline struct thread_state *current_thread(void)
-{
-	struct thread_state *thread;
-	__u32 tid = current_tid(), zero = 0, *slot;
-
-	if (!tid)
+	if (!current_target(&pid, &tid))
 		return NULL;
 	if (use_task_storage) {
 		thread = bpf_task_storage_get(&thread_storage, bpf_get_current_task_btf(), NULL,
 					      BPF_LOCAL_STORAGE_GET_F_CREATE);
 	} else {
-		thread = bpf_map_lookup_elem(&thread_table, &tid);
-		if (!thread) {
-			void *template = bpf_map_lookup_elem(&thread_template, &zero);
-
-			if (template)
-				bpf_map_update_elem(&thread_table, &tid, template, BPF_NOEXIST);
-			thread = bpf_map_lookup_elem(&thread_table, &tid);
-		}
+		template = bpf_map_lookup_elem(&thread_template, &zero);
+		if (template)
+			bpf_map_update_elem(&thread_table, &key, template, BPF_NOEXIST);
+		thread = bpf_map_lookup_elem(&thread_table, &key);
 	}
 	if (!thread) {
 		__sync_fetch_and_add(&losses.threads_full, 1);
 		return NULL;
 	}
-	if (thread->tid != tid)
-		thread_first_seen(thread, tid);
+	thread->pid = pid;
+	thread->tid = tid;
+	thread->slot = NO_SLOT;
+	thread->run = NO_ID;
+	record = record_reserve(sizeof(*record));
+	if (!record)
+		return thread;
+	record->type = RECORD_THREAD;
+	record->pid = pid;
+	record->tid = tid;
+	bpf_get_current_comm(record->comm, sizeof(record->comm));
+	record_submit(record);
+	return thread;
+}
+
+/* The state of the current thread, if it was seen before; else NULL. */
+static __always_inline struct thread_state *seen_thread(void)
+{
+	__u32 key;
+
+	if (use_task_storage)
+		return bpf_task_storage_get(&thread_storage, bpf_get_current_task_btf(), NULL, 0);
+	key = bpf_get_current_pid_tgid();
+	return bpf_map_lookup_elem(&thread_table, &key);
+}
+
+/*
+ * The state of the current thread; NULL outside of the targets. The kernel
+ * filters the probes by process, so that this is asked at first sight only.
+ */
+static __always_inline struct thread_state *current_thread(void)
+{
+	struct thread_state *thread = seen_thread();
+	__u32 *slot;
+
+	if (!thread || !thread->tid) {
+		thread = thread_first_seen();
+		if (!thread)
+			return NULL;
+	}
 	if (n_counters && thread->slot == NO_SLOT) {
-		slot = bpf_map_lookup_elem(&slots, &tid);
+		slot = bpf_map_lookup_elem(&slots, &thread->tid);
 		if (slot)
 			thread->slot = *slot;
 	}
 	return thread;
+}
+
+/* What a probe's site says of itself. */
+struct site {
+	__u32 value;	/* the runtime's own */
+	__u32 instance; /* whose it is */
+	__u64 sp;	/* the stack pointer, at the first instruction of the function */
+	bool exact;	/* that is known */
+};
+
+static __always_inline struct site current_site(struct pt_regs *ctx,
+						const struct thread_state *thread)
+{
+	struct site_key key = {};
+	__u64 cookie = 0, *found;
+
+	if (use_cookies) {
+		cookie = bpf_get_attach_cookie(ctx);
+	} else {
+		key.address = PT_REGS_IP(ctx);
+		key.pid = thread->pid;
+		found = bpf_map_lookup_elem(&site_cookies, &key);
+		if (found)
+			cookie = *found;
+	}
+	return (struct site){
+		.value = cookie_value(cookie),
+		.instance = cookie_instance(cookie),
+		.sp = PT_REGS_SP(ctx) + cookie_depth(cookie),
+		.exact = cookie_depth_known(cookie),
+	};
 }
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Work that other threads do for an operator. A parallel section runs one
- * closure on its launcher (index 0) and on pool threads (index >= 1); the
- * closure's first word is a reference into the launcher's stack, the same for
- * all of them: the section's key. Pool threads add what they spend inside the
- * closure, where no spinning is, under the key; the operator in whose frame
- * index 0 ran takes it when it ends, which is after the last of them.
+ * task on its launcher and the same on pool threads; all of them know a key,
+ * an address in the launcher's stack. Pool threads add what they spend inside
+ * the task, where no spinning is, to the sum under the key; the operator that
+ * was open where the launcher took up its own part takes the sum when it ends,
+ * which is after the last of them.
  *
- * What must hold is checked at each section: the key lies in the stack
- * between the launcher's operator and its closure. Work from before the
- * operator is somebody else's, left behind by an exception or by an operator
- * that was not recorded: it is dropped when the section begins. A pool thread
- * may begin and even end before index 0 does; if that meets such a rest, the
- * two cannot be told apart and the operator's work counts as lost.
+ * A key is believed only if it lies in the launcher's stack, between its
+ * operator's frame and its own part of the section. A sum may hold work from
+ * before the operator began: an exception, or an operator that was not
+ * recorded, left it there. Such a sum is emptied when the section begins. If a
+ * pool thread has added to it by then, the two cannot be told apart any more:
+ * then the work of this operator counts as lost.
  */
 #ifndef OPPROBE_WORK_BPF_H
 #define OPPROBE_WORK_BPF_H
@@ -27,15 +27,21 @@ struct work {
 	__u8 uncounted[COUNTERS_MAX];
 };
 
-struct {
+struct work_key {
+	__u64 key;
+	__u32 pid;
+	__u32 pad;
+};
+
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
-	__type(key, __u64);
+	__type(key, struct work_key);
 	__type(value, struct work);
 } work SEC(".maps");
 
 /* tid → ns that it worked in tasks, over the recording. */
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
 	__type(key, __u32);
@@ -43,9 +49,10 @@ struct {
 } thread_work SEC(".maps");
 
 /* Drop the rest of somebody else's work under @key before @frame's section. */
-static __always_inline void drop_rest(const struct frame *frame, __u64 key)
+static __always_inline void drop_rest(const struct frame *frame, __u64 key, __u32 pid)
 {
-	struct work *sum = bpf_map_lookup_elem(&work, &key);
+	struct work_key where = {.key = key, .pid = pid};
+	struct work *sum = bpf_map_lookup_elem(&work, &where);
 
 	if (!sum || !sum->first || sum->first >= frame->start || sum->last >= frame->start)
 		return; /* a mixture is seen by take_work() */
@@ -54,8 +61,8 @@ static __always_inline void drop_rest(const struct frame *frame, __u64 key)
 		sum->first = 1; /* a task ended just now: a mixture after all */
 }
 
-/* Index 0 of a section has begun on its launcher. */
-static __always_inline void launch(struct frame *frame, __u64 key, __u64 sp)
+/* The launcher, in whose @frame it is, takes up its part of the section of @key. */
+static __always_inline void launch(struct frame *frame, __u64 key, __u64 sp, __u32 pid)
 {
 	if (key <= sp || key >= frame->sp) {
 		__sync_fetch_and_add(&losses.work_lost, 1);
@@ -66,7 +73,7 @@ static __always_inline void launch(struct frame *frame, __u64 key, __u64 sp)
 		if (i >= frame->n_keys) {
 			frame->keys[i] = key;
 			frame->n_keys = i + 1;
-			drop_rest(frame, key);
+			drop_rest(frame, key, pid);
 			return;
 		}
 		if (frame->keys[i] == key)
@@ -78,7 +85,8 @@ static __always_inline void launch(struct frame *frame, __u64 key, __u64 sp)
 /* The task of a pool thread has ended: keep what it took. */
 static __always_inline void keep_work(struct thread_state *thread, __u64 end)
 {
-	__u64 key = thread->task_key, ns = end - thread->task_start, *total;
+	struct work_key key = {.key = thread->task_key, .pid = thread->pid};
+	__u64 ns = end - thread->task_start, *total;
 	struct work *sum;
 	__u32 counted, tid = thread->tid;
 
@@ -121,8 +129,10 @@ static __always_inline void keep_work(struct thread_state *thread, __u64 end)
  * counters. Clears the bits of what was not counted everywhere in *@counted.
  * Returns whether there was any.
  */
-static __always_inline bool take_work(struct frame *frame, __u64 *values, __u32 *counted)
+static __always_inline bool take_work(const struct frame *frame, __u32 pid, __u64 *values,
+				      __u32 *counted)
 {
+	struct work_key key = {.pid = pid};
 	bool any = false;
 
 	for (__u32 i = 0; i <= n_counters && i <= COUNTERS_MAX; i++)
@@ -132,7 +142,8 @@ static __always_inline bool take_work(struct frame *frame, __u64 *values, __u32 
 
 		if (k >= frame->n_keys)
 			break;
-		sum = bpf_map_lookup_elem(&work, &frame->keys[k]);
+		key.key = frame->keys[k];
+		sum = bpf_map_lookup_elem(&work, &key);
 		if (!sum || !sum->first)
 			continue;
 		if (sum->first < frame->start) {
@@ -154,6 +165,40 @@ static __always_inline bool take_work(struct frame *frame, __u64 *values, __u32 
 		*sum = (struct work){};
 	}
 	return any;
+}
+
+/*
+ * A thread takes up its part of a section, where the stack pointer is @sp: true
+ * if that is the outermost one open on it. Sections nest; what is inside of
+ * one is in its sum.
+ */
+static __always_inline bool task_open(struct thread_state *thread, __u64 sp)
+{
+	if (thread->task_depth && sp >= thread->task_sp)
+		thread->task_depth = 0; /* the open one was left by an exception */
+	if (thread->task_depth++)
+		return false;
+	thread->task_sp = sp;
+	thread->task_key = 0;
+	return true;
+}
+
+/* It is a pool thread's part of the section of @key: counted from now on. */
+static __always_inline void task_begin(struct thread_state *thread, __u64 key)
+{
+	thread->task_key = key;
+	if (n_counters)
+		counters_read(&thread->task_reading, thread->slot);
+	thread->task_start = bpf_ktime_get_ns();
+}
+
+static __always_inline void task_end(struct thread_state *thread, __u64 end)
+{
+	if (!thread->task_depth || --thread->task_depth || !thread->task_key)
+		return;
+	if (n_counters)
+		counters_read(&thread->now, thread->slot);
+	keep_work(thread, end);
 }
 
 #endif

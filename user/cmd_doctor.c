@@ -88,9 +88,9 @@ static size_t widest_instruction(const struct location *location)
 {
 	size_t widest = strlen("instruction");
 
-	for (size_t i = 0; i < location->n_sites; i++)
-		if (strlen(location->sites[i].instruction) > widest)
-			widest = strlen(location->sites[i].instruction);
+	for (size_t i = 0; i < location->sites.n; i++)
+		if (strlen(location->sites.items[i].instruction) > widest)
+			widest = strlen(location->sites.items[i].instruction);
 	return widest;
 }
 
@@ -119,12 +119,12 @@ static int print_location(const struct location *location, const char *file)
 	printf("build-id      %s\n\n", *location->build_id ? location->build_id : "(none)");
 	printf("%-12s %8s  %-12s %-*s  %-13s %s\n", "role", "function", "offset", (int)width,
 	       "instruction", "the kernel", "found by");
-	for (size_t i = 0; i < location->n_sites; i++) {
-		print_site(&location->sites[i], width);
-		emulated += location->sites[i].emulated;
+	for (size_t i = 0; i < location->sites.n; i++) {
+		print_site(&location->sites.items[i], width);
+		emulated += location->sites.items[i].emulated;
 	}
 	printf("\n%zu places for probes, %zu of them on instructions that the kernel emulates\n",
-	       location->n_sites, emulated);
+	       location->sites.n, emulated);
 	for (size_t i = 0; i < location->n_notes; i++)
 		printf("note: %s\n", location->notes[i]);
 	return 0;
@@ -169,8 +169,8 @@ static cJSON *location_json(const struct location *location)
 		     cJSON_AddStringToObject(root, "architecture", location->architecture);
 
 	sites = whole ? cJSON_AddArrayToObject(root, "sites") : NULL;
-	for (size_t i = 0; sites && i < location->n_sites && whole; i++)
-		whole = add_site(sites, &location->sites[i]);
+	for (size_t i = 0; sites && i < location->sites.n && whole; i++)
+		whole = add_site(sites, &location->sites.items[i]);
 	notes = whole ? cJSON_AddArrayToObject(root, "notes") : NULL;
 	for (size_t i = 0; notes && i < location->n_notes && whole; i++)
 		whole = cJSON_AddItemToArray(notes, cJSON_CreateString(location->notes[i]));
@@ -199,14 +199,16 @@ static int examine_file(const struct doctor_arguments *arguments)
 {
 	struct location location;
 	struct error err = {};
-	int code = runtime_locate_file(arguments->file, &location, &err);
+	int error = runtime_locate_file(arguments->file, NULL, &location, &err);
 
-	if (code) {
+	if (error) {
 		fprintf(stderr, "opprobe: %s\n", err.text);
 		return EXIT_FAILED;
 	}
-	code = arguments->json ? print_json(&location) : print_location(&location, arguments->file);
-	if (code) {
+	error = arguments->json ? print_json(&location)
+				: print_location(&location, arguments->file);
+	location_free(&location);
+	if (error) {
 		fputs("opprobe: cannot print what was found: out of memory\n", stderr);
 		return EXIT_FAILED;
 	}

@@ -60,7 +60,7 @@ static void examine_kernel(struct examination *examination)
 /* Load the programs and probe opprobe itself: all that a recording does, but for the target. */
 static void examine_probes(struct examination *examination)
 {
-	struct overhead_kind emulated = {true, true};
+	struct self_kind emulated = {true, true};
 	struct counter_set none = {};
 	struct capture_overhead overhead;
 	struct overhead_job *job = overhead_start(emulated, &none);
@@ -80,25 +80,24 @@ static void examine_location(struct examination *examination, const struct locat
 {
 	size_t emulated = 0;
 
-	for (size_t i = 0; i < location->n_sites; i++)
-		emulated += location->sites[i].emulated;
-	if (emulated == location->n_sites)
+	for (size_t i = 0; i < location->sites.n; i++)
+		emulated += location->sites.items[i].emulated;
+	if (emulated == location->sites.n)
 		add(examination, "probe sites", FINDING_OK,
-		    "%zu, all on instructions that the kernel emulates", location->n_sites);
+		    "%zu, all on instructions that the kernel emulates", location->sites.n);
 	else
 		add(examination, "probe sites", FINDING_WARN,
 		    "%zu, of which %zu are single-stepped: each hit of those costs several times "
 		    "more, see `opprobe doctor --file` for which",
-		    location->n_sites, location->n_sites - emulated);
+		    location->sites.n, location->sites.n - emulated);
 	for (size_t i = 0; i < location->n_notes; i++)
 		add(examination, "runtime", FINDING_WARN, "%s", location->notes[i]);
 }
 
 static void examine_process(struct examination *examination, pid_t pid)
 {
-	static struct location location;
+	struct located *found = NULL;
 	struct thread_list threads = {};
-	struct mapped_file file;
 	struct process process;
 	struct error err;
 
@@ -110,14 +109,15 @@ static void examine_process(struct examination *examination, pid_t pid)
 	add(examination, "process", FINDING_OK, "%d, %zu threads: %s", pid, threads.n,
 	    process.command);
 	thread_list_free(&threads);
-	if (runtime_find(&process, &location, &file, &err)) {
+	if (runtime_find(&process, &found, &err))
 		add(examination, "runtime", FINDING_FAIL, "%s", err.text);
-	} else {
-		add(examination, "runtime", FINDING_OK, "%s %s, %s%s", location.runtime->title,
-		    *location.version ? location.version : "(version not known)", file.path,
-		    file.deleted ? " (deleted since)" : "");
-		examine_location(examination, &location);
+	for (const struct located *it = found; it; it = it->next) {
+		add(examination, "runtime", FINDING_OK, "%s %s, %s%s", it->location.runtime->title,
+		    *it->location.version ? it->location.version : "(version not known)",
+		    it->file.path, it->file.deleted ? " (deleted since)" : "");
+		examine_location(examination, &it->location);
 	}
+	located_free(found);
 	process_close(&process);
 }
 

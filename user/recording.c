@@ -17,7 +17,6 @@
 #include "collect/collector.h"
 #include "collect/info.h"
 #include "collect/overhead.h"
-#include "collect/shapes.h"
 #include "counters/counters.h"
 #include "runtime/find.h"
 #include "target/process.h"
@@ -26,12 +25,11 @@ struct recording {
 	const struct recording_options *options;
 	struct timespec started;
 	struct process process;
-	struct location location;
-	struct mapped_file file;
+	struct located *located;
+	bool noted; /* what was wanted and is not to be had has been said */
 	struct counter_set counters;
 	char path[4096]; /* of the capture being written */
 	struct capture_writer *writer;
-	struct shape_table *shapes;
 	struct collector *collector;
 	struct overhead_job *overhead;
 	int priority; /* of opprobe before it hurried */
@@ -108,7 +106,7 @@ static int find_runtime(struct recording *recording, struct error *err)
 	int error;
 
 	for (;;) {
-		error = runtime_find(process, &recording->location, &recording->file, err);
+		error = runtime_find(process, &recording->located, err);
 		if (error != -ENOENT || !options->wait)
 			return error;
 		if (!process_alive(process))
@@ -171,8 +169,8 @@ static int write_info(struct recording *recording, struct error *err)
 {
 	struct capture_info info;
 
-	info_gather(&info, &recording->process, &recording->location, &recording->file,
-		    &recording->counters);
+	info_gather(&info, &recording->process, &recording->located->location,
+		    &recording->located->file, &recording->counters);
 	return write_record(recording, &(struct capture_record){CAPTURE_INFO, .info = &info}, err);
 }
 
@@ -305,21 +303,13 @@ static int select_runs(struct recording *recording, struct error *err)
 	return collector_attach(recording->collector, err);
 }
 
-static bool has_runs(const struct location *location)
-{
-	for (size_t i = 0; i < location->n_sites; i++)
-		if (location->sites[i].role == SITE_RUN_ENTER)
-			return true;
-	return false;
-}
-
 /*
  * The constants are measured on this program while the runtime is looked for,
  * as if its probes were emulated; should they not be, once more.
  */
 static int write_overhead(struct recording *recording, struct error *err)
 {
-	struct overhead_kind kind = overhead_kind(&recording->location);
+	struct self_kind kind = overhead_kind(&recording->located->location);
 	struct capture_record record = {.type = CAPTURE_OVERHEAD};
 
 	if (recording->overhead && (!kind.enter_emulated || !kind.exit_emulated)) {
@@ -331,55 +321,44 @@ static int write_overhead(struct recording *recording, struct error *err)
 	return write_record(recording, &record, err);
 }
 
-/* Without shapes if the runtime does not let them be found, and with a note. */
-static void begin_shapes(struct recording *recording)
-{
-	struct location *location = &recording->location;
-	size_t max = sizeof(location->notes) / sizeof(location->notes[0]);
-	struct error why;
-
-	recording->shapes = shape_table_new(&recording->process, location, &recording->file, &why);
-	if (!recording->shapes && location->n_notes < max)
-		snprintf(location->notes[location->n_notes++], sizeof(location->notes[0]), "%.255s",
-			 why.text);
-}
-
 static int attach(struct recording *recording, struct error *err)
 {
 	const struct recording_options *options = recording->options;
 	struct collector_options collect = {
 		.process = &recording->process,
-		.location = &recording->location,
-		.file = &recording->file,
 		.counters = &recording->counters,
 		.sink = capture_writer_sink(recording->writer),
 		.buffer_size = options->buffer_size,
 		.min_duration = options->min_duration,
 		.selective = options->schedule.active || options->runs.n_runs,
+		.shapes = options->shapes,
 		.stop = options->stop,
 		.progress = on_progress,
 		.context = recording,
 	};
+	struct location *location;
 	int error;
 
-	recording->overhead =
-		overhead_start((struct overhead_kind){true, true}, &recording->counters);
+	recording->overhead = overhead_start((struct self_kind){true, true}, &recording->counters);
 	error = find_runtime(recording, err);
 	if (error)
 		return error;
-	if (options->shapes)
-		begin_shapes(recording);
-	collect.shapes = recording->shapes;
-	for (size_t i = 0; i < recording->location.n_notes; i++)
-		recording_say(options, "%s", recording->location.notes[i]);
-	if ((collect.selective || options->min_duration) && !has_runs(&recording->location))
+	location = &recording->located->location;
+	if ((collect.selective || options->min_duration) && !location_has(location, SITE_RUN_ENTER))
 		return error_set(err, -ENOTSUP,
 				 "runs cannot be told apart in this build of %s: record all of it, "
 				 "without --schedule, --runs and --min-duration",
-				 recording->location.runtime->title);
+				 location->runtime->title);
+	collect.location = location;
+	collect.file = &recording->located->file;
 	recording->collector = collector_new(&collect, err);
 	if (!recording->collector)
 		return -EINVAL;
+	recording->noted = *collector_note(recording->collector);
+	if (recording->noted)
+		location_note(location, collector_note(recording->collector));
+	for (size_t i = 0; i < location->n_notes; i++)
+		recording_say(options, "%s", location->notes[i]);
 	error = write_info(recording, err) ?: write_overhead(recording, err);
 	if (error)
 		return error;
@@ -401,8 +380,8 @@ static int record(struct recording *recording, struct error *err)
 	if (error)
 		return error;
 	recording_say(options, "attached to process %d (%s %s) in %.0f ms; %s",
-		      recording->process.pid, recording->location.runtime->title,
-		      recording->location.version, elapsed_ms(&recording->started),
+		      recording->process.pid, recording->located->location.runtime->title,
+		      recording->located->location.version, elapsed_ms(&recording->started),
 		      options->duration || options->schedule.repeat ? "recording"
 								    : "Ctrl-C ends the recording");
 	end = options->schedule.active ? record_schedule(recording, err)
@@ -418,9 +397,9 @@ static int record(struct recording *recording, struct error *err)
 			      recording->process.pid);
 	clock_gettime(CLOCK_MONOTONIC, &ended);
 	error = collector_stop(recording->collector, end, err);
-	if (recording->shapes && collector_operators(recording->collector) &&
-	    *shape_table_note(recording->shapes))
-		recording_say(options, "%s", shape_table_note(recording->shapes));
+	if (!recording->noted && collector_operators(recording->collector) &&
+	    *collector_note(recording->collector))
+		recording_say(options, "%s", collector_note(recording->collector));
 	recording_say(options, "detached in %.0f ms", elapsed_ms(&ended));
 	return error;
 }
@@ -463,10 +442,10 @@ int recording_run(const struct recording_options *options, uint64_t *operators, 
 	if (recording->collector)
 		*operators = collector_operators(recording->collector);
 	collector_free(recording->collector);
-	shape_table_free(recording->shapes);
 	overhead_free(recording->overhead);
 	if (recording->writer)
 		closed = capture_writer_close(recording->writer, error ? NULL : err);
+	located_free(recording->located);
 	process_close(&recording->process);
 	/* Nothing was recorded: leave nothing behind. */
 	if (error && !*operators && recording->writer && strcmp(recording->path, "-"))

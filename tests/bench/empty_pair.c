@@ -52,8 +52,8 @@ static int attach(int program, const char *path, const uint64_t *offset, pid_t p
 
 int main(int argc, char **argv)
 {
-	static struct location location;
-	struct mapped_file file;
+	struct located *found;
+	const struct location *location;
 	struct process process;
 	struct error err;
 	int program;
@@ -63,16 +63,17 @@ int main(int argc, char **argv)
 		return 2;
 	program = load_empty();
 	if (program < 0 || process_open(&process, atoi(argv[1]), &err) ||
-	    runtime_find(&process, &location, &file, &err)) {
+	    runtime_find(&process, &found, &err)) {
 		fprintf(stderr, "empty_pair: %s\n", program < 0 ? strerror(errno) : err.text);
 		return 1;
 	}
-	for (size_t i = 0; i < location.n_sites; i++) {
-		const struct site *site = &location.sites[i];
+	location = &found->location;
+	for (size_t i = 0; i < location->sites.n; i++) {
+		const struct site *site = &location->sites.items[i];
 
 		if (site->role != SITE_OP_ENTER && site->role != SITE_OP_EXIT)
 			continue;
-		if (attach(program, file.open_path, &site->offset, process.pid) < 0) {
+		if (attach(program, found->file.open_path, &site->offset, process.pid) < 0) {
 			fprintf(stderr, "empty_pair: %s\n", strerror(errno));
 			return 1;
 		}

@@ -81,7 +81,7 @@ def programs_hit(target, process, runs):
 def _(t):
     target = t.ort_run("1.24.3", "tiny", "-O", "0")
     process = record(t, target, "--schedule", "wait=1000000,active=1", "-o", t.path("none.opp"))
-    check_equal(programs_hit(target, process, 50), {"run_enter": 50, "run_exit": 50},
+    check_equal(programs_hit(target, process, 50), {"ort_run_enter": 50, "ort_run_exit": 50},
                 "programs that ran, and how often")
     process.signal(2)
     check_equal(process.wait(), 130, "exit status")
@@ -95,7 +95,7 @@ def _(t):
     process = record(t, target, "--schedule", "wait=400,active=2,repeat=2", "-o", t.path("two.opp"))
     while process.alive() and "cycle 1" not in process.stderr:
         target.run(20)
-    check_equal(programs_hit(target, process, 100), {"run_enter": 100, "run_exit": 100},
+    check_equal(programs_hit(target, process, 100), {"ort_run_enter": 100, "ort_run_exit": 100},
                 "programs that ran, and how often")
     while process.alive():
         target.run(20)

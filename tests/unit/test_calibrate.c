@@ -114,7 +114,7 @@ static struct sighting_record sight(const struct session *session, uint64_t inde
 {
 	struct sighting_record sighting = {
 		.type = RECORD_SIGHTING,
-		.identity = {.session = (uintptr_t)session->state, .index = index},
+		.identity = {.key = {.session = (uintptr_t)session->state, .index = index}},
 		.context = (uintptr_t)session->context,
 	};
 
@@ -139,7 +139,7 @@ static int tear_down(void **state)
 	return munmap(arena, 1 << 20);
 }
 
-static void check_names(const struct layout *layout, const struct session *session)
+static void check_names(const struct ort_layout *layout, const struct session *session)
 {
 	struct strings_record strings;
 
@@ -160,7 +160,7 @@ static void every_string_abi_is_recognised(void **state)
 	for (unsigned int abi = 0; abi <= STRING_LIBCXX; abi++) {
 		struct session session = make_session(abi, 0xe0, 0x8);
 		struct sighting_record sighting = sight(&session, 2);
-		struct layout layout;
+		struct ort_layout layout;
 
 		assert_int_equal(ort_calibrate(&self, &sighting, &layout), 0);
 		assert_int_equal(layout.string_abi, abi);
@@ -174,7 +174,7 @@ static void moved_offsets_are_found(void **state)
 {
 	struct session session = make_session(STRING_CXX11, 0x318, 0x20);
 	struct sighting_record sighting = sight(&session, 4);
-	struct layout layout;
+	struct ort_layout layout;
 
 	assert_int_equal(ort_calibrate(&self, &sighting, &layout), 0);
 	assert_int_equal(layout.kernels, 0x318);
@@ -188,10 +188,10 @@ static void a_kernel_alone_is_enough(void **state)
 	struct session session = make_session(STRING_COW, 0x98, 0x8);
 	struct sighting_record sighting = {
 		.type = RECORD_SIGHTING,
-		.identity = {.index = (uintptr_t)session.kernels[3]},
+		.identity = {.key = {.index = (uintptr_t)session.kernels[3]}},
 	};
 	struct strings_record strings;
-	struct layout layout;
+	struct ort_layout layout;
 
 	assert_int_equal(ort_calibrate(&self, &sighting, &layout), 0);
 	assert_int_equal(layout.string_abi, STRING_COW);
@@ -204,7 +204,7 @@ static void one_kernel_that_disagrees_refuses_all(void **state)
 {
 	struct session session = make_session(STRING_CXX11, 0xe0, 0x8);
 	struct sighting_record sighting = sight(&session, 2);
-	struct layout layout;
+	struct ort_layout layout;
 
 	session.nodes[4][0] = 3; /* kept as the fifth, says that it is the fourth */
 	assert_int_equal(ort_calibrate(&self, &sighting, &layout), -EAGAIN);
@@ -215,7 +215,7 @@ static void kernels_without_a_node_are_passed_over(void **state)
 {
 	struct session session = make_session(STRING_CXX11, 0xe0, 0x8);
 	struct sighting_record sighting = sight(&session, 2);
-	struct layout layout;
+	struct ort_layout layout;
 
 	session.vector[1] = 0;
 	assert_int_equal(ort_calibrate(&self, &sighting, &layout), 0);
@@ -226,7 +226,7 @@ static void a_session_that_is_gone_proves_nothing(void **state)
 	struct session session = make_session(STRING_CXX11, 0xe0, 0x8);
 	struct sighting_record sighting = sight(&session, 2);
 	struct strings_record strings;
-	struct layout layout, found;
+	struct ort_layout layout, found;
 
 	assert_int_equal(ort_calibrate(&self, &sighting, &layout), 0);
 	memset(arena, 0, 1 << 20);
@@ -238,7 +238,7 @@ static void random_memory_is_never_believed(void **state)
 {
 	struct session session = make_session(STRING_CXX11, 0xe0, 0x8);
 	struct sighting_record sighting = sight(&session, 2);
-	struct layout layout;
+	struct ort_layout layout;
 
 	srandom(1);
 	for (int round = 0; round < 200; round++) {
@@ -258,7 +258,7 @@ static void a_length_beyond_memory_is_refused(void **state)
 {
 	struct session session = make_session(STRING_CXX11, 0xe0, 0x8);
 	struct sighting_record sighting = sight(&session, 2);
-	struct layout layout;
+	struct ort_layout layout;
 
 	session.nodes[2][2] = 1ULL << 40; /* the name's length */
 	session.nodes[2][3] = 1ULL << 41; /* and its capacity */

@@ -215,7 +215,7 @@ static int examine(const char *path)
 {
 	struct location location;
 	struct error err = {.text = ""};
-	int code = runtime_locate_file(path, &location, &err);
+	int code = runtime_locate_file(path, NULL, &location, &err);
 
 	assert_true(code <= 0);
 	if (code)

@@ -14,7 +14,7 @@
 
 #include "fake_runtime.h"
 #include "needs.h"
-#include "runtime/runtime.h"
+#include "runtime/ort/locate.h"
 #include "target/elf_image.h"
 
 #define LIBRARY "-fPIC -shared -fvisibility=hidden "
@@ -57,7 +57,7 @@ static void locate(const char *path, struct location *location)
 {
 	struct error err = {.text = ""};
 
-	if (runtime_locate_file(path, location, &err))
+	if (runtime_locate_file(path, NULL, location, &err))
 		fail_msg("%s", err.text);
 	assert_string_equal(location->runtime->name, "onnxruntime");
 	assert_string_equal(location->version, "1.99.0");
@@ -68,8 +68,8 @@ static unsigned int count(const struct location *location, enum site_role role)
 {
 	unsigned int n = 0;
 
-	for (size_t i = 0; i < location->n_sites; i++)
-		n += location->sites[i].role == role;
+	for (size_t i = 0; i < location->sites.n; i++)
+		n += location->sites.items[i].role == role;
 	return n;
 }
 
@@ -105,8 +105,8 @@ static void assert_sites_are_right(const struct location *location, const char *
 
 	assert_int_equal(elf_image_open(whole, &image, NULL), 0);
 	assert_int_equal(elf_image_load(image, NULL), 0);
-	for (size_t i = 0; i < location->n_sites; i++) {
-		const struct site *site = &location->sites[i];
+	for (size_t i = 0; i < location->sites.n; i++) {
+		const struct site *site = &location->sites.items[i];
 		uint64_t offset;
 
 		if (!is_inside(image, site))
@@ -122,20 +122,21 @@ static void assert_sites_are_right(const struct location *location, const char *
 static void assert_pairs_share_a_function(const struct location *location, enum site_role enter,
 					  enum site_role exit)
 {
-	for (size_t i = 0; i < location->n_sites; i++) {
+	for (size_t i = 0; i < location->sites.n; i++) {
 		bool found = false;
 
-		if (location->sites[i].role != enter)
+		if (location->sites.items[i].role != enter)
 			continue;
-		for (size_t k = 0; k < location->n_sites; k++)
-			found |= location->sites[k].role == exit &&
-				 location->sites[k].function == location->sites[i].function;
+		for (size_t k = 0; k < location->sites.n; k++)
+			found |= location->sites.items[k].role == exit &&
+				 location->sites.items[k].function ==
+					 location->sites.items[i].function;
 		assert_true(found);
 	}
 }
 
 static unsigned int examine_builds(const struct build *builds, size_t n, unsigned int operators,
-				   enum op_convention convention)
+				   const char *program)
 {
 	char whole[FAKE_PATH], stripped[FAKE_PATH];
 	struct location location;
@@ -147,7 +148,7 @@ static unsigned int examine_builds(const struct build *builds, size_t n, unsigne
 		locate(stripped, &location);
 		assert_int_equal(count(&location, SITE_OP_ENTER), operators);
 		assert_true(count(&location, SITE_OP_EXIT) >= operators);
-		assert_int_equal(location.sites[0].convention, convention);
+		assert_string_equal(location.sites.items[0].program, program);
 		assert_int_equal(count(&location, SITE_RUN_ENTER), 1);
 		assert_true(count(&location, SITE_RUN_EXIT) >= 1);
 		assert_true(count(&location, SITE_SESSION_END) >= 1);
@@ -167,13 +168,15 @@ static unsigned int examine_builds(const struct build *builds, size_t n, unsigne
 
 static void every_build_is_located_without_symbols(void **state)
 {
-	if (!examine_builds(new_builds, sizeof(new_builds) / sizeof(*new_builds), 1, OP_BY_INDEX))
+	if (!examine_builds(new_builds, sizeof(new_builds) / sizeof(*new_builds), 1,
+			    "ort_enter_index"))
 		leave_out(NEEDS_COMPILER);
 }
 
 static void executors_that_run_kernels_themselves_are_located(void **state)
 {
-	if (!examine_builds(old_builds, sizeof(old_builds) / sizeof(*old_builds), 2, OP_BY_KERNEL))
+	if (!examine_builds(old_builds, sizeof(old_builds) / sizeof(*old_builds), 2,
+			    ORT_ENTER_KERNEL))
 		leave_out(NEEDS_COMPILER);
 }
 
@@ -185,13 +188,13 @@ static void all_routes_agree(void **state)
 	if (!make(&new_builds[0], whole, stripped))
 		leave_out(NEEDS_COMPILER);
 	locate(stripped, &location);
-	assert_int_equal(location.sites[0].routes, ROUTE_STRING | ROUTE_RTTI);
-	site_route_names(location.sites[0].routes, text, sizeof(text));
+	assert_int_equal(location.sites.items[0].routes, ROUTE_STRING | ROUTE_RTTI);
+	site_route_names(location.sites.items[0].routes, text, sizeof(text));
 	assert_string_equal(text, "string+rtti");
 	locate(whole, &location);
-	assert_int_equal(location.sites[0].routes, ROUTE_SYMBOL | ROUTE_STRING | ROUTE_RTTI);
-	for (size_t i = 0; i < location.n_sites; i++)
-		assert_true(location.sites[i].routes & ROUTE_SYMBOL);
+	assert_int_equal(location.sites.items[0].routes, ROUTE_SYMBOL | ROUTE_STRING | ROUTE_RTTI);
+	for (size_t i = 0; i < location.sites.n; i++)
+		assert_true(location.sites.items[i].routes & ROUTE_SYMBOL);
 }
 
 static void a_debug_file_gives_the_symbols(void **state)
@@ -205,13 +208,13 @@ static void a_debug_file_gives_the_symbols(void **state)
 	assert_true(fake_shell("objcopy --only-keep-debug %s %s", whole, debug));
 	assert_true(fake_shell("objcopy --add-gnu-debuglink=%s %s", debug, stripped));
 	locate(stripped, &location);
-	assert_true(location.sites[0].routes & ROUTE_SYMBOL);
+	assert_true(location.sites.items[0].routes & ROUTE_SYMBOL);
 	assert_sites_are_right(&location, whole);
 	/* One that belongs to another build is not believed. */
 	assert_true(fake_shell("echo more >>%s && objcopy --remove-section=.note.gnu.build-id %s",
 			       debug, debug));
 	locate(stripped, &location);
-	assert_false(location.sites[0].routes & ROUTE_SYMBOL);
+	assert_false(location.sites.items[0].routes & ROUTE_SYMBOL);
 }
 
 static void a_library_that_exports_no_api_has_its_runs_and_version(void **state)
@@ -238,12 +241,12 @@ static void the_kernel_emulates_what_is_probed_in_a_protected_build(void **state
 	if (!make(&new_builds[1], whole, stripped))
 		leave_out(NEEDS_COMPILER);
 	locate(stripped, &location);
-	for (size_t i = 0; i < location.n_sites; i++)
-		assert_true(location.sites[i].emulated);
+	for (size_t i = 0; i < location.sites.n; i++)
+		assert_true(location.sites.items[i].emulated);
 	/* Not the endbr64 in front: the push behind it, where the stack is still the entry's. */
-	assert_non_null(strstr(location.sites[0].instruction, "push"));
-	assert_int_equal(location.sites[0].stack_depth, 0);
-	assert_true(location.sites[1].stack_depth > 0);
+	assert_non_null(strstr(location.sites.items[0].instruction, "push"));
+	assert_int_equal(location.sites.items[0].stack_depth, 0);
+	assert_true(location.sites.items[1].stack_depth > 0);
 }
 
 /* -- what is refused ------------------------------------------------------------------------- */
@@ -257,7 +260,7 @@ static void two_functions_that_fit_are_refused(void **state)
 
 	if (!make(&build, whole, stripped))
 		leave_out(NEEDS_COMPILER);
-	assert_int_equal(runtime_locate_file(stripped, &location, &err), -ENOEXEC);
+	assert_int_equal(runtime_locate_file(stripped, NULL, &location, &err), -ENOEXEC);
 	assert_non_null(strstr(err.text, "2 places"));
 }
 
@@ -266,7 +269,7 @@ static void a_file_without_the_runtime_is_not_an_error(void **state)
 	struct error err = {.text = ""};
 	struct location location;
 
-	assert_int_equal(runtime_locate_file("/bin/sh", &location, &err), -ENOENT);
+	assert_int_equal(runtime_locate_file("/bin/sh", NULL, &location, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "/bin/sh"));
 }
 

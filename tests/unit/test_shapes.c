@@ -101,8 +101,8 @@ static uint64_t *make_argument(const char *text, uint64_t *shape)
 struct graph {
 	uint64_t *session, *kernel, *node, *info, *value_type, *elements[2];
 	uint64_t *arguments[3];
-	struct shape_layout guess;
-	struct layout layout;
+	struct ort_shape_layout guess;
+	struct ort_layout layout;
 };
 
 static uint64_t *make_map(uint64_t value_type)
@@ -180,7 +180,7 @@ static struct shapes_record record_of(const struct graph *g)
 		.epoch = 1,
 		.constants = 2,
 		.definitions = DEFINITIONS,
-		.session = pointer(g->session),
+		.key = {.session = pointer(g->session)},
 		.kernel = pointer(g->kernel),
 		.node = pointer(g->node),
 		.values = {value_of(g, 4, 64), value_of(g, 64, 8), value_of(g, 4, 8)},
@@ -205,7 +205,13 @@ static int set_up(void **state)
 
 static int prove(struct graph *g, const struct shapes_record *record)
 {
-	return ort_shapes_prove(&shapes, &g->layout, record, &g->guess);
+	int answer;
+
+	shapes.layout = &g->layout;
+	shapes.guess = g->guess;
+	answer = ort_shapes_examine(&shapes, record);
+	g->guess = shapes.guess;
+	return answer;
 }
 
 static void values_that_agree_with_the_graph_are_a_proof(void **state)
@@ -243,7 +249,7 @@ static void another_operators_kernel_proves_nothing(void **state)
 
 	record.kernel += 8;
 	assert_int_equal(prove(&g, &record), 0);
-	record.session = 0;
+	record.key.session = 0;
 	assert_int_equal(prove(&g, &record), 0);
 }
 
@@ -370,92 +376,124 @@ static void a_scalar_has_no_dimensions_and_an_unknown_shape_is_unknown(void **st
 			 -EINVAL);
 }
 
+/* -- a guess and the programs that go by it ------------------------------------------------- */
+
+static void a_guess_is_shared_under_a_new_epoch_until_it_is_proven(void **state)
+{
+	struct ort_shape_layout shared = {};
+	struct graph g = make_graph();
+	struct shapes_record record = record_of(&g);
+
+	shapes.layout = &g.layout;
+	shapes.shared = &shared;
+	shapes.guess = g.guess;
+	shapes.guess.node = 0x10;
+	shapes.epoch = 1;
+	assert_int_equal(ort_shapes.prove(&shapes, &record), 0);
+	assert_int_equal(shared.epoch, 2);
+	assert_int_equal(shared.node, 8);
+	/* Read with the guess before, it says nothing about this one. */
+	assert_int_equal(ort_shapes.prove(&shapes, &record), 0);
+	assert_false(ort_shapes.verify(&shapes, &record));
+	assert_int_equal(shared.proven, 0);
+	record.epoch = 2;
+	assert_int_equal(ort_shapes.prove(&shapes, &record), 1);
+	assert_int_equal(shared.proven, 1);
+	assert_int_equal(shared.epoch, 2);
+	assert_true(ort_shapes.verify(&shapes, &record));
+	record.verified = 0;
+	assert_true(ort_shapes.verify(&shapes, &record));
+	record.kernel += 8;
+	assert_false(ort_shapes.verify(&shapes, &record));
+	ort_shapes.refuse(&shapes);
+	assert_int_equal(shared.epoch, 0);
+}
+
 /* -- the table of proven shapes -------------------------------------------------------------- */
 
-static int answer; /* of the runtime */
+static int answer;   /* of the runtime */
+static bool refused; /* it was told so */
 
-static struct shapes *fake_new(const struct process *process, const struct location *location,
-			       const struct mapped_file *file, struct shape_layout *guess,
+static struct shapes *fake_new(const struct runtime_target *target, const struct naming *naming,
 			       struct error *err)
 {
-	*guess = (struct shape_layout){.stride = 24};
+	refused = false;
 	return &shapes;
 }
 
-static int fake_prove(struct shapes *unused, const struct layout *layout,
-		      const struct shapes_record *record, struct shape_layout *guess)
+static int fake_prove(struct shapes *unused, const struct shapes_record *record)
 {
-	guess->stride += answer == -EAGAIN ? 16 : 0;
 	return answer;
 }
 
-static bool fake_verify(const struct shapes *unused, const struct layout *layout,
-			const struct shapes_record *record)
+static void fake_refuse(struct shapes *unused)
 {
-	return record->kernel == 1;
+	refused = true;
+}
+
+static bool fake_verify(const struct shapes *unused, const struct shapes_record *record)
+{
+	return record->verified || record->kernel == 1;
+}
+
+static const struct element *fake_element(const struct shapes *unused, uint64_t class)
+{
+	return ort_shapes.element(&shapes, class);
 }
 
 static void fake_free(struct shapes *unused)
 {
 }
 
-static const struct runtime fake_runtime = {
-	.shapes_new = fake_new,
-	.shapes_prove = fake_prove,
-	.shapes_verify = fake_verify,
-	.shapes_element = ort_shapes_element,
-	.shapes_free = fake_free,
+static const struct shapes_ops fake_ops = {
+	.new = fake_new,
+	.prove = fake_prove,
+	.refuse = fake_refuse,
+	.verify = fake_verify,
+	.element = fake_element,
+	.free = fake_free,
 };
+static const struct runtime fake_runtime = {.shapes = &fake_ops};
 static const struct location fake_location = {.runtime = &fake_runtime};
+static const struct runtime_target fake_target = {.process = &self, .location = &fake_location};
 
-static struct shape_table *make_table(struct shape_layout *shared, int proof)
+static struct shape_table *make_table(int proof)
 {
-	struct shape_table *table = shape_table_new(&self, &fake_location, NULL, NULL);
+	struct shape_table *table = shape_table_new(&fake_target, NULL, NULL);
 	struct shapes_record record = {.epoch = 1};
 
 	assert_non_null(table);
-	shape_table_share(table, shared);
 	answer = proof;
-	shape_table_prove(table, NULL, &record, sizeof(record));
+	shape_table_prove(table, &record, sizeof(record));
 	return table;
 }
 
-static void a_guess_is_shared_under_a_new_epoch_until_it_is_proven(void **state)
+static void nothing_is_settled_before_the_runtime_says_so(void **state)
 {
-	struct shape_layout shared = {};
-	struct shape_table *table = make_table(&shared, 0);
-	struct shapes_record record = {.epoch = 1};
+	struct shape_table *table = make_table(0);
+	struct shapes_record record = {.epoch = 1, .verified = 1};
 
-	assert_int_equal(shared.epoch, 1);
-	answer = -EAGAIN;
-	shape_table_prove(table, NULL, &record, sizeof(record));
-	assert_int_equal(shared.epoch, 2);
-	assert_int_equal(shared.stride, 40);
 	assert_false(shape_table_settled(table));
+	assert_int_equal(shape_table_add(table, &record, sizeof(record)), -EINVAL);
 	answer = 1;
-	/* Read with the guess before, it says nothing about this one. */
-	shape_table_prove(table, NULL, &record, sizeof(record));
-	assert_false(shape_table_settled(table));
-	record.epoch = 2;
-	shape_table_prove(table, NULL, &record, sizeof(record));
+	shape_table_prove(table, &record, sizeof(record));
 	assert_true(shape_table_settled(table));
-	assert_int_equal(shared.proven, 1);
 	assert_string_equal(shape_table_note(table), "");
-	record.epoch = 1;
-	assert_int_equal(shape_table_add(table, NULL, &record, sizeof(record)), -EINVAL);
+	assert_false(refused);
+	record.verified = 0;
+	assert_int_equal(shape_table_add(table, &record, sizeof(record)), -ESTALE);
 	shape_table_free(table);
 }
 
 static void without_a_proof_there_are_no_shapes_and_a_note(void **state)
 {
-	struct shape_layout shared = {};
-	struct shape_table *table = make_table(&shared, -ENOEXEC);
+	struct shape_table *table = make_table(-ENOEXEC);
 	struct shapes_record record = {.epoch = 1, .verified = 1};
 
-	assert_int_equal(shared.epoch, 0);
+	assert_true(refused);
 	assert_true(shape_table_settled(table));
 	assert_string_not_equal(shape_table_note(table), "");
-	assert_int_equal(shape_table_add(table, NULL, &record, sizeof(record)), -EINVAL);
+	assert_int_equal(shape_table_add(table, &record, sizeof(record)), -EINVAL);
 	shape_table_free(table);
 }
 
@@ -464,7 +502,7 @@ static uint32_t define(struct shape_table *table, struct shapes_record record, u
 		       struct test_capture *c)
 {
 	record.number = number;
-	shape_table_add(table, NULL, &record, sizeof(record));
+	shape_table_add(table, &record, sizeof(record));
 	return shape_table_number(table, number, capture_writer_sink(c->writer));
 }
 
@@ -472,8 +510,7 @@ static void shapes_become_values_once(void **state)
 {
 	struct graph g = make_graph();
 	struct shapes_record record = record_of(&g), sparse = record;
-	struct shape_layout shared = {};
-	struct shape_table *table = make_table(&shared, 1);
+	struct shape_table *table = make_table(1);
 	struct capture_info info = test_info(0);
 	struct test_capture c = test_begin(&info);
 	struct capture_reader *reader;
@@ -526,8 +563,7 @@ static void what_cannot_be_right_stays_unknown(void **state)
 {
 	struct graph g = make_graph();
 	struct shapes_record record = record_of(&g), wrong;
-	struct shape_layout shared = {};
-	struct shape_table *table = make_table(&shared, 1);
+	struct shape_table *table = make_table(1);
 	struct capture_info info = test_info(0);
 	struct test_capture c = test_begin(&info);
 	size_t empty = sizeof(record) - sizeof(record.values);
@@ -552,12 +588,12 @@ static void what_cannot_be_right_stays_unknown(void **state)
 	assert_int_equal(define(table, record, UINT32_MAX, &c), CAPTURE_UNKNOWN);
 
 	wrong = record;
-	assert_int_equal(shape_table_add(table, NULL, &wrong, empty), -EINVAL);
-	assert_int_equal(shape_table_add(table, NULL, &wrong, empty - 1), -EINVAL);
+	assert_int_equal(shape_table_add(table, &wrong, empty), -EINVAL);
+	assert_int_equal(shape_table_add(table, &wrong, empty - 1), -EINVAL);
 	wrong.n_values = 255;
-	assert_int_equal(shape_table_add(table, NULL, &wrong, sizeof(wrong)), -EINVAL);
+	assert_int_equal(shape_table_add(table, &wrong, sizeof(wrong)), -EINVAL);
 	wrong.n_values = 1;
-	assert_int_equal(shape_table_add(table, NULL, &wrong, sizeof(wrong)), -EINVAL);
+	assert_int_equal(shape_table_add(table, &wrong, sizeof(wrong)), -EINVAL);
 	capture_writer_close(c.writer, NULL);
 	unlink(c.path);
 	shape_table_free(table);
@@ -578,6 +614,7 @@ int main(void)
 		cmocka_unit_test_setup(dimensions_are_read_from_every_kind_of_list, set_up),
 		cmocka_unit_test_setup(a_scalar_has_no_dimensions_and_an_unknown_shape_is_unknown,
 				       set_up),
+		cmocka_unit_test_setup(nothing_is_settled_before_the_runtime_says_so, set_up),
 		cmocka_unit_test_setup(a_guess_is_shared_under_a_new_epoch_until_it_is_proven,
 				       set_up),
 		cmocka_unit_test_setup(without_a_proof_there_are_no_shapes_and_a_note, set_up),

@@ -22,6 +22,35 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
+/* Names, and shapes or the reason why there are none. */
+static int begin_names(struct collector *collector, struct error *err)
+{
+	const struct collector_options *options = &collector->options;
+	const struct runtime_target target = {
+		.process = options->process,
+		.location = options->location,
+		.file = options->file,
+		.bpf = collector->bpf,
+	};
+	const struct runtime *runtime = options->location->runtime;
+	struct error why = {};
+
+	if (runtime->naming_new) {
+		collector->naming = runtime->naming_new(&target, err);
+		if (!collector->naming)
+			return -ENOMEM;
+	}
+	if (!options->shapes)
+		return 0;
+	if (runtime->shapes)
+		collector->shapes = shape_table_new(&target, collector->naming, &why);
+	else
+		error_set(&why, -ENOTSUP, "shapes are not read from %s", runtime->title);
+	if (!collector->shapes)
+		snprintf(collector->note, sizeof(collector->note), "%.255s", why.text);
+	return 0;
+}
+
 struct collector *collector_new(const struct collector_options *options, struct error *err)
 {
 	struct collector *collector = calloc(1, sizeof(*collector));
@@ -35,9 +64,8 @@ struct collector *collector_new(const struct collector_options *options, struct 
 	if (collector_load(collector, err))
 		goto fail;
 	bpf = collector->bpf;
-	collector->shapes = options->shapes;
-	if (collector->shapes)
-		shape_table_share(collector->shapes, &bpf->bss->shape_layout);
+	if (begin_names(collector, err))
+		goto fail;
 	collector->identities = identity_new(options->sink);
 	collector->ring =
 		ring_buffer__new(bpf_map__fd(bpf->maps.ring), collector_take, collector, NULL);
@@ -71,9 +99,10 @@ static struct probes *attach_part(struct collector *collector, enum probes_part 
 {
 	const struct probes_target target = {
 		.location = collector->options.location,
-		.path = collector->options.file->open_path,
+		.file = collector->options.file,
 		.pid = collector->options.process->pid,
-		.multi = collector->multi,
+		.multi = collector->features.multi,
+		.cookies = collector->features.cookies,
 	};
 
 	return probes_attach(collector->bpf, &target, part, err);
@@ -101,8 +130,7 @@ int collector_attach_operators(struct collector *collector, struct error *err)
 void collector_detach_operators(struct collector *collector)
 {
 	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
-	probes_detach(collector->operator_probes, NULL);
-	collector->operator_probes = NULL;
+	probes_detach(&collector->operator_probes, 1);
 }
 
 int collector_attach(struct collector *collector, struct error *err)
@@ -167,10 +195,8 @@ static struct capture_loss losses_so_far(const struct collector *collector)
 static void forget_old(struct collector *collector)
 {
 	int map = bpf_map__fd(collector->bpf->maps.operators);
-	uint32_t current = collector->bpf->bss->generation;
-	struct {
-		uint64_t session, index;
-	} key, next;
+	const struct instance *instances = collector->bpf->bss->instances;
+	struct operator_key key, next;
 	struct {
 		uint32_t id, generation;
 	} value;
@@ -178,7 +204,8 @@ static void forget_old(struct collector *collector)
 
 	while (more) {
 		more = !bpf_map_get_next_key(map, &key, &next);
-		if (!bpf_map_lookup_elem(map, &key, &value) && value.generation != current)
+		if (!bpf_map_lookup_elem(map, &key, &value) &&
+		    value.generation != instances[key.instance % INSTANCES_MAX].generation)
 			bpf_map_delete_elem(map, &key);
 		key = next;
 	}
@@ -318,7 +345,8 @@ int collector_finish(struct collector *collector, enum collector_end end, struct
 		if (collector->shapes)
 			shape_table_restart(collector->shapes);
 		collector->options.sink = next;
-		__atomic_add_fetch(&collector->bpf->bss->generation, 1, __ATOMIC_ACQ_REL);
+		__atomic_add_fetch(&collector->bpf->bss->instances[0].generation, 1,
+				   __ATOMIC_ACQ_REL);
 		if (!collector->identities)
 			return collector_keep_failure(collector,
 						      error_set(err, -ENOMEM, "out of memory"));
@@ -326,11 +354,18 @@ int collector_finish(struct collector *collector, enum collector_end end, struct
 	return collector->failed;
 }
 
+static void detach_all(struct collector *collector)
+{
+	struct probes *all[] = {collector->operator_probes, collector->run_probes};
+
+	probes_detach(all, 2);
+	collector->operator_probes = collector->run_probes = NULL;
+}
+
 int collector_stop(struct collector *collector, enum collector_end end, struct error *err)
 {
 	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
-	probes_detach(collector->operator_probes, collector->run_probes);
-	collector->operator_probes = collector->run_probes = NULL;
+	detach_all(collector);
 	ring_buffer__consume(collector->ring);
 	if (collector->shapes && !shape_table_settled(collector->shapes)) {
 		shape_table_refuse(collector->shapes);
@@ -344,13 +379,18 @@ const char *collector_manner(const struct collector *collector)
 {
 	bool storage = collector->bpf->rodata->use_task_storage;
 
-	if (collector->multi)
+	if (collector->features.multi)
 		return "one link for many probes, state kept with the task";
 	if (storage)
 		return "a perf event per probe (no uprobe_multi links before Linux 6.6), state "
 		       "kept with the task";
 	return "a perf event per probe (no uprobe_multi links before Linux 6.6), state in a hash "
 	       "(no task storage before 5.11)";
+}
+
+const char *collector_note(const struct collector *collector)
+{
+	return collector->shapes ? shape_table_note(collector->shapes) : collector->note;
 }
 
 uint64_t collector_operators(const struct collector *collector)
@@ -362,12 +402,15 @@ void collector_free(struct collector *collector)
 {
 	if (!collector)
 		return;
-	probes_detach(collector->operator_probes, collector->run_probes);
+	detach_all(collector);
 	thread_slots_free(collector->threads);
 	ring_buffer__free(collector->ring);
 	identity_free(collector->identities);
 	held_free(collector->held);
 	pool_free(collector->pool);
+	shape_table_free(collector->shapes);
+	if (collector->naming)
+		collector->naming->ops->free(collector->naming);
 	opprobe_bpf__destroy(collector->bpf);
 	free(collector->pending);
 	free(collector->numbers);

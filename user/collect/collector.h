@@ -21,8 +21,6 @@
 #include "../runtime/runtime.h"
 #include "../target/process.h"
 
-struct shape_table;
-
 struct collector_progress {
 	bool waiting; /* for the first operator's names */
 	uint64_t operators, runs, lost;
@@ -33,12 +31,12 @@ struct collector_options {
 	const struct location *location;
 	const struct mapped_file *file; /* that the location is in */
 	const struct counter_set *counters;
-	struct record_sink *sink;   /* has its info by the time that probes are attached */
-	uint64_t buffer_size;	    /* of the ring, bytes; 0 for the default */
-	uint64_t min_duration;	    /* ns: keep operators of longer runs only */
-	bool selective;		    /* record nothing but collector_select()ed runs */
-	struct shape_table *shapes; /* of operators' values, the caller's; NULL: not wanted */
-	bool few_operators;	    /* small tables will do */
+	struct record_sink *sink; /* has its info by the time that probes are attached */
+	uint64_t buffer_size;	  /* of the ring, bytes; 0 for the default */
+	uint64_t min_duration;	  /* ns: keep operators of longer runs only */
+	bool selective;		  /* record nothing but collector_select()ed runs */
+	bool shapes;		  /* of operators' values are wanted */
+	bool few_operators;	  /* small tables will do */
 	/* Set by a signal handler: stop, but orderly. */
 	const volatile sig_atomic_t *stop;
 	/*
@@ -101,6 +99,11 @@ int collector_finish(struct collector *collector, enum collector_end end, struct
 int collector_stop(struct collector *collector, enum collector_end end, struct error *err);
 /* How its probes are attached, for people: what this kernel offers, and lacks. */
 const char *collector_manner(const struct collector *collector);
+/*
+ * A sentence for the user on what was wanted and is not to be had: shapes that
+ * cannot be found in this build, or that turned out not to be that. Else "".
+ */
+const char *collector_note(const struct collector *collector);
 /* Executions handed to the sink so far. */
 uint64_t collector_operators(const struct collector *collector);
 void collector_free(struct collector *collector);

@@ -199,8 +199,8 @@ static struct place *find_place(struct identity_table *table, const struct strin
 	if (!place)
 		return NULL;
 	place->session = identity_session(table, identity->root, identity->owner);
-	place->address = identity->session;
-	place->index = identity->index;
+	place->address = identity->key.session;
+	place->index = identity->key.index;
 	place->strings = hash_strings(strings);
 	place->op = CAPTURE_UNKNOWN;
 	/* Of an unknown session, an address says nothing beyond its generation. */

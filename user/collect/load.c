@@ -12,43 +12,6 @@
 /* The inode of the first pid namespace (include/linux/proc_ns.h). */
 #define PID_NAMESPACE_INITIAL 0xeffffffcU
 
-static void set_stack_depths(struct opprobe_bpf *bpf, const struct location *location)
-{
-	for (int function = 0; function < 2; function++) {
-		struct stack_depths depths = {};
-		bool enter = false, leave = false, known = true;
-
-		for (size_t i = 0; i < location->n_sites; i++) {
-			const struct site *site = &location->sites[i];
-
-			if (site->function != (unsigned int)function)
-				continue;
-			if (site->role == SITE_OP_ENTER) {
-				known &= site->stack_depth >= 0;
-				depths.enter = site->stack_depth;
-				enter = true;
-			} else if (site->role == SITE_OP_EXIT) {
-				known &= site->stack_depth >= 0 &&
-					 (!leave || depths.exit == site->stack_depth);
-				depths.exit = site->stack_depth;
-				leave = true;
-			}
-		}
-		if (enter && leave && known) {
-			depths.known = 1;
-			memcpy((void *)&bpf->rodata->op_stack[function], &depths, sizeof(depths));
-		}
-	}
-}
-
-static bool location_has(const struct location *location, enum site_role role)
-{
-	for (size_t i = 0; i < location->n_sites; i++)
-		if (location->sites[i].role == role)
-			return true;
-	return false;
-}
-
 bool counters_need_events(const struct counter_set *counters)
 {
 	for (size_t i = 0; i < counters->n; i++)
@@ -58,34 +21,38 @@ bool counters_need_events(const struct counter_set *counters)
 	return false;
 }
 
-static void set_up(struct collector *collector, bool task_storage)
+static void set_up(struct collector *collector)
 {
 	const struct collector_options *options = &collector->options;
+	const struct kernel_features *features = &collector->features;
 	struct opprobe_bpf *bpf = collector->bpf;
 	bool events = counters_need_events(options->counters);
+	bool shapes = options->shapes && options->location->runtime->shapes;
 	struct stat ns;
 
-	bpf->rodata->target_tgid = options->process->pid;
 	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != PID_NAMESPACE_INITIAL) {
 		bpf->rodata->pidns_dev = ns.st_dev;
 		bpf->rodata->pidns_ino = ns.st_ino;
 	}
-	bpf->rodata->use_task_storage = task_storage;
-	bpf->rodata->forget_each_run = !location_has(options->location, SITE_SESSION_END);
+	bpf->rodata->use_task_storage = features->task_storage;
+	bpf->rodata->use_cookies = features->cookies;
+	bpf->bss->instances[0].forget_each_run = !location_has(options->location, SITE_SESSION_END);
 	bpf->rodata->selective = options->selective;
 	bpf->rodata->with_runs = location_has(options->location, SITE_RUN_ENTER);
 	bpf->rodata->with_work = location_has(options->location, SITE_TASK_ENTER);
-	bpf->rodata->with_shapes = options->shapes != NULL;
+	bpf->rodata->with_shapes = shapes;
+	/* The first numbers are those of operators that are known before they run. */
+	bpf->bss->next_number[NUMBER_OPERATOR] = options->location->names.n;
 	bpf->rodata->n_counters = options->counters->n;
 	for (size_t i = 0; i < options->counters->n; i++)
 		bpf->rodata->counter_source[i] = options->counters->counters[i].source;
-	set_stack_depths(bpf, options->location);
 
-	bpf_map__set_autocreate(bpf->maps.thread_storage, task_storage);
-	bpf_map__set_autocreate(bpf->maps.thread_table, !task_storage);
-	bpf_map__set_autocreate(bpf->maps.thread_template, !task_storage);
-	bpf_map__set_autocreate(bpf->maps.operator_values, options->shapes != NULL);
-	bpf_map__set_autocreate(bpf->maps.shapes, options->shapes != NULL);
+	bpf_map__set_autocreate(bpf->maps.thread_storage, features->task_storage);
+	bpf_map__set_autocreate(bpf->maps.thread_table, !features->task_storage);
+	bpf_map__set_autocreate(bpf->maps.thread_template, !features->task_storage);
+	bpf_map__set_autocreate(bpf->maps.site_cookies, !features->cookies);
+	bpf_map__set_autocreate(bpf->maps.operator_values, shapes);
+	bpf_map__set_autocreate(bpf->maps.shapes, shapes);
 	bpf_map__set_max_entries(bpf->maps.ring,
 				 options->buffer_size ? options->buffer_size : RING_SIZE);
 	if (options->few_operators) {
@@ -96,11 +63,21 @@ static void set_up(struct collector *collector, bool task_storage)
 	}
 	bpf_map__set_max_entries(bpf->maps.counter_events,
 				 events ? THREAD_SLOTS * options->counters->n : 1);
-	bpf_program__set_autoload(bpf->progs.task_born, events || !task_storage);
-	probes_prepare(bpf, options->location, collector->multi);
+	bpf_program__set_autoload(bpf->progs.task_born, events || !features->task_storage);
+	probes_prepare(bpf, options->location, features->multi);
 }
 
-static int load_once(struct collector *collector, bool task_storage, struct error *err)
+static int set_targets(struct collector *collector)
+{
+	uint32_t pid = collector->options.process->pid;
+	uint8_t on = 1;
+
+	return bpf_map_update_elem(bpf_map__fd(collector->bpf->maps.targets), &pid, &on, BPF_ANY)
+		       ? -errno
+		       : 0;
+}
+
+static int load_once(struct collector *collector, struct error *err)
 {
 	int error;
 
@@ -109,8 +86,10 @@ static int load_once(struct collector *collector, bool task_storage, struct erro
 	collector->bpf = opprobe_bpf__open();
 	if (!collector->bpf)
 		return error_set(err, -errno, "cannot open the BPF programs: %s", strerror(errno));
-	set_up(collector, task_storage);
+	set_up(collector);
 	error = opprobe_bpf__load(collector->bpf);
+	if (!error)
+		error = set_targets(collector);
 	if (!error)
 		return 0;
 	opprobe_bpf__destroy(collector->bpf);
@@ -131,26 +110,31 @@ static int load_once(struct collector *collector, bool task_storage, struct erro
 			 strerror(-error));
 }
 
+static bool has_helper(enum bpf_func_id helper)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, helper, NULL) == 1;
+}
+
 /*
  * What the kernel offers is asked, newest first: state kept with the task
- * (5.11), one link for many probes (6.6).
+ * (5.11), cookies (5.15), one link for many probes (6.6).
  */
 int collector_load(struct collector *collector, struct error *err)
 {
-	bool task_storage = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_task_storage_get,
-						    NULL) == 1 &&
-			    libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE,
-						    BPF_FUNC_get_current_task_btf, NULL) == 1;
+	struct kernel_features *features = &collector->features;
 	int error;
 
-	collector->multi = true;
-	error = load_once(collector, task_storage, err);
+	features->task_storage =
+		has_helper(BPF_FUNC_task_storage_get) && has_helper(BPF_FUNC_get_current_task_btf);
+	features->cookies = has_helper(BPF_FUNC_get_attach_cookie);
+	features->multi = true;
+	error = load_once(collector, err);
 	if (!error && probes_multi_works(collector->bpf))
 		return 0;
 	if (error == -EPERM)
 		return error;
 	opprobe_bpf__destroy(collector->bpf);
 	collector->bpf = NULL;
-	collector->multi = false;
-	return load_once(collector, task_storage, err);
+	features->multi = false;
+	return load_once(collector, err);
 }

@@ -11,22 +11,17 @@
 
 #include "../capture/capture.h"
 #include "../counters/counters.h"
-#include "../runtime/runtime.h"
+#include "../runtime/self/self.h"
 
 struct overhead_job;
 
-/* Which probes: on instructions that the kernel emulates, or single-steps. */
-struct overhead_kind {
-	bool enter_emulated, exit_emulated;
-};
-
 /* The kind of the operators' probes in @location: emulated if all of them are. */
-struct overhead_kind overhead_kind(const struct location *location);
+struct self_kind overhead_kind(const struct location *location);
 /*
  * Begin to measure probes of @kind with the counters @set, which must outlive
  * the job, in a thread of its own. NULL if it cannot.
  */
-struct overhead_job *overhead_start(struct overhead_kind kind, const struct counter_set *set);
+struct overhead_job *overhead_start(struct self_kind kind, const struct counter_set *set);
 /*
  * Wait for the result and fill @overhead. Returns 0, or a negative errno with
  * @err set if nothing could be measured: then nothing is to be subtracted.

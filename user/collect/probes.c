@@ -5,15 +5,15 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../../bpf/events.h"
-#include "opprobe.skel.h"
+#include "../base/array.h"
+#include "../runtime/skeleton.h"
+#include "../target/own_code.h"
 
 /* enum bpf_attach_type of kernel 6.6: newer than the headers of Debian 12. */
 #define UPROBE_MULTI 48
@@ -25,61 +25,38 @@ struct uprobe_multi_attr {
 	uint32_t count, flags, pid, pad;
 };
 
-#define PROBES_MAX SITES_MAX
+/* Perf events take some 0.1 s each to go: beyond this, one link must do. */
+#define SINGLE_PROBES_MAX 256
+#define DETACHERS_MAX	  64
 
-struct probes {
-	size_t n;
-	int fds[PROBES_MAX];		    /* of uprobe_multi links */
-	struct bpf_link *links[PROBES_MAX]; /* of perf events */
+/* A link of many probes, or a perf event of one. */
+struct probe_link {
+	int fd; /* of uprobe_multi */
+	struct bpf_link *link;
 };
 
-/* The program for an operator's site where shapes are read. */
-static struct bpf_program *shapes_program_of(struct opprobe_bpf *bpf, const struct site *site)
-{
-	if (site->role == SITE_OP_EXIT)
-		return site->function ? bpf->progs.op_exit2_shapes : bpf->progs.op_exit1_shapes;
-	if (site->convention == OP_BY_INDEX)
-		return bpf->progs.op_enter_index_shapes;
-	return site->function ? bpf->progs.op_enter_kernel2_shapes
-			      : bpf->progs.op_enter_kernel_shapes;
-}
+struct probes {
+	ARRAY_OF(struct probe_link) links;
+};
 
-/* The program for a site. */
-static struct bpf_program *program_of(struct opprobe_bpf *bpf, const struct site *site)
-{
-	if (bpf->rodata->with_shapes && (site->role == SITE_OP_ENTER || site->role == SITE_OP_EXIT))
-		return shapes_program_of(bpf, site);
-	switch (site->role) {
-	case SITE_OP_ENTER:
-		if (site->convention == OP_BY_INDEX)
-			return bpf->progs.op_enter_index;
-		return site->function ? bpf->progs.op_enter_kernel2 : bpf->progs.op_enter_kernel;
-	case SITE_OP_EXIT:
-		return site->function ? bpf->progs.op_exit2 : bpf->progs.op_exit1;
-	case SITE_RUN_ENTER:
-		return bpf->progs.run_enter;
-	case SITE_RUN_EXIT:
-		return bpf->progs.run_exit;
-	case SITE_SESSION_END:
-		return bpf->progs.session_end;
-	case SITE_TASK_ENTER:
-		return bpf->progs.task_enter;
-	case SITE_TASK_EXIT:
-		return bpf->progs.task_exit;
-	default:
-		return NULL;
-	}
-}
+/* What one link takes. */
+struct probe_sites {
+	ARRAY_OF(uint64_t) offsets;
+	ARRAY_OF(uint64_t) cookies;
+};
 
 void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bool multi)
 {
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(program, bpf->obj) if (bpf_program__type(program) ==
-							    BPF_PROG_TYPE_KPROBE)
-		bpf_program__set_autoload(program, false);
-	for (size_t i = 0; i < location->n_sites; i++) {
-		program = program_of(bpf, &location->sites[i]);
+	bpf_object__for_each_program(program, bpf->obj)
+	{
+		if (bpf_program__type(program) == BPF_PROG_TYPE_KPROBE)
+			bpf_program__set_autoload(program, false);
+	}
+	for (size_t i = 0; i < location->sites.n; i++) {
+		program = bpf_object__find_program_by_name(bpf->obj,
+							   location->sites.items[i].program);
 		if (!program)
 			continue;
 		bpf_program__set_autoload(program, true);
@@ -94,13 +71,14 @@ void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bo
 
 /* Returns the link's fd or a negative errno. */
 static int attach_multi(struct bpf_program *program, const char *path, const uint64_t *offsets,
-			size_t n, pid_t pid)
+			const uint64_t *cookies, size_t n, pid_t pid)
 {
 	struct uprobe_multi_attr attr = {
 		.prog_fd = bpf_program__fd(program),
 		.attach_type = UPROBE_MULTI,
 		.path = (uintptr_t)path,
 		.offsets = (uintptr_t)offsets,
+		.cookies = (uintptr_t)cookies,
 		.count = n,
 		.pid = pid,
 	};
@@ -116,37 +94,6 @@ __attribute__((noinline)) static void *be_probed(void *unused)
 	return unused;
 }
 
-struct own_code {
-	uintptr_t address;
-	uint64_t offset;
-	bool found;
-};
-
-static int find_own_code(struct dl_phdr_info *info, size_t size, void *data)
-{
-	struct own_code *own = data;
-
-	for (int i = 0; i < info->dlpi_phnum && !own->found; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-
-		own->found = segment->p_type == PT_LOAD && own->address >= start &&
-			     own->address - start < segment->p_filesz;
-		if (own->found)
-			own->offset = own->address - start + segment->p_offset;
-	}
-	return 1; /* the first object is the program itself */
-}
-
-int probes_own_offset(const void *address, uint64_t *offset)
-{
-	struct own_code own = {.address = (uintptr_t)address};
-
-	dl_iterate_phdr(find_own_code, &own);
-	*offset = own.offset;
-	return own.found ? 0 : -ENOENT;
-}
-
 static void *close_fd(void *fd)
 {
 	close((int)(intptr_t)fd);
@@ -159,9 +106,9 @@ static bool test_multi(struct opprobe_bpf *bpf)
 	uint64_t offset;
 	int fd;
 
-	if (probes_own_offset(be_probed, &offset))
+	if (own_code_offset((void *)be_probed, &offset))
 		return false;
-	fd = attach_multi(bpf->progs.self_test, "/proc/self/exe", &offset, 1, getpid());
+	fd = attach_multi(bpf->progs.self_test, "/proc/self/exe", &offset, NULL, 1, getpid());
 	if (fd < 0)
 		return false;
 	if (!pthread_create(&thread, NULL, be_probed, NULL))
@@ -204,33 +151,122 @@ static bool is_of(const struct site *site, enum probes_part part)
 	return run == (part == PROBES_OF_RUNS);
 }
 
+/* -- cookies ---------------------------------------------------------------------- */
+
+static uint64_t site_cookie(const struct probes_target *target, const struct site *site)
+{
+	uint32_t value = site->value;
+
+	/* Operators that are known before they run are numbered over all locations. */
+	if (site->role == SITE_OP_ENTER && target->location->names.n)
+		value += target->first_operator;
+	return cookie_make(value, site->stack_depth, target->instance);
+}
+
+/* For kernels that hand no cookies to programs: kept by where the site is in the process. */
+static int keep_cookie(struct opprobe_bpf *bpf, const struct probes_target *target,
+		       const struct site *site)
+{
+	const struct mapped_file *file = target->file;
+	struct site_key key = {.pid = target->pid};
+	uint64_t cookie = site_cookie(target, site);
+
+	if (site->offset < file->offset || site->offset - file->offset >= file->end - file->start)
+		return -ENOENT;
+	key.address = file->start + (site->offset - file->offset);
+	return bpf_map_update_elem(bpf_map__fd(bpf->maps.site_cookies), &key, &cookie, BPF_ANY)
+		       ? -errno
+		       : 0;
+}
+
+/* -- attaching --------------------------------------------------------------------- */
+
+/* Put all sites of @part that have the program of site @first into one link. */
+static int attach_program(struct probes *probes, struct opprobe_bpf *bpf,
+			  const struct probes_target *target, enum probes_part part, size_t first)
+{
+	const struct location *location = target->location;
+	const char *name = location->sites.items[first].program;
+	struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, name);
+	struct probe_sites chosen = {};
+	struct probe_link *link;
+	int error = -ENOMEM;
+
+	for (size_t i = first; i < location->sites.n; i++) {
+		const struct site *site = &location->sites.items[i];
+		uint64_t *offset, *cookie;
+
+		if (strcmp(site->program, name) != 0 || !is_of(site, part))
+			continue;
+		offset = array_push(&chosen.offsets);
+		cookie = array_push(&chosen.cookies);
+		if (!offset || !cookie)
+			goto out;
+		*offset = site->offset;
+		*cookie = site_cookie(target, site);
+	}
+	link = array_push(&probes->links);
+	if (!link)
+		goto out;
+	link->fd = attach_multi(program, target->file->open_path, chosen.offsets.items,
+				chosen.cookies.items, chosen.offsets.n, target->pid);
+	error = link->fd < 0 ? link->fd : 0;
+	if (error)
+		probes->links.n--;
+out:
+	array_free(&chosen.offsets);
+	array_free(&chosen.cookies);
+	return error;
+}
+
+/* Is there a site of the same program and part before site @i? */
+static bool is_taken(const struct location *location, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(location->sites.items[k].program, location->sites.items[i].program))
+			return true;
+	return false;
+}
+
 static int attach_sites_multi(struct probes *probes, struct opprobe_bpf *bpf,
 			      const struct probes_target *target, enum probes_part part,
 			      struct error *err)
 {
 	const struct location *location = target->location;
-	bool done[SITES_MAX] = {};
 
-	for (size_t i = 0; i < location->n_sites; i++) {
-		struct bpf_program *program = program_of(bpf, &location->sites[i]);
-		uint64_t offsets[SITES_MAX];
-		size_t n = 0;
-		int fd;
+	for (size_t i = 0; i < location->sites.n; i++) {
+		int error;
 
-		if (!program || done[i] || !is_of(&location->sites[i], part))
+		if (!is_of(&location->sites.items[i], part) || is_taken(location, i))
 			continue;
-		for (size_t j = i; j < location->n_sites; j++) {
-			if (program_of(bpf, &location->sites[j]) != program)
-				continue;
-			offsets[n++] = location->sites[j].offset;
-			done[j] = true;
-		}
-		fd = attach_multi(program, target->path, offsets, n, target->pid);
-		if (fd < 0)
-			return refuse(&location->sites[i], target->path, fd, err);
-		probes->fds[probes->n++] = fd;
+		error = attach_program(probes, bpf, target, part, i);
+		if (error)
+			return refuse(&location->sites.items[i], target->file->path, error, err);
 	}
 	return 0;
+}
+
+static int attach_site(struct probes *probes, struct opprobe_bpf *bpf,
+		       const struct probes_target *target, const struct site *site)
+{
+	const struct bpf_uprobe_opts options = {
+		.sz = sizeof(options),
+		.bpf_cookie = target->cookies ? site_cookie(target, site) : 0,
+	};
+	struct probe_link *link = array_push(&probes->links);
+	int error = link ? 0 : -ENOMEM;
+
+	if (!error && !target->cookies)
+		error = keep_cookie(bpf, target, site);
+	if (error)
+		return error;
+	link->link = bpf_program__attach_uprobe_opts(
+		bpf_object__find_program_by_name(bpf->obj, site->program), target->pid,
+		target->file->open_path, site->offset, &options);
+	if (link->link)
+		return 0;
+	probes->links.n--;
+	return -errno;
 }
 
 static int attach_sites_singly(struct probes *probes, struct opprobe_bpf *bpf,
@@ -239,19 +275,35 @@ static int attach_sites_singly(struct probes *probes, struct opprobe_bpf *bpf,
 {
 	const struct location *location = target->location;
 
-	for (size_t i = 0; i < location->n_sites; i++) {
-		struct bpf_program *program = program_of(bpf, &location->sites[i]);
-		struct bpf_link *link;
+	if (location->sites.n > SINGLE_PROBES_MAX)
+		return error_set(err, -ENOTSUP,
+				 "%s has %zu places for probes in %s, and this kernel has no links "
+				 "of many probes: opprobe needs Linux 6.6 or newer for it",
+				 location->runtime->title, location->sites.n, target->file->path);
+	for (size_t i = 0; i < location->sites.n; i++) {
+		const struct site *site = &location->sites.items[i];
+		int error = is_of(site, part) ? attach_site(probes, bpf, target, site) : 0;
 
-		if (!program || !is_of(&location->sites[i], part))
-			continue;
-		link = bpf_program__attach_uprobe(program, false, target->pid, target->path,
-						  location->sites[i].offset);
-		if (!link)
-			return refuse(&location->sites[i], target->path, -errno, err);
-		probes->links[probes->n++] = link;
+		if (error)
+			return refuse(site, target->file->path, error, err);
 	}
 	return 0;
+}
+
+static bool has_programs(struct opprobe_bpf *bpf, const struct location *location,
+			 struct error *err)
+{
+	for (size_t i = 0; i < location->sites.n; i++) {
+		const char *name = location->sites.items[i].program;
+		struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, name);
+
+		if (program && bpf_program__fd(program) >= 0)
+			continue;
+		error_set(err, -ENOENT, "the program %s for %s was not loaded", name,
+			  location->runtime->title);
+		return false;
+	}
+	return true;
 }
 
 struct probes *probes_attach(struct opprobe_bpf *bpf, const struct probes_target *target,
@@ -264,48 +316,71 @@ struct probes *probes_attach(struct opprobe_bpf *bpf, const struct probes_target
 		error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
+	if (!has_programs(bpf, target->location, err)) {
+		free(probes);
+		return NULL;
+	}
 	error = target->multi ? attach_sites_multi(probes, bpf, target, part, err)
 			      : attach_sites_singly(probes, bpf, target, part, err);
 	if (error) {
-		probes_detach(probes, NULL);
+		probes_detach(&probes, 1);
 		return NULL;
 	}
 	return probes;
 }
 
-static void *destroy_link(void *link)
+/* -- detaching ------------------------------------------------------------------------ */
+
+/* All that goes, and who of the threads has taken how many of it. */
+struct detaching {
+	ARRAY_OF(struct probe_link) links;
+	size_t taken;
+};
+
+static void close_link(const struct probe_link *link)
 {
-	bpf_link__destroy(link);
+	if (link->link)
+		bpf_link__destroy(link->link);
+	else
+		close(link->fd);
+}
+
+static void *detach_some(void *data)
+{
+	struct detaching *detaching = data;
+	size_t i;
+
+	while ((i = __atomic_fetch_add(&detaching->taken, 1, __ATOMIC_RELAXED)) <
+	       detaching->links.n)
+		close_link(&detaching->links.items[i]);
 	return NULL;
 }
 
-struct detaching {
-	pthread_t threads[2 * PROBES_MAX];
-	size_t n;
-};
-
-static void detach_begin(struct probes *probes, struct detaching *detaching)
-{
-	for (size_t i = 0; probes && i < probes->n; i++) {
-		void *(*close_one)(void *) = probes->links[i] ? destroy_link : close_fd;
-		void *what = probes->links[i] ? (void *)probes->links[i]
-					      : (void *)(intptr_t)probes->fds[i];
-
-		if (pthread_create(&detaching->threads[detaching->n], NULL, close_one, what))
-			close_one(what);
-		else
-			detaching->n++;
-	}
-}
-
-void probes_detach(struct probes *one, struct probes *other)
+void probes_detach(struct probes **probes, size_t n)
 {
 	struct detaching detaching = {};
+	pthread_t threads[DETACHERS_MAX];
+	size_t n_threads = 0;
 
-	detach_begin(one, &detaching);
-	detach_begin(other, &detaching);
-	for (size_t i = 0; i < detaching.n; i++)
-		pthread_join(detaching.threads[i], NULL);
-	free(one);
-	free(other);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; probes[i] && k < probes[i]->links.n; k++) {
+			struct probe_link *link = array_push(&detaching.links);
+
+			if (link)
+				*link = probes[i]->links.items[k];
+			else
+				close_link(&probes[i]->links.items[k]);
+		}
+		if (probes[i])
+			array_free(&probes[i]->links);
+		free(probes[i]);
+		probes[i] = NULL;
+	}
+	while (n_threads < DETACHERS_MAX && n_threads < detaching.links.n &&
+	       !pthread_create(&threads[n_threads], NULL, detach_some, &detaching))
+		n_threads++;
+	detach_some(&detaching);
+	for (size_t i = 0; i < n_threads; i++)
+		pthread_join(threads[i], NULL);
+	array_free(&detaching.links);
 }

@@ -14,6 +14,7 @@
 
 #include "../base/error.h"
 #include "../runtime/runtime.h"
+#include "../target/process.h"
 
 struct opprobe_bpf;
 
@@ -30,9 +31,6 @@ void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bo
  */
 bool probes_multi_works(struct opprobe_bpf *bpf);
 
-/* The offset in opprobe's own file of the code at @address; 0 or -ENOENT. */
-int probes_own_offset(const void *address, uint64_t *offset);
-
 struct probes;
 
 /* Which sites: those that bracket runs, or those of operators and their work. */
@@ -43,9 +41,11 @@ enum probes_part {
 
 struct probes_target {
 	const struct location *location;
-	const char *path; /* the file that @location is in */
+	const struct mapped_file *file; /* that @location is in */
 	pid_t pid;
-	bool multi;
+	unsigned int instance;	 /* in the cookies of its sites */
+	uint32_t first_operator; /* number of the first of the location's names */
+	bool multi, cookies;	 /* what this kernel offers */
 };
 
 /*
@@ -56,9 +56,9 @@ struct probes_target {
 struct probes *probes_attach(struct opprobe_bpf *bpf, const struct probes_target *target,
 			     enum probes_part part, struct error *err);
 /*
- * Take the probes of both away (each may be NULL), side by side, since the
- * kernel waits at each.
+ * Take the @n probes (each may be NULL) away, side by side, since the kernel
+ * waits at each; the pointers are NULL then.
  */
-void probes_detach(struct probes *one, struct probes *other);
+void probes_detach(struct probes **probes, size_t n);
 
 #endif

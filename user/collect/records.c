@@ -84,6 +84,34 @@ static uint32_t shapes_of(struct collector *collector, const struct operator_rec
 	return shape_table_number(collector->shapes, number, collector->options.sink);
 }
 
+/* Define the operator of one of the location's own names; 0 or a negative errno. */
+static int define_static(struct collector *collector, uint32_t id)
+{
+	const struct static_name *name = &collector->options.location->names.items[id];
+	struct strings_record strings = {
+		.verified = 1,
+		.identity = {.id = id, .key.index = id},
+		.node_index = CAPTURE_UNKNOWN,
+		.name_length = strlen(name->name),
+		.op_type_length = strlen(name->op_type),
+	};
+
+	memcpy(strings.name, name->name, strnlen(name->name, NAME_BYTES));
+	memcpy(strings.op_type, name->op_type, strnlen(name->op_type, WORD_BYTES));
+	return identity_add(collector->identities, &strings);
+}
+
+/* The recording's number of the kernel's operator @id, or CAPTURE_UNKNOWN. */
+static uint32_t operator_number(struct collector *collector, uint32_t id)
+{
+	uint32_t number = identity_operator(collector->identities, id);
+
+	if (number == CAPTURE_UNKNOWN && id < collector->options.location->names.n &&
+	    !define_static(collector, id))
+		number = identity_operator(collector->identities, id);
+	return number;
+}
+
 static void add_operator(struct collector *collector, const struct operator_record *record,
 			 size_t size)
 {
@@ -92,7 +120,7 @@ static void add_operator(struct collector *collector, const struct operator_reco
 		.type = CAPTURE_EXEC,
 		.exec =
 			{
-				.op = identity_operator(collector->identities, record->id),
+				.op = operator_number(collector, record->id),
 				.thread = collector_thread(collector, record->tid),
 				.run = record->run,
 				.parent = CAPTURE_UNKNOWN,
@@ -111,7 +139,7 @@ static void add_operator(struct collector *collector, const struct operator_reco
 		return;
 	}
 	if (record->parent != NO_ID)
-		exec->parent = identity_operator(collector->identities, record->parent);
+		exec->parent = operator_number(collector, record->parent);
 	exec->flags = (record->flags & FLAG_THREW ? EXEC_THREW : 0) |
 		      (record->flags & FLAG_MIGRATED ? EXEC_MIGRATED : 0) |
 		      (record->flags & FLAG_NESTED ? EXEC_NESTED : 0);
@@ -209,8 +237,7 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		break;
 	case RECORD_SHAPES:
 		if (collector->shapes)
-			shape_table_add(collector->shapes, &collector->bpf->bss->layout, data,
-					size);
+			shape_table_add(collector->shapes, data, size);
 		break;
 	default:
 		break;
@@ -219,9 +246,10 @@ static void take_record(struct collector *collector, const void *data, size_t si
 
 /* -- records, before names can be read -------------------------------------- */
 
-static uint32_t generation(const struct collector *collector)
+static uint32_t generation(const struct collector *collector, uint32_t instance)
 {
-	return __atomic_load_n(&collector->bpf->bss->generation, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&collector->bpf->bss->instances[instance % INSTANCES_MAX].generation,
+			       __ATOMIC_ACQUIRE);
 }
 
 /*
@@ -231,14 +259,12 @@ static uint32_t generation(const struct collector *collector)
  */
 static void describe_sighting(struct collector *collector, const struct sighting_record *sighting)
 {
-	const struct collector_options *options = &collector->options;
-	struct layout layout = collector->bpf->bss->layout;
+	struct naming *naming = collector->naming;
 	struct strings_record strings;
 
-	if (generation(collector) != sighting->identity.generation ||
-	    options->location->runtime->describe(options->process, &layout, &sighting->identity,
-						 &strings) ||
-	    generation(collector) != sighting->identity.generation)
+	if (!naming || generation(collector, sighting->instance) != sighting->identity.generation ||
+	    naming->ops->describe(naming, &sighting->identity, &strings) ||
+	    generation(collector, sighting->instance) != sighting->identity.generation)
 		return;
 	identity_add(collector->identities, &strings);
 }
@@ -295,17 +321,15 @@ static void prove_pending(struct collector *collector)
 
 		memcpy(&size, collector->pending + at, sizeof(size));
 		if (*data == RECORD_SHAPES)
-			shape_table_prove(collector->shapes, &collector->bpf->bss->layout,
-					  (const void *)data, size);
+			shape_table_prove(collector->shapes, (const void *)data, size);
 	}
 }
 
 static void try_calibration(struct collector *collector, const struct sighting_record *sighting)
 {
 	const struct collector_options *options = &collector->options;
-	struct layout found, *layout = &collector->bpf->bss->layout;
 
-	if (options->location->runtime->calibrate(options->process, sighting, &found)) {
+	if (collector->naming->ops->sight(collector->naming, sighting)) {
 		if (++collector->sightings < SIGHTINGS_MAX)
 			return;
 		collector_keep_failure(collector, -ENOTRECOVERABLE);
@@ -317,16 +341,13 @@ static void try_calibration(struct collector *collector, const struct sighting_r
 			  options->location->build_id);
 		return;
 	}
-	found.proven = 0;
-	*layout = found;
-	__atomic_store_n(&layout->proven, 1, __ATOMIC_RELEASE);
 	if (collector->shapes)
 		prove_pending(collector);
 }
 
 bool collector_calibrated(const struct collector *collector)
 {
-	return collector->bpf->bss->layout.proven;
+	return !collector->naming || collector->naming->ops->settled(collector->naming);
 }
 
 /* Is all known that records are waiting for? */
@@ -358,7 +379,7 @@ int collector_take(void *context, void *data, size_t size)
 	if (type == RECORD_SIGHTING && !collector_calibrated(collector))
 		try_calibration(collector, data);
 	else if (type == RECORD_SHAPES && collector->shapes && collector_calibrated(collector))
-		shape_table_prove(collector->shapes, &collector->bpf->bss->layout, data, size);
+		shape_table_prove(collector->shapes, data, size);
 	if (collector->shapes && collector_calibrated(collector) &&
 	    collector->pending_size > PENDING_SHAPES_MAX)
 		shape_table_refuse(collector->shapes);

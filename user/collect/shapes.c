@@ -19,30 +19,16 @@ struct kept {
 };
 
 struct shape_table {
-	const struct runtime *runtime;
+	const struct shapes_ops *ops; /* the runtime's */
 	struct shapes *shapes;
-	struct shape_layout *shared;
-	struct shape_layout guess;
 	enum state state;
 	ARRAY_OF(struct kept *) numbers; /* by the kernel's number */
 	struct hash entries;
 	uint32_t n_defined;
 };
 
-/* The BPF side takes a layout for good once its epoch is another. */
-static void share(struct shape_table *table, uint32_t epoch)
-{
-	struct shape_layout *shared = table->shared;
-
-	__atomic_store_n(&shared->epoch, 0, __ATOMIC_RELEASE);
-	table->guess.epoch = 0;
-	*shared = table->guess;
-	table->guess.epoch = epoch;
-	__atomic_store_n(&shared->epoch, epoch, __ATOMIC_RELEASE);
-}
-
-struct shape_table *shape_table_new(const struct process *process, const struct location *location,
-				    const struct mapped_file *file, struct error *err)
+struct shape_table *shape_table_new(const struct runtime_target *target,
+				    const struct naming *naming, struct error *err)
 {
 	struct shape_table *table = calloc(1, sizeof(*table));
 
@@ -50,19 +36,13 @@ struct shape_table *shape_table_new(const struct process *process, const struct 
 		error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	table->runtime = location->runtime;
-	table->shapes = table->runtime->shapes_new(process, location, file, &table->guess, err);
+	table->ops = target->location->runtime->shapes;
+	table->shapes = table->ops->new (target, naming, err);
 	if (!table->shapes) {
 		free(table);
 		return NULL;
 	}
 	return table;
-}
-
-void shape_table_share(struct shape_table *table, struct shape_layout *shared)
-{
-	table->shared = shared;
-	share(table, 1);
 }
 
 static void free_entry(struct kept *entry)
@@ -81,7 +61,7 @@ void shape_table_free(struct shape_table *table)
 	hash_for_each(entry, &table->entries, node)
 		free_entry(entry);
 	hash_free(&table->entries);
-	table->runtime->shapes_free(table->shapes);
+	table->ops->free(table->shapes);
 	array_free(&table->numbers);
 	free(table);
 }
@@ -107,30 +87,23 @@ static bool is_whole(const struct shapes_record *record, size_t size)
 			       record->n_values * sizeof(record->values[0]);
 }
 
-void shape_table_prove(struct shape_table *table, const struct layout *layout,
-		       const struct shapes_record *record, size_t size)
+void shape_table_prove(struct shape_table *table, const struct shapes_record *record, size_t size)
 {
 	int answer;
 
-	if (table->state != OPEN || !is_whole(record, size) || record->epoch != table->guess.epoch)
+	if (table->state != OPEN || !is_whole(record, size))
 		return;
-	answer = table->runtime->shapes_prove(table->shapes, layout, record, &table->guess);
-	if (answer == 1) {
+	answer = table->ops->prove(table->shapes, record);
+	if (answer == 1)
 		table->state = PROVEN;
-		table->guess.proven = 1;
-		__atomic_store_n(&table->shared->proven, 1, __ATOMIC_RELEASE);
-	} else if (answer == -EAGAIN) {
-		share(table, table->guess.epoch + 1);
-	} else if (answer) {
+	else if (answer)
 		shape_table_refuse(table);
-	}
 }
 
 void shape_table_refuse(struct shape_table *table)
 {
 	table->state = REFUSED;
-	if (table->shared)
-		__atomic_store_n(&table->shared->epoch, 0, __ATOMIC_RELEASE);
+	table->ops->refuse(table->shapes);
 }
 
 /* -- what the capture holds ----------------------------------------------------------- */
@@ -163,7 +136,7 @@ static bool add_value(const struct shape_table *table, const struct shapes_recor
 							 : CAPTURE_VALUE_ABSENT};
 	if (!value->type || !value->element)
 		return true;
-	element = table->runtime->shapes_element(table->shapes, value->class);
+	element = table->ops->element(table->shapes, value->class);
 	if (!element || value->rank > SHAPE_RANK)
 		return false;
 	to->kind = i < record->n_inputs && record->constants >> i & 1 ? CAPTURE_VALUE_CONSTANT
@@ -213,17 +186,15 @@ static struct kept *keep(struct shape_table *table, const struct capture_values 
 	return entry;
 }
 
-int shape_table_add(struct shape_table *table, const struct layout *layout,
-		    const struct shapes_record *record, size_t size)
+int shape_table_add(struct shape_table *table, const struct shapes_record *record, size_t size)
 {
 	struct capture_values inputs, outputs;
 	struct reading read[2];
 	int error;
 
-	if (table->state != PROVEN || !is_whole(record, size) ||
-	    record->epoch != table->guess.epoch || record->number >= NUMBERS_MAX)
+	if (table->state != PROVEN || !is_whole(record, size) || record->number >= NUMBERS_MAX)
 		return -EINVAL;
-	if (!record->verified && !table->runtime->shapes_verify(table->shapes, layout, record))
+	if (!table->ops->verify(table->shapes, record))
 		return -ESTALE;
 	if (!read_values(table, record, 0, record->n_inputs, &read[0], &inputs) ||
 	    !read_values(table, record, record->n_inputs, record->n_values, &read[1], &outputs))

@@ -17,29 +17,25 @@
 struct shape_table;
 
 /*
- * Begin with a guess where shapes lie in @process, which has the runtime of
- * @location in @file. NULL with @err set if the runtime does not tell what is
- * needed to begin. @process must outlive the table.
+ * Begin to read shapes of @target, whose names @naming has. NULL with @err set
+ * if its runtime's file does not tell what is needed to begin. Both must
+ * outlive the table.
  */
-struct shape_table *shape_table_new(const struct process *process, const struct location *location,
-				    const struct mapped_file *file, struct error *err);
+struct shape_table *shape_table_new(const struct runtime_target *target,
+				    const struct naming *naming, struct error *err);
 void shape_table_free(struct shape_table *table);
-/* Tell the BPF side, once it is loaded, here and when there is another guess. */
-void shape_table_share(struct shape_table *table, struct shape_layout *shared);
 
 /* Is it known whether shapes can be read? */
 bool shape_table_settled(const struct shape_table *table);
 /* A sentence for the user if it is known that they cannot, else "". */
 const char *shape_table_note(const struct shape_table *table);
 /* Learn from @record, of @size bytes, whether they can be. */
-void shape_table_prove(struct shape_table *table, const struct layout *layout,
-		       const struct shapes_record *record, size_t size);
+void shape_table_prove(struct shape_table *table, const struct shapes_record *record, size_t size);
 /* It will not be known any more. */
 void shape_table_refuse(struct shape_table *table);
 
 /* Learn shapes from @record, of @size bytes. 0, or a negative errno: they stay unknown. */
-int shape_table_add(struct shape_table *table, const struct layout *layout,
-		    const struct shapes_record *record, size_t size);
+int shape_table_add(struct shape_table *table, const struct shapes_record *record, size_t size);
 /*
  * The recording's number of the kernel's @number, defined in @sink if it is
  * not yet; CAPTURE_UNKNOWN for NO_SHAPES and what was never learnt.

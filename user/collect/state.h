@@ -9,13 +9,20 @@
 
 #include "../../bpf/events.h"
 #include "collector.h"
+#include "../runtime/skeleton.h"
 #include "held.h"
 #include "identity.h"
-#include "opprobe.skel.h"
 #include "pool.h"
 #include "probes.h"
 #include "shapes.h"
 #include "threads.h"
+
+/* What this kernel offers, asked at the load. */
+struct kernel_features {
+	bool task_storage; /* state kept with the task, from 5.11 on */
+	bool cookies;	   /* handed to programs, from 5.15 on */
+	bool multi;	   /* links of many probes, filtered by process, from 6.6 on */
+};
 
 struct thread_number {
 	uint32_t tid;
@@ -25,14 +32,16 @@ struct thread_number {
 struct collector {
 	struct collector_options options;
 	struct opprobe_bpf *bpf;
-	bool multi;
+	struct kernel_features features;
 	struct probes *run_probes, *operator_probes;
 	struct ring_buffer *ring;
 	struct held *held; /* with min_duration */
 	struct thread_slots *threads;
 	struct pool *pool;
 	struct identity_table *identities;
-	struct shape_table *shapes; /* NULL: not wanted */
+	struct naming *naming;	    /* NULL: operators are known before they run */
+	struct shape_table *shapes; /* NULL: not wanted, or not to be had */
+	char note[256];		    /* why not, else "" */
 
 	/* tid → the recording's number, in the order of first sight. */
 	struct thread_number *numbers;

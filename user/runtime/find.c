@@ -24,41 +24,108 @@ static void list_names(const struct mapped_file *files, size_t n, char *text, si
 		snprintf(text + used, size - used, " and %zu more", n - shown);
 }
 
-int runtime_find(const struct process *process, struct location *location, struct mapped_file *file,
-		 struct error *err)
-{
-	struct mapped_file *files = NULL;
-	struct error refusal = {};
-	char names[512];
-	int found = -ENOENT;
-	ssize_t n;
+struct search {
+	struct located *found, **end;
+	struct error refusal; /* of the first file that could not be proven */
+	int refused;
+};
 
-	n = process_mapped_files(process, &files, err);
+/* Look into @file; only running out of memory is a failure. */
+static int look_into(struct search *search, const struct mapped_file *file,
+		     const struct runtime *companion_of)
+{
+	struct located *located = calloc(1, sizeof(*located));
+	struct error why;
+	int error;
+
+	if (!located)
+		return -ENOMEM;
+	error = runtime_locate_file(file->open_path, companion_of, &located->location, &why);
+	if (!error) {
+		located->file = *file;
+		*search->end = located;
+		search->end = &located->next;
+		return 0;
+	}
+	free(located);
+	if (error != -ENOENT && !search->refused)
+		search->refused =
+			error_set(&search->refusal, error, "%s (%s)", why.text, file->path);
+	return 0;
+}
+
+/* Files that are a part of a runtime that was found in another one. */
+static int look_for_companions(struct search *search, const struct mapped_file *files, size_t n)
+{
+	struct located *last = NULL;
+	int error = 0;
+
+	for (struct located *it = search->found; it; it = it->next)
+		last = it;
+	for (struct located *it = search->found; it && !error; it = it == last ? NULL : it->next) {
+		if (!it->location.runtime->has_companions)
+			continue;
+		for (size_t i = 0; i < n && !error; i++)
+			error = look_into(search, &files[i], it->location.runtime);
+	}
+	return error;
+}
+
+static int verdict(struct search *search, const struct process *process,
+		   const struct mapped_file *files, size_t n, struct error *err)
+{
+	char names[512];
+
+	if (search->found && search->refused)
+		location_note(&search->found->location, search->refusal.text);
+	if (search->found)
+		return 0;
+	if (search->refused) {
+		if (err)
+			*err = search->refusal;
+		return search->refused;
+	}
+	list_names(files, n, names, sizeof(names));
+	return error_set(
+		err, -ENOENT,
+		"there is no ONNX Runtime in process %d (looked at %zu files: %s): choose the "
+		"process that runs the model, or use --wait if it will load it later",
+		process->pid, n, names);
+}
+
+int runtime_find(const struct process *process, struct located **found, struct error *err)
+{
+	struct search search = {.end = &search.found};
+	struct mapped_file *files = NULL;
+	ssize_t n = process_mapped_files(process, &files, err);
+	int error = 0;
+
+	*found = NULL;
 	if (n < 0)
 		return n;
-	for (ssize_t i = 0; i < n && found; i++) {
-		struct error why;
-		int error = runtime_locate_file(files[i].open_path, location, &why);
-
-		if (!error) {
-			*file = files[i];
-			found = 0;
-		} else if (error != -ENOENT && !refusal.text[0]) {
-			found = error;
-			error_set(&refusal, error, "%s (%s)", why.text, files[i].path);
-		}
-	}
-	if (found && refusal.text[0]) {
-		if (err)
-			*err = refusal;
-	} else if (found) {
-		list_names(files, n, names, sizeof(names));
-		error_set(
-			err, found,
-			"there is no ONNX Runtime in process %d (looked at %zd files: %s): choose "
-			"the process that runs the model, or use --wait if it will load it later",
-			process->pid, n, names);
-	}
+	for (ssize_t i = 0; i < n && !error; i++)
+		error = look_into(&search, &files[i], NULL);
+	if (!error)
+		error = look_for_companions(&search, files, n);
+	if (error)
+		error_set(err, error, "out of memory");
+	else
+		error = verdict(&search, process, files, n, err);
 	free(files);
-	return found;
+	if (error)
+		located_free(search.found);
+	else
+		*found = search.found;
+	return error;
+}
+
+void located_free(struct located *found)
+{
+	while (found) {
+		struct located *next = found->next;
+
+		location_free(&found->location);
+		free(found);
+		found = next;
+	}
 }

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The runtime in a process: looked for in every file that it maps executable. */
+/* The runtimes in a process: looked for in every file that it maps executable. */
 #ifndef OPPROBE_RUNTIME_FIND_H
 #define OPPROBE_RUNTIME_FIND_H
 
 #include "../target/process.h"
 #include "runtime.h"
 
+/* One runtime in one file of a process. */
+struct located {
+	struct located *next;
+	struct location location;
+	struct mapped_file file;
+};
+
 /*
- * Find the runtime of @process. Returns 0 with @location and @file filled;
+ * Find the runtimes of @process. Returns 0 with a list in *@found, in the
+ * order of the process's address space, for located_free(); files with a
+ * runtime that cannot be proven are left out of it, and noted in the first.
  * -ENOENT with a sentence that lists what was looked at, if there is none;
- * -ENOEXEC if one is there and cannot be proven.
+ * -ENOEXEC if all that there are cannot be proven.
  */
-int runtime_find(const struct process *process, struct location *location, struct mapped_file *file,
-		 struct error *err);
+int runtime_find(const struct process *process, struct located **found, struct error *err);
+void located_free(struct located *found);
 
 #endif

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a runtime is to the rest of opprobe: places in a file where operators
- * and runs begin and end (location), and where in the process the names of
- * an operator lie (layout). A runtime fills one struct runtime; runtimes.c
- * holds the table of them.
+ * What a runtime is to the rest of opprobe. A runtime is one folder here and
+ * one in bpf/; runtimes.c holds the table of them. It fills one struct runtime:
+ *
+ *	detect ─▶ locate	in a file: the sites that its programs are put on
+ *	naming_new ─▶ free	in a process: what its operators are called
+ *
+ * All else is optional. A location says by its sites whether runs, sessions
+ * and the work of other threads can be told; shapes are a struct of their own.
+ * Whatever shows or schedules those asks location_has(), or for NULL.
+ *
+ * Where names lie in the target's memory, and what the programs must know of
+ * it, is the runtime's own affair, on both sides: see struct runtime_target.
  */
 #ifndef OPPROBE_RUNTIME_H
 #define OPPROBE_RUNTIME_H
@@ -12,34 +20,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../base/array.h"
 #include "../base/error.h"
 
 struct element;
 struct elf_image;
 struct identity;
-struct layout;
 struct mapped_file;
+struct opprobe_bpf;
 struct process;
-struct shape_layout;
-struct shapes;
 struct shapes_record;
 struct sighting_record;
 struct strings_record;
 
-/*
- * What happens at a probe point. The name is what doctor prints. Where a run
- * starts, rsi (arm64: x0) is the session; where a session ends, rdi (x0) is;
- * where a task starts, rdi and rsi (x0, x1) are the std::function's storage
- * and the address of the task's number. One session's end may pass two sites.
- */
+/* -- sites: where probes go ------------------------------------------------- */
+
+/* What happens at a site. The name is what doctor prints. */
 enum site_role {
 	SITE_OP_ENTER,	  /* "op-enter": an operator starts */
-	SITE_OP_EXIT,	  /* "op-exit": its kernel has returned */
-	SITE_RUN_ENTER,	  /* "run-enter": a run of a session starts */
+	SITE_OP_EXIT,	  /* "op-exit": it has returned */
+	SITE_RUN_ENTER,	  /* "run-enter": a run starts, which operators belong to */
 	SITE_RUN_EXIT,	  /* "run-exit" */
-	SITE_SESSION_END, /* "session-end": a session is about to be destroyed */
-	SITE_TASK_ENTER,  /* "task-enter": a thread takes up part of an operator's loop */
+	SITE_SESSION_END, /* "session-end": what operators are known by is about to be destroyed */
+	SITE_TASK_ENTER,  /* "task-enter": a thread takes up part of an operator's work */
 	SITE_TASK_EXIT,	  /* "task-exit" */
+	SITE_CATCH,	  /* "catch": an exception is caught, the operators that it left are over */
 	SITE_ROLES
 };
 
@@ -51,98 +56,159 @@ enum site_route {
 	ROUTE_API = 1 << 3,    /* the runtime's table of API functions */
 };
 
-/*
- * What the registers hold at SITE_OP_ENTER. Arguments are counted as the
- * source has them; where a function returns its result in memory (all here
- * but the constructor of OP_BY_KERNEL), the first is in rsi on x86-64, in x0
- * on arm64.
- */
-enum op_convention {
-	OP_BY_INDEX,  /* first argument StreamExecutionContext*, second node index */
-	OP_BY_KERNEL, /* third argument OpKernel*, second ExecutionFrame* (<= 1.13) */
-};
-
 struct site {
 	enum site_role role;
-	enum op_convention convention; /* of op-enter and op-exit sites */
-	uint64_t offset;	       /* in the file: what the kernel wants */
-	uint64_t address;	       /* in the file's own address space */
-	unsigned char length;	       /* of the instruction, bytes */
-	bool emulated;		       /* by the kernel, instead of a single step */
-	unsigned int routes;	       /* enum site_route, or-ed */
-	char instruction[64];	       /* disassembled, AT&T on x64 */
+	const char *program;  /* in bpf/; outlives the location */
+	uint32_t value;	      /* for the program, in the site's cookie */
+	uint64_t offset;      /* in the file: what the kernel wants */
+	uint64_t address;     /* in the file's own address space */
+	unsigned char length; /* of the instruction, bytes */
+	bool emulated;	      /* by the kernel, instead of a single step */
+	unsigned int routes;  /* enum site_route, or-ed */
+	char instruction[64]; /* disassembled, AT&T on x64 */
 	/*
 	 * Bytes from the stack pointer at this site up to the stack pointer at
 	 * the function's first instruction (0 at the entry itself, 8 after one
-	 * push on x64); -1 if the call frame information does not say.
+	 * push on x64); -1 if the call frame information does not say, here
+	 * or at another site of the function.
 	 */
 	int32_t stack_depth;
 	/*
-	 * Which function of the role the site belongs to: sites of one
-	 * function share the number, so that an exit finds its entry.
+	 * Which function the site belongs to: sites of one function share the
+	 * number, so that an exit finds its entry.
 	 */
 	unsigned int function;
 };
 
-#define SITES_MAX 64
+#define LOCATION_NOTES 4
 
+/* All sites of one runtime in one file. */
 struct location {
 	const struct runtime *runtime;
 	char version[32];	  /* "" if the file does not tell */
 	char build_id[41];	  /* hex, "" if it has none */
 	const char *architecture; /* "x86_64" or "aarch64" */
-	struct site sites[SITES_MAX];
-	size_t n_sites;
+	ARRAY_OF(struct site) sites;
+	/*
+	 * Operators that are known before they run: the value of their op-enter
+	 * sites is the index of their name here. Owned by the location.
+	 */
+	ARRAY_OF(struct static_name) names;
 	/* Features that could not be proven, one sentence each; the rest works. */
-	char notes[4][256];
+	char notes[LOCATION_NOTES][256];
 	size_t n_notes;
 };
 
-struct runtime {
-	const char *name;  /* "onnxruntime": in captures and --json */
-	const char *title; /* "ONNX Runtime": for people */
+struct static_name {
+	char *name, *op_type; /* never NULL; freed with the location */
+};
+
+/* Is there a site of @role? */
+bool location_has(const struct location *location, enum site_role role);
+/* Add a sentence; one too many is left out. */
+void location_note(struct location *location, const char *text);
+/* Free what @location holds, not itself. */
+void location_free(struct location *location);
+
+/* -- names: what operators are called --------------------------------------- */
+
+/*
+ * One runtime in one process, when its probes are to be put in place. All of
+ * it outlives what is made from it.
+ */
+struct runtime_target {
+	const struct process *process;
+	const struct location *location;
+	const struct mapped_file *file; /* that the location is in */
+	struct opprobe_bpf *bpf;	/* loaded; NULL in tests without the kernel */
+	unsigned int instance;		/* which of the runtime's words in it are this one's */
+};
+
+struct naming;
+
+/*
+ * Names that are found in the target's memory: the programs send sightings
+ * until their places are proven (settled), and may send strings from then on.
+ * Not for runtimes whose operators are known before they run.
+ */
+struct naming_ops {
+	/* Learn from @sighting. Returns 0, or -EAGAIN if it proves nothing: the next may. */
+	int (*sight)(struct naming *naming, const struct sighting_record *sighting);
+	/* Have the places been proven? */
+	bool (*settled)(const struct naming *naming);
+	/* Read an operator's names from outside; a negative errno if they are gone. */
+	int (*describe)(struct naming *naming, const struct identity *identity,
+			struct strings_record *strings);
+	void (*free)(struct naming *naming);
+};
+
+/* The runtime's own struct begins with this one. */
+struct naming {
+	const struct naming_ops *ops;
+};
+
+/* -- shapes: what operators worked on ---------------------------------------- */
+
+/*
+ * Shapes of operators' values. The programs read them where they are thought
+ * to be, a guess that is shared with them under a number, its epoch; the
+ * records that come back prove it, or lead to another.
+ */
+struct shapes;
+
+struct shapes_ops {
 	/*
-	 * Does @image contain this runtime? Cheap: one search for anchors.
-	 * Returns 1 or 0, or a negative errno for a file that cannot be read.
+	 * Begin with a guess, shared as epoch 1. NULL and a sentence if that
+	 * cannot be. @naming, as its runtime knows it, outlives the result.
+	 */
+	struct shapes *(*new)(const struct runtime_target *target, const struct naming *naming,
+			      struct error *err);
+	/*
+	 * Compare what was read with what the graph says; names are settled.
+	 * Returns 1 if it is proven, 0 if more is needed (another guess may be
+	 * shared by now), -ENOEXEC if it cannot be.
+	 */
+	int (*prove)(struct shapes *shapes, const struct shapes_record *record);
+	/* No more shapes are to be read. */
+	void (*refuse)(struct shapes *shapes);
+	/*
+	 * Once proven: was @record read by the guess that was right, and is it
+	 * of the operator that it names?
+	 */
+	bool (*verify)(const struct shapes *shapes, const struct shapes_record *record);
+	/* What elements of @class are; NULL if it is not known. */
+	const struct element *(*element)(const struct shapes *shapes, uint64_t class);
+	void (*free)(struct shapes *shapes);
+};
+
+/* -- the runtime ---------------------------------------------------------------- */
+
+enum runtime_presence {
+	RUNTIME_ABSENT,
+	RUNTIME_PRESENT,
+	/* Nothing by itself; with the runtime in another file of the process, a part of it. */
+	RUNTIME_COMPANION,
+};
+
+struct runtime {
+	const char *name;    /* "onnxruntime": in captures and --json */
+	const char *title;   /* "ONNX Runtime": for people */
+	bool has_companions; /* detect() answers RUNTIME_COMPANION for some files */
+	/*
+	 * Is the runtime in @image? Cheap: one search for anchors. Returns
+	 * enum runtime_presence, or a negative errno for a file that cannot be
+	 * read.
 	 */
 	int (*detect)(const struct elf_image *image, struct error *err);
 	/*
-	 * Fill @location. Refuses (-ENOEXEC and a sentence) what it cannot
+	 * Add the sites in @image to @location, which is empty but for what
+	 * every file tells. Refuses (-ENOEXEC and a sentence) what it cannot
 	 * prove: two routes that disagree, a hit that is not unique.
 	 */
 	int (*locate)(struct elf_image *image, struct location *location, struct error *err);
-	/*
-	 * Search and prove where an operator's names lie, from one operator
-	 * seen in the live process. Returns 0, or -EAGAIN if this one proves
-	 * nothing: the next may.
-	 */
-	int (*calibrate)(const struct process *process, const struct sighting_record *sighting,
-			 struct layout *layout);
-	/* Read an operator's names from outside; a negative errno if they are gone. */
-	int (*describe)(const struct process *process, const struct layout *layout,
-			const struct identity *identity, struct strings_record *strings);
-	/*
-	 * Shapes of operators' values; all NULL where they are not read.
-	 * Begin with a @guess where they lie in @process, which has the
-	 * runtime in @file; all must outlive the result. NULL and a sentence
-	 * if it cannot be.
-	 */
-	struct shapes *(*shapes_new)(const struct process *process, const struct location *location,
-				     const struct mapped_file *file, struct shape_layout *guess,
-				     struct error *err);
-	/*
-	 * Compare what was read with @guess with what the graph says. Returns
-	 * 1 if it is proven, 0 if more is needed; -EAGAIN if it was wrong and
-	 * @guess is now another, -ENOEXEC if there is no other.
-	 */
-	int (*shapes_prove)(struct shapes *shapes, const struct layout *layout,
-			    const struct shapes_record *record, struct shape_layout *guess);
-	/* Is @record of the operator that it names? For one that is not verified yet. */
-	bool (*shapes_verify)(const struct shapes *shapes, const struct layout *layout,
-			      const struct shapes_record *record);
-	/* What a tensor of elements of @class is made of; NULL if that is not known. */
-	const struct element *(*shapes_element)(const struct shapes *shapes, uint64_t class);
-	void (*shapes_free)(struct shapes *shapes);
+	/* NULL where operators are known before they run. NULL and @err set if it cannot be. */
+	struct naming *(*naming_new)(const struct runtime_target *target, struct error *err);
+	const struct shapes_ops *shapes; /* NULL: not read */
 };
 
 /* All runtimes, NULL-terminated. */
@@ -155,11 +221,14 @@ const char *site_route_name(enum site_route route);
 void site_route_names(unsigned int routes, char *text, size_t size);
 
 /*
- * Detect and locate in one file: tries each runtime. Returns 0; -ENOENT if
- * no runtime is in it (not an error to print when many files are tried);
- * -ENOEXEC if one is there and cannot be proven; another negative errno if
- * the file cannot be read.
+ * Detect and locate in one file. With @companion_of NULL each runtime is
+ * tried; else only that one, and only as a companion. Returns 0 with @location
+ * filled, to be freed; -ENOENT if no runtime is in it (not an error to print
+ * when many files are tried); -ENOEXEC if one is there and cannot be proven;
+ * another negative errno if the file cannot be read. Nothing is to be freed
+ * then.
  */
-int runtime_locate_file(const char *path, struct location *location, struct error *err);
+int runtime_locate_file(const char *path, const struct runtime *companion_of,
+			struct location *location, struct error *err);
 
 #endif

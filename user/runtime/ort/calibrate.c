@@ -138,7 +138,7 @@ static bool is_provider(const struct text *text)
  * Does @layout hold for @kernel? @index is what its node must say, or -1 where
  * nothing is known beforehand.
  */
-static bool holds(const struct process *process, const struct layout *layout, uint64_t kernel,
+static bool holds(const struct process *process, const struct ort_layout *layout, uint64_t kernel,
 		  int64_t index)
 {
 	uint64_t info, node, definition, node_index;
@@ -164,7 +164,7 @@ static bool holds(const struct process *process, const struct layout *layout, ui
 
 /* Find the provider in the kernel definition at @definition, which must name @op_type. */
 static int search_definition(const struct process *process, uint64_t definition,
-			     const struct text *op_type, struct layout *layout)
+			     const struct text *op_type, struct ort_layout *layout)
 {
 	struct text text;
 
@@ -183,7 +183,7 @@ static int search_definition(const struct process *process, uint64_t definition,
 
 /* Find the strings in the node at @node, and the definition beside it in @info. */
 static int search_node(const struct process *process, uint64_t node, int64_t index,
-		       const uint64_t *info, struct layout *layout)
+		       const uint64_t *info, struct ort_layout *layout)
 {
 	struct text text, op_type;
 	uint64_t node_index;
@@ -214,7 +214,7 @@ static int search_node(const struct process *process, uint64_t node, int64_t ind
 
 /* Find the layout from @kernel on. */
 static int search_kernel(const struct process *process, uint64_t kernel, int64_t index,
-			 struct layout *layout)
+			 struct ort_layout *layout)
 {
 	uint64_t words[KERNEL_BYTES / 8], info[INFO_BYTES / 8];
 
@@ -235,7 +235,7 @@ static int search_kernel(const struct process *process, uint64_t kernel, int64_t
 }
 
 /* All kernels of the vector {begin, end} must agree with @layout. */
-static bool all_hold(const struct process *process, const struct layout *layout, uint64_t begin,
+static bool all_hold(const struct process *process, const struct ort_layout *layout, uint64_t begin,
 		     size_t n)
 {
 	uint64_t *kernels = calloc(n, sizeof(*kernels));
@@ -250,7 +250,7 @@ static bool all_hold(const struct process *process, const struct layout *layout,
 
 /* Find the vector of kernels in the session at @session, and with it the rest. */
 static int search_session(const struct process *process, uint64_t session, uint64_t index,
-			  struct layout *layout)
+			  struct ort_layout *layout)
 {
 	uint64_t words[SESSION_BYTES / 8], kernel;
 
@@ -273,20 +273,20 @@ static int search_session(const struct process *process, uint64_t session, uint6
 }
 
 int ort_calibrate(const struct process *process, const struct sighting_record *sighting,
-		  struct layout *layout)
+		  struct ort_layout *layout)
 {
 	const struct identity *identity = &sighting->identity;
 	uint64_t words[SIGHT_BYTES / 8];
 	int error = -EAGAIN;
 
 	memset(layout, 0, sizeof(*layout));
-	if (!identity->session) {
-		error = search_kernel(process, identity->index, -1, layout);
-	} else if (sighting->context && identity->index < KERNELS_MAX) {
+	if (!identity->key.session) {
+		error = search_kernel(process, identity->key.index, -1, layout);
+	} else if (sighting->context && identity->key.index < KERNELS_MAX) {
 		memcpy(words, sighting->memory, sizeof(words));
 		for (unsigned int i = 0; error && i < SIGHT_BYTES / 8; i++) {
 			layout->session = i * 8;
-			error = search_session(process, words[i], identity->index, layout);
+			error = search_session(process, words[i], identity->key.index, layout);
 		}
 	}
 	if (error)
@@ -295,7 +295,7 @@ int ort_calibrate(const struct process *process, const struct sighting_record *s
 	return 0;
 }
 
-static uint32_t copy_text(const struct process *process, const struct layout *layout,
+static uint32_t copy_text(const struct process *process, const struct ort_layout *layout,
 			  uint64_t address, char *to, size_t size)
 {
 	struct text text;
@@ -306,23 +306,25 @@ static uint32_t copy_text(const struct process *process, const struct layout *la
 	return text.length;
 }
 
-int ort_describe(const struct process *process, const struct layout *layout,
+int ort_describe(const struct process *process, const struct ort_layout *layout,
 		 const struct identity *identity, struct strings_record *strings)
 {
-	uint64_t kernel = identity->index, info, node, definition;
+	uint64_t kernel = identity->key.index, info, node, definition;
 
 	memset(strings, 0, sizeof(*strings));
-	if (identity->session &&
-	    (read_word(process, identity->session + layout->kernels, &kernel) ||
-	     read_word(process, kernel + identity->index * 8, &kernel)))
+	if (identity->key.session &&
+	    (read_word(process, identity->key.session + layout->kernels, &kernel) ||
+	     read_word(process, kernel + identity->key.index * 8, &kernel)))
 		return -EFAULT;
-	if (!holds(process, layout, kernel, identity->session ? (int64_t)identity->index : -1) ||
+	if (!holds(process, layout, kernel,
+		   identity->key.session ? (int64_t)identity->key.index : -1) ||
 	    read_word(process, kernel + layout->info, &info) ||
 	    read_word(process, info + layout->node, &node) ||
 	    read_word(process, info + layout->definition, &definition) ||
 	    read_word(process, node + layout->index, &kernel))
 		return -EFAULT;
 	strings->type = RECORD_STRINGS;
+	strings->instance = identity->key.instance;
 	strings->verified = 1;
 	strings->identity = *identity;
 	strings->node_index = kernel;

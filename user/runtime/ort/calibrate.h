@@ -8,6 +8,7 @@
 #define OPPROBE_ORT_CALIBRATE_H
 
 #include "../../../bpf/events.h"
+#include "../../../bpf/ort/layout.h"
 #include "../../base/error.h"
 #include "../../target/process.h"
 
@@ -23,13 +24,13 @@
  * proves nothing (its session may be gone by now): the next one may.
  */
 int ort_calibrate(const struct process *process, const struct sighting_record *sighting,
-		  struct layout *layout);
+		  struct ort_layout *layout);
 
 /*
  * Read from outside what the BPF side sends of an operator at first sight.
  * Returns 0, or a negative errno if the memory does not hold it (any more).
  */
-int ort_describe(const struct process *process, const struct layout *layout,
+int ort_describe(const struct process *process, const struct ort_layout *layout,
 		 const struct identity *identity, struct strings_record *strings);
 
 /*

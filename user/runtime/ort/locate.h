@@ -33,6 +33,9 @@ enum type {
 	TYPES
 };
 
+/* The program at the start of an operator that is known by its kernel (<= 1.13). */
+#define ORT_ENTER_KERNEL "ort_enter_kernel"
+
 #define FUNCTIONS_MAX 8
 #define TASKS_MAX     4
 
@@ -95,10 +98,8 @@ bool ort_symbol(struct finder *finder, const char *prefix, uint64_t *address);
 /* Is there such a symbol at @address? */
 bool ort_has_symbol(struct finder *finder, const char *prefix, uint64_t address);
 
-/* Add a site at @insn of the function part @range. -ENOEXEC if there are too many. */
+/* Add a site at @insn of the function part @range. -ENOEXEC if that is no code. */
 int ort_add_site(struct finder *finder, struct site site, const struct function *function,
 		 const struct insn *insn, struct error *err);
-/* A sentence for the user about what could not be proven. */
-void ort_note(struct finder *finder, const char *text);
 
 #endif

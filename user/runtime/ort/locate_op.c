@@ -234,19 +234,20 @@ static bool function_in_slot(struct finder *finder, enum type type, unsigned int
 /*
  * A place that is passed after each return of Compute. In a function that
  * runs one operator it does not matter how else it is reached, for the
- * operator has begun; in one that runs several it must not be reached by
+ * operator has begun; in one that runs @several it must not be reached by
  * going around a call of Compute.
  */
 static int add_exits(struct finder *finder, const struct function *function,
-		     const struct computes *computes, struct site site, struct error *err)
+		     const struct computes *computes, struct site site, bool several,
+		     struct error *err)
 {
 	site.role = SITE_OP_EXIT;
+	site.program = "ort_exit";
 	for (size_t i = 0; i < computes->n; i++) {
 		const struct insn *exit = function_after(function, computes->calls[i]);
 		int error;
 
-		if (!exit || (site.convention == OP_BY_KERNEL &&
-			      function_bypassed(function, computes->calls[i], exit)))
+		if (!exit || (several && function_bypassed(function, computes->calls[i], exit)))
 			return error_set(
 				err, -ENOEXEC,
 				"%s: no safe place for a probe behind the kernel's call at 0x%lx",
@@ -262,7 +263,7 @@ static int add_by_index(struct finder *finder, const struct candidate *found, st
 {
 	const struct abi *abi = &finder->image->arch->abi;
 	struct site site = {.role = SITE_OP_ENTER,
-			    .convention = OP_BY_INDEX,
+			    .program = "ort_enter_index",
 			    .routes = found->routes,
 			    .function = finder->n_functions++};
 	struct computes computes = {.n = 0};
@@ -274,6 +275,7 @@ static int add_by_index(struct finder *finder, const struct candidate *found, st
 	if (error)
 		goto out;
 	find_computes(finder, &function, &computes);
+	site.value = site.function;
 	entry = function_entry(&function, keep);
 	if (!computes.n || !entry) {
 		error = error_set(err, -ENOEXEC,
@@ -284,7 +286,7 @@ static int add_by_index(struct finder *finder, const struct candidate *found, st
 	}
 	error = ort_add_site(finder, site, &function, entry, err);
 	if (!error)
-		error = add_exits(finder, &function, &computes, site, err);
+		error = add_exits(finder, &function, &computes, site, false, err);
 out:
 	function_free(&function);
 	return error;
@@ -293,7 +295,7 @@ out:
 static int add_by_kernel(struct finder *finder, const struct candidate *found, struct error *err)
 {
 	struct site site = {.role = SITE_OP_ENTER,
-			    .convention = OP_BY_KERNEL,
+			    .program = ORT_ENTER_KERNEL,
 			    .routes = found->routes,
 			    .function = finder->n_functions++};
 	struct computes computes = {.n = 0};
@@ -303,6 +305,7 @@ static int add_by_kernel(struct finder *finder, const struct candidate *found, s
 	if (error)
 		goto out;
 	find_computes(finder, &function, &computes);
+	site.value = site.function;
 	if (computes.n != 1 || computes.n_contexts != 1) {
 		error = error_set(
 			err, -ENOEXEC,
@@ -314,7 +317,7 @@ static int add_by_kernel(struct finder *finder, const struct candidate *found, s
 	}
 	error = ort_add_site(finder, site, &function, computes.contexts[0], err);
 	if (!error)
-		error = add_exits(finder, &function, &computes, site, err);
+		error = add_exits(finder, &function, &computes, site, true, err);
 out:
 	function_free(&function);
 	return error;
@@ -341,7 +344,7 @@ static int locate_inlined(struct finder *finder, const struct candidates *candid
 		error = add_by_kernel(finder, &found, NULL);
 	}
 	if (error)
-		finder->location->n_sites = 0;
+		finder->location->sites.n = 0;
 	return error;
 }
 

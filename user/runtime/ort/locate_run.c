@@ -210,8 +210,10 @@ static bool find_run(struct finder *finder, struct code_range *run, unsigned int
 static void locate_run(struct finder *finder)
 {
 	const struct abi *abi = &finder->image->arch->abi;
-	struct site site = {.role = SITE_RUN_ENTER, .function = finder->n_functions++};
-	size_t before = finder->location->n_sites, n = 0;
+	struct site site = {.role = SITE_RUN_ENTER,
+			    .program = "ort_run_enter",
+			    .function = finder->n_functions++};
+	size_t before = finder->location->sites.n, n = 0;
 	const struct insn *exits[FUNCTION_EXITS_MAX], *entry = NULL;
 	struct function function = {.n_parts = 0};
 	struct code_range range;
@@ -228,13 +230,15 @@ static void locate_run(struct finder *finder)
 	if (!error)
 		error = ort_add_site(finder, site, &function, entry, NULL);
 	site.role = SITE_RUN_EXIT;
+	site.program = "ort_run_exit";
 	for (size_t i = 0; i < n && !error; i++)
 		error = ort_add_site(finder, site, &function, exits[i], NULL);
 	function_free(&function);
 	if (error) {
-		finder->location->n_sites = before;
-		ort_note(finder, "the place where runs begin and end could not be proven in this "
-				 "build: operators are not grouped into runs");
+		finder->location->sites.n = before;
+		location_note(finder->location,
+			      "the place where runs begin and end could not be proven in this "
+			      "build: operators are not grouped into runs");
 	}
 }
 
@@ -242,12 +246,14 @@ static void locate_run(struct finder *finder)
 static void locate_session_end(struct finder *finder)
 {
 	const struct abi *abi = &finder->image->arch->abi;
-	size_t before = finder->location->n_sites;
+	size_t before = finder->location->sites.n;
 	struct code_range range;
 	uint64_t previous = 0;
 
 	for (unsigned int slot = 0; slot < 2; slot++) {
-		struct site site = {.role = SITE_SESSION_END, .routes = ROUTE_RTTI};
+		struct site site = {.role = SITE_SESSION_END,
+				    .program = "ort_session_end",
+				    .routes = ROUTE_RTTI};
 		uint64_t address;
 
 		if (!finder->vtables[TYPE_SESSION] ||
@@ -265,9 +271,10 @@ static void locate_session_end(struct finder *finder)
 	}
 	return;
 unproven:
-	finder->location->n_sites = before;
-	ort_note(finder, "the destructor of sessions could not be proven in this build: names are "
-			 "checked at every operator instead");
+	finder->location->sites.n = before;
+	location_note(finder->location,
+		      "the destructor of sessions could not be proven in this build: names are "
+		      "checked at every operator instead");
 }
 
 void ort_locate_runs(struct finder *finder)

@@ -97,8 +97,10 @@ static const char invoker_symbol[] =
 static int add_task_sites(struct finder *finder, const struct code_range *range)
 {
 	const struct abi *abi = &finder->image->arch->abi;
-	struct site site = {
-		.role = SITE_TASK_ENTER, .routes = ROUTE_RTTI, .function = finder->n_functions++};
+	struct site site = {.role = SITE_TASK_ENTER,
+			    .program = "ort_task_enter",
+			    .routes = ROUTE_RTTI,
+			    .function = finder->n_functions++};
 	const struct insn *exits[FUNCTION_EXITS_MAX], *entry = NULL;
 	struct function function;
 	size_t n = 0;
@@ -115,6 +117,7 @@ static int add_task_sites(struct finder *finder, const struct code_range *range)
 	if (!error)
 		error = ort_add_site(finder, site, &function, entry, NULL);
 	site.role = SITE_TASK_EXIT;
+	site.program = "ort_task_exit";
 	for (size_t i = 0; i < n && !error; i++)
 		error = ort_add_site(finder, site, &function, exits[i], NULL);
 	function_free(&function);
@@ -123,7 +126,7 @@ static int add_task_sites(struct finder *finder, const struct code_range *range)
 
 void ort_locate_tasks(struct finder *finder)
 {
-	size_t before = finder->location->n_sites;
+	size_t before = finder->location->sites.n;
 	int error = finder->n_tasks ? 0 : -ENOENT;
 
 	for (size_t i = 0; i < finder->n_tasks && !error; i++) {
@@ -142,8 +145,9 @@ void ort_locate_tasks(struct finder *finder)
 	}
 	/* Half of the tasks would be worse than none: work would be missing. */
 	if (error) {
-		finder->location->n_sites = before;
-		ort_note(finder, "the places where the thread pool takes up work could not be "
-				 "proven in this build: only the calling thread is counted");
+		finder->location->sites.n = before;
+		location_note(finder->location,
+			      "the places where the thread pool takes up work could not be "
+			      "proven in this build: only the calling thread is counted");
 	}
 }

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate.h"
 #include "locate.h"
+#include "naming.h"
 #include "shapes.h"
 
 static int ort_detect(const struct elf_image *image, struct error *err)
 {
-	return ort_has_anchors(image);
+	return ort_has_anchors(image) ? RUNTIME_PRESENT : RUNTIME_ABSENT;
 }
 
 static int ort_locate(struct elf_image *image, struct location *location, struct error *err)
@@ -49,11 +49,6 @@ const struct runtime ort_runtime = {
 	.title = "ONNX Runtime",
 	.detect = ort_detect,
 	.locate = ort_locate,
-	.calibrate = ort_calibrate,
-	.describe = ort_describe,
-	.shapes_new = ort_shapes_new,
-	.shapes_prove = ort_shapes_prove,
-	.shapes_verify = ort_shapes_verify,
-	.shapes_element = ort_shapes_element,
-	.shapes_free = ort_shapes_free,
+	.naming_new = ort_naming_new,
+	.shapes = &ort_shapes,
 };

@@ -14,6 +14,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../skeleton.h"
+#include "locate.h"
+#include "naming.h"
+
 #define POINTS_NEEDED 6 /* 1 for a rank that agrees, 2 for a dimension, ... */
 #define POINTS_INLINE 4 /* once for a tensor that points to dimensions in itself */
 #define VALUES_NEEDED 2
@@ -50,27 +54,50 @@ struct constant {
 	uint64_t object, counter, type;
 };
 
-struct shapes *ort_shapes_new(const struct process *process, const struct location *location,
-			      const struct mapped_file *file, struct shape_layout *guess,
-			      struct error *err)
+/*
+ * Share the guess under another epoch: the programs take a layout for good
+ * once its epoch is another one, and none while it is 0.
+ */
+static void share(struct shapes *shapes)
+{
+	uint32_t epoch = ++shapes->epoch;
+
+	shapes->guess.epoch = 0;
+	if (shapes->shared) {
+		__atomic_store_n(&shapes->shared->epoch, 0, __ATOMIC_RELEASE);
+		*shapes->shared = shapes->guess;
+		__atomic_store_n(&shapes->shared->epoch, epoch, __ATOMIC_RELEASE);
+	}
+}
+
+/* Are operators known by their kernels, as up to 1.13? */
+static bool is_by_kernel(const struct location *location)
+{
+	for (size_t i = 0; i < location->sites.n; i++)
+		if (!strcmp(location->sites.items[i].program, ORT_ENTER_KERNEL))
+			return true;
+	return false;
+}
+
+static struct shapes *new_shapes(const struct runtime_target *target, const struct naming *naming,
+				 struct error *err)
 {
 	struct shapes *shapes = calloc(1, sizeof(*shapes));
-	bool by_kernel = false;
+	bool by_kernel = is_by_kernel(target->location);
 
 	if (!shapes) {
 		error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	shapes->process = process;
-	if (classes_find(file, shapes, err)) {
+	shapes->process = target->process;
+	shapes->layout = ort_naming_layout(naming);
+	if (target->bpf)
+		shapes->shared = &target->bpf->bss->ort_shape_layouts[target->instance];
+	if (classes_find(target->file, shapes, err)) {
 		free(shapes);
 		return NULL;
 	}
-	for (size_t i = 0; i < location->n_sites; i++)
-		if (location->sites[i].role == SITE_OP_ENTER)
-			by_kernel |= location->sites[i].convention == OP_BY_KERNEL;
-	*guess = (struct shape_layout){
-		.epoch = 1,
+	shapes->guess = (struct ort_shape_layout){
 		.context_class = shapes->classes[CLASS_CONTEXT],
 		.tensor_class = shapes->classes[CLASS_VALUE_TYPE],
 		.definition_class = shapes->classes[CLASS_VALUE_INFO],
@@ -83,10 +110,11 @@ struct shapes *ort_shapes_new(const struct process *process, const struct locati
 		.element = ELEMENT,
 	};
 	shapes->strides_tried = 1U << by_kernel;
+	share(shapes);
 	return shapes;
 }
 
-void ort_shapes_free(struct shapes *shapes)
+static void free_shapes(struct shapes *shapes)
 {
 	free(shapes);
 }
@@ -99,7 +127,7 @@ static const struct element_class *find_element(const struct shapes *shapes, uin
 	return NULL;
 }
 
-const struct element *ort_shapes_element(const struct shapes *shapes, uint64_t class)
+static const struct element *element_of(const struct shapes *shapes, uint64_t class)
 {
 	const struct element_class *found = find_element(shapes, class);
 
@@ -113,17 +141,17 @@ static uint64_t read_word(const struct shapes *shapes, uint64_t address)
 	return process_read(shapes->process, address, &word, sizeof(word)) ? 0 : word;
 }
 
-bool ort_shapes_verify(const struct shapes *shapes, const struct layout *layout,
-		       const struct shapes_record *record)
+/* Is @record of the operator that it names? */
+static bool is_its_kernel(const struct shapes *shapes, const struct shapes_record *record)
 {
 	uint64_t kernels;
 
-	if (!record->session)
-		return record->kernel == record->index;
-	if (record->index > 1000000)
+	if (!record->key.session)
+		return record->kernel == record->key.index;
+	if (record->key.index > 1000000)
 		return false;
-	kernels = read_word(shapes, record->session + layout->kernels);
-	return kernels && read_word(shapes, kernels + record->index * 8) == record->kernel;
+	kernels = read_word(shapes, record->key.session + shapes->layout->kernels);
+	return kernels && read_word(shapes, kernels + record->key.index * 8) == record->kernel;
 }
 
 /* -- the map of constants ------------------------------------------------------------ */
@@ -151,7 +179,7 @@ static int check_constants(const struct shapes *shapes, uint64_t address)
 
 /* The map must be where it was thought to be; if it is elsewhere, that is the next guess. */
 static int prove_constants(const struct shapes *shapes, const struct shapes_record *record,
-			   struct shape_layout *guess)
+			   struct ort_shape_layout *guess)
 {
 	uint64_t info = read_word(shapes, record->kernel + guess->info);
 
@@ -215,7 +243,7 @@ static int compare(const struct shapes *shapes, const struct shape_value *value,
 }
 
 /* The NodeArg of value @i of @record. */
-static int read_argument(const struct shapes *shapes, const struct layout *layout,
+static int read_argument(const struct shapes *shapes, const struct ort_layout *layout,
 			 const struct shapes_record *record, unsigned int i,
 			 struct argument *argument)
 {
@@ -260,9 +288,9 @@ static bool try_dims(const struct shapes *shapes, const struct shapes_record *re
 }
 
 /* Search the tensor's object, which is value number @i; 0, or -ENOENT. */
-static int search_tensor(const struct shapes *shapes, const struct layout *layout,
+static int search_tensor(const struct shapes *shapes, const struct ort_layout *layout,
 			 const struct shapes_record *record, unsigned int i,
-			 struct shape_layout *guess)
+			 struct ort_shape_layout *guess)
 {
 	struct shape_value value = record->values[i];
 	struct argument argument;
@@ -289,8 +317,8 @@ static int search_tensor(const struct shapes *shapes, const struct layout *layou
 }
 
 /* @guess is wrong: find another. -EAGAIN, or -ENOEXEC if there is none. */
-static int next_guess(struct shapes *shapes, const struct layout *layout,
-		      const struct shapes_record *record, struct shape_layout *guess)
+static int next_guess(struct shapes *shapes, const struct ort_layout *layout,
+		      const struct shapes_record *record, struct ort_shape_layout *guess)
 {
 	unsigned int tensor = SHAPE_VALUES;
 
@@ -316,7 +344,8 @@ static int next_guess(struct shapes *shapes, const struct layout *layout,
 }
 
 /* Do the dimensions of the tensor that was sent stand right behind the pointer to them? */
-static bool has_inline_dims(const struct shapes_record *record, const struct shape_layout *guess)
+static bool has_inline_dims(const struct shapes_record *record,
+			    const struct ort_shape_layout *guess)
 {
 	size_t at = guess->dims / 8;
 	uint64_t place = record->tensor_at + guess->dims + 16;
@@ -325,9 +354,10 @@ static bool has_inline_dims(const struct shapes_record *record, const struct sha
 	       (record->tensor[at] == place || record->tensor[at + 1] == place);
 }
 
-int ort_shapes_prove(struct shapes *shapes, const struct layout *layout,
-		     const struct shapes_record *record, struct shape_layout *guess)
+int ort_shapes_examine(struct shapes *shapes, const struct shapes_record *record)
 {
+	const struct ort_layout *layout = shapes->layout;
+	struct ort_shape_layout *guess = &shapes->guess;
 	struct argument argument;
 	int error;
 
@@ -339,7 +369,7 @@ int ort_shapes_prove(struct shapes *shapes, const struct layout *layout,
 		return -EAGAIN;
 	}
 	/* Its session may be gone: then it proves nothing, in either direction. */
-	if (!ort_shapes_verify(shapes, layout, record))
+	if (!is_its_kernel(shapes, record))
 		return 0;
 	error = prove_constants(shapes, record, guess);
 	if (error)
@@ -364,3 +394,40 @@ int ort_shapes_prove(struct shapes *shapes, const struct layout *layout,
 	return shapes->points >= POINTS_NEEDED && shapes->agree >= VALUES_NEEDED &&
 	       shapes->agree >= 4 * shapes->disagree;
 }
+
+static int prove(struct shapes *shapes, const struct shapes_record *record)
+{
+	int answer;
+
+	if (record->epoch != shapes->epoch)
+		return 0;
+	answer = ort_shapes_examine(shapes, record);
+	if (answer == -EAGAIN) {
+		share(shapes);
+		return 0;
+	}
+	if (answer == 1 && shapes->shared)
+		__atomic_store_n(&shapes->shared->proven, 1, __ATOMIC_RELEASE);
+	return answer;
+}
+
+static void refuse(struct shapes *shapes)
+{
+	if (shapes->shared)
+		__atomic_store_n(&shapes->shared->epoch, 0, __ATOMIC_RELEASE);
+}
+
+static bool verify(const struct shapes *shapes, const struct shapes_record *record)
+{
+	return record->epoch == shapes->epoch &&
+	       (record->verified || is_its_kernel(shapes, record));
+}
+
+const struct shapes_ops ort_shapes = {
+	.new = new_shapes,
+	.prove = prove,
+	.refuse = refuse,
+	.verify = verify,
+	.element = element_of,
+	.free = free_shapes,
+};

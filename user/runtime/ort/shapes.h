@@ -13,6 +13,7 @@
 
 #include "../../../bpf/events.h"
 #include "../../base/element.h"
+#include "../../../bpf/ort/layout.h"
 #include "../../target/process.h"
 #include "../runtime.h"
 
@@ -38,6 +39,10 @@ struct element_class {
 
 struct shapes {
 	const struct process *process;
+	const struct ort_layout *layout; /* of its names */
+	struct ort_shape_layout guess;	 /* as it is, or is to be, shared */
+	uint32_t epoch;			 /* of what is shared */
+	struct ort_shape_layout *shared; /* with the programs; NULL in tests */
 	/* vtables' addresses in the process */
 	uint64_t classes[CLASSES];
 	struct element_class elements[ELEMENTS_MAX];
@@ -66,14 +71,13 @@ struct argument {
 int argument_read(const struct shapes *shapes, unsigned int string_abi, uint64_t address,
 		  struct argument *argument);
 
-struct shapes *ort_shapes_new(const struct process *process, const struct location *location,
-			      const struct mapped_file *file, struct shape_layout *guess,
-			      struct error *err);
-int ort_shapes_prove(struct shapes *shapes, const struct layout *layout,
-		     const struct shapes_record *record, struct shape_layout *guess);
-bool ort_shapes_verify(const struct shapes *shapes, const struct layout *layout,
-		       const struct shapes_record *record);
-const struct element *ort_shapes_element(const struct shapes *shapes, uint64_t class);
-void ort_shapes_free(struct shapes *shapes);
+/*
+ * Compare @record with what the graph says. Returns 1 if the guess is proven,
+ * 0 if more is needed, -EAGAIN if it was wrong and is another one now,
+ * -ENOEXEC if there is no other.
+ */
+int ort_shapes_examine(struct shapes *shapes, const struct shapes_record *record);
+
+extern const struct shapes_ops ort_shapes;
 
 #endif

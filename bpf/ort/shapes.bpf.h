@@ -21,10 +21,10 @@
  * context is known by its vtable, the kernel by its address, a tensor by its
  * type, all in each execution.
  */
-#ifndef OPPROBE_SHAPES_BPF_H
-#define OPPROBE_SHAPES_BPF_H
+#ifndef OPPROBE_ORT_SHAPES_BPF_H
+#define OPPROBE_ORT_SHAPES_BPF_H
 
-#include "ort.bpf.h"
+#include "names.bpf.h"
 
 /* OpKernelContext, as words. */
 #define CONTEXT_FRAME  1
@@ -43,6 +43,32 @@
 #define SHAPES_MAX	65536
 #define CHAINS_MAX	64   /* entries of the map of constants, over all inputs */
 #define INLINE_SIZE_MAX 4096 /* no pointer is below, no size of a vector in place above */
+
+/* An operator's values, as numbers of values of its session; kept by its id. */
+struct operator_values {
+	__u64 kernel;
+	__u64 node;
+	__u32 epoch;
+	__u32 constants;   /* bit i: input i is a constant of the session */
+	__u32 definitions; /* 0: not known, the outputs may be more than are */
+	__u8 n_inputs;
+	__u8 n_values;
+	__u8 verified;
+	__u8 unreadable; /* too many, or not found */
+	__s32 numbers[2 * SHAPE_VALUES];
+};
+
+/* What a thread's scratch is used as. */
+struct shapes_scratch {
+	__u64 context[8]; /* OpKernelContext */
+	__u64 tensor[16];
+	struct operator_values fresh;
+	__u64 entry; /* of the map of constants */
+	__u32 input; /* that it is searched for */
+	struct shapes_record record;
+};
+
+_Static_assert(sizeof(struct shapes_scratch) <= SCRATCH_BYTES, "shapes_scratch");
 
 _Static_assert(STACK_WORDS * 8 <= sizeof(((struct shapes_record *)0)->values), "STACK_WORDS");
 _Static_assert(NODE_WORDS <= STACK_WORDS, "NODE_WORDS");
@@ -78,14 +104,23 @@ struct {
 	__type(value, struct shapes_number);
 } shapes SEC(".maps");
 
-/*
- * Found here, and the same in every execution: the context, in bytes from the
- * stack pointer at the exit of each function, plus 1; the definitions in Node;
- * the one type of value that tensors have.
- */
-__u32 shape_contexts[2];
-__u32 shape_definitions;
-__u64 shape_tensor_type;
+struct ort_shape_layout ort_shape_layouts[INSTANCES_MAX]; /* written by user space */
+struct ort_shapes_found ort_shapes_found[INSTANCES_MAX];
+
+static __always_inline struct ort_shape_layout *shape_layout_of(__u32 instance)
+{
+	return &ort_shape_layouts[instance & (INSTANCES_MAX - 1)];
+}
+
+static __always_inline struct ort_shapes_found *found_of(__u32 instance)
+{
+	return &ort_shapes_found[instance & (INSTANCES_MAX - 1)];
+}
+
+static __always_inline struct shapes_scratch *scratch_of(struct thread_state *thread)
+{
+	return (struct shapes_scratch *)thread->scratch;
+}
 
 /*
  * Where the elements of a vector at @address are: absl::InlinedVector's
@@ -119,70 +154,61 @@ static __always_inline __u64 is_nonzero(__u64 word)
 	return (word | -word) >> 63;
 }
 
-/* The current thread's state once more. */
-static __always_inline struct thread_state *same_thread(__u32 tid)
-{
-	if (use_task_storage)
-		return bpf_task_storage_get(&thread_storage, bpf_get_current_task_btf(), NULL, 0);
-	return bpf_map_lookup_elem(&thread_table, &tid);
-}
-
-/* The frame that pop() took off last. */
-static __always_inline struct frame *popped(struct thread_state *thread)
-{
-	return &thread->frames[thread->depth & (DEPTH_MAX - 1)];
-}
-
 /* Find the context in the stack from @sp up; 0 if it is not there. */
-__noinline int find_context(__u32 tid, __u64 sp, __u32 function)
+__noinline int find_context(__u32 instance, __u64 sp, __u32 function)
 {
 	struct thread_state *thread;
 	__u64 *stack;
 
-	if (!with_shapes || function > 1)
+	if (!with_shapes)
 		return 0;
-	thread = same_thread(tid);
+	thread = seen_thread();
 	if (!thread)
 		return 0;
-	stack = (__u64 *)thread->shapes.record.values;
+	stack = (__u64 *)scratch_of(thread)->record.values;
 	if (bpf_probe_read_user(stack, STACK_WORDS * 8, (void *)sp))
 		return 0;
 	for (__u32 i = 0; i < STACK_WORDS; i++) {
-		if (stack[i] != shape_layout.context_class)
+		if (stack[i] != shape_layout_of(instance)->context_class)
 			continue;
-		shape_contexts[function] = i * 8 + 1;
+		found_of(instance)->contexts[function & (ORT_FUNCTIONS_MAX - 1)] = i * 8 + 1;
 		return 1;
 	}
 	return 0;
 }
 
-/* Read the context of the operator that ends. */
-static __always_inline bool read_context(struct thread_state *thread, __u64 sp, __u32 function)
+static __always_inline bool read_context_at(struct thread_state *thread, __u32 instance, __u64 at)
 {
-	__u64 *context = thread->shapes.context;
-	__u32 at = shape_contexts[function];
+	__u64 *context = scratch_of(thread)->context;
 
-	if (at &&
-	    !bpf_probe_read_user(context, sizeof(thread->shapes.context), (void *)(sp + at - 1)) &&
-	    context[0] == shape_layout.context_class)
+	return !bpf_probe_read_user(context, sizeof(scratch_of(thread)->context), (void *)at) &&
+	       context[0] == shape_layout_of(instance)->context_class;
+}
+
+/* Read the context of the operator that ends. */
+static __always_inline bool read_context(struct thread_state *thread, __u32 instance, __u64 sp,
+					 __u32 function)
+{
+	__u32 *at = &found_of(instance)->contexts[function & (ORT_FUNCTIONS_MAX - 1)];
+
+	if (*at && read_context_at(thread, instance, sp + *at - 1))
 		return true;
-	return find_context(thread->tid, sp, function) &&
-	       !bpf_probe_read_user(context, sizeof(thread->shapes.context),
-				    (void *)(sp + shape_contexts[function] - 1));
+	return find_context(instance, sp, function) &&
+	       read_context_at(thread, instance, sp + *at - 1);
 }
 
 /*
  * Find, in @node, the vectors of NodeArg* of the inputs, of the outputs and of
  * the implicit inputs: two, and one of int behind the first.
  */
-static __noinline void find_definitions(struct thread_state *thread, __u64 node, __u64 n_inputs,
-					__u64 n_implicit)
+static __noinline void find_definitions(struct thread_state *thread, __u32 instance, __u64 node,
+					__u64 n_inputs, __u64 n_implicit)
 {
 	__u64 *words, argument;
 
 	if (!thread)
 		return;
-	words = (__u64 *)thread->shapes.record.values;
+	words = (__u64 *)scratch_of(thread)->record.values;
 	if (!n_inputs || bpf_probe_read_user(words, NODE_WORDS * 8, (void *)(node + NODE_FIRST)))
 		return;
 	for (__u32 i = 0; i < NODE_WORDS - 11; i++) {
@@ -191,8 +217,8 @@ static __noinline void find_definitions(struct thread_state *thread, __u64 node,
 		    words[i + 10] - words[i + 9] != n_implicit * 8)
 			continue;
 		argument = peek(words[i]);
-		if (peek(argument + 8) == shape_layout.definition_class) {
-			shape_definitions = NODE_FIRST + i * 8;
+		if (peek(argument + 8) == shape_layout_of(instance)->definition_class) {
+			found_of(instance)->definitions = NODE_FIRST + i * 8;
 			return;
 		}
 	}
@@ -213,7 +239,7 @@ static __noinline void find_constants(struct thread_state *thread, __u64 map)
 
 	if (!thread)
 		return;
-	scratch = &thread->shapes;
+	scratch = scratch_of(thread);
 	fresh = &scratch->fresh;
 	scratch->input = 0;
 	scratch->entry = 0;
@@ -248,8 +274,8 @@ static __noinline int read_numbers(struct thread_state *thread, __u64 outputs)
 
 	if (!thread)
 		return 0;
-	fresh = &thread->shapes.fresh;
-	starts = thread->shapes.context[CONTEXT_STARTS];
+	fresh = &scratch_of(thread)->fresh;
+	starts = scratch_of(thread)->context[CONTEXT_STARTS];
 	n_inputs = (starts >> 32) - (__u32)starts;
 	if (bpf_probe_read_user(words, sizeof(words), (void *)outputs))
 		return 0;
@@ -260,13 +286,13 @@ static __noinline int read_numbers(struct thread_state *thread, __u64 outputs)
 	fresh->n_inputs = n_inputs;
 	fresh->n_values = n_inputs + n_outputs;
 
-	index = read_pointer(thread->shapes.context[CONTEXT_FRAME] + FRAME_NUMBERS);
+	index = read_pointer(scratch_of(thread)->context[CONTEXT_FRAME] + FRAME_NUMBERS);
 	if (bpf_probe_read_user(words, sizeof(words), (void *)index))
 		return 0;
 	list = elements_of(index, words[0], words[1]);
 	if (bpf_probe_read_user(fresh->numbers, n_inputs * 4, (void *)(list + 4 * (__u32)starts)))
 		return 0;
-	starts = (__u32)thread->shapes.context[CONTEXT_STARTS + 1];
+	starts = (__u32)scratch_of(thread)->context[CONTEXT_STARTS + 1];
 	return !bpf_probe_read_user(&fresh->numbers[n_inputs], n_outputs * 4,
 				    (void *)(list + 4 * starts));
 }
@@ -276,17 +302,19 @@ static __always_inline int is_its_kernel(const struct frame *frame, __u64 kernel
 {
 	__u64 kernels;
 
-	if (!frame->session)
-		return kernel == frame->index;
-	if (!layout.proven)
+	if (!frame->key.session)
+		return kernel == frame->key.index;
+	if (!layout_of(frame->key.instance)->proven)
 		return -1;
-	kernels = read_pointer(frame->session + layout.kernels);
-	return read_pointer(kernels + frame->index * 8) == kernel;
+	kernels = read_pointer(frame->key.session + layout_of(frame->key.instance)->kernels);
+	return read_pointer(kernels + frame->key.index * 8) == kernel;
 }
 
 /* The operator's first execution: what are its values? Kept, if that can be told. */
-__noinline int find_values(__u32 tid)
+__noinline int find_values(__u32 instance)
 {
+	struct ort_shape_layout *layout = shape_layout_of(instance);
+	struct ort_shapes_found *found = found_of(instance);
 	struct operator_values *fresh;
 	struct thread_state *thread;
 	__u64 kernel, info, starts;
@@ -296,42 +324,43 @@ __noinline int find_values(__u32 tid)
 
 	if (!with_shapes)
 		return 0;
-	thread = same_thread(tid);
+	thread = seen_thread();
 	if (!thread)
 		return 0;
 	frame = popped(thread);
-	fresh = &thread->shapes.fresh;
-	kernel = thread->shapes.context[CONTEXT_KERNEL];
-	starts = thread->shapes.context[CONTEXT_STARTS];
+	fresh = &scratch_of(thread)->fresh;
+	kernel = scratch_of(thread)->context[CONTEXT_KERNEL];
+	starts = scratch_of(thread)->context[CONTEXT_STARTS];
 	id = frame->id;
-	info = read_pointer(kernel + shape_layout.info);
+	info = read_pointer(kernel + layout->info);
 	fresh->kernel = kernel;
-	fresh->node = read_pointer(info + shape_layout.node);
-	fresh->epoch = shape_layout.epoch;
+	fresh->node = read_pointer(info + layout->node);
+	fresh->epoch = layout->epoch;
 	fresh->constants = 0;
 	fresh->unreadable = 0;
 	its = is_its_kernel(frame, kernel);
 	fresh->verified = its != -1;
-	if (!shape_definitions)
-		find_definitions(thread, fresh->node, (starts >> 32) - (__u32)starts,
-				 (__u32)thread->shapes.context[CONTEXT_STARTS + 1] -
+	if (!found->definitions)
+		find_definitions(thread, instance, fresh->node, (starts >> 32) - (__u32)starts,
+				 (__u32)scratch_of(thread)->context[CONTEXT_STARTS + 1] -
 					 (starts >> 32));
-	fresh->definitions = shape_definitions;
+	fresh->definitions = found->definitions;
 	if (!fresh->definitions)
 		return 0;
 	if (!its || !read_numbers(thread, fresh->node + fresh->definitions + 48))
 		fresh->unreadable = 1;
 	else
-		find_constants(thread, read_pointer(info + shape_layout.constants));
+		find_constants(thread, read_pointer(info + layout->constants));
 	bpf_map_update_elem(&operator_values, &id, fresh, BPF_ANY);
 	return !fresh->unreadable;
 }
 
 /* Store the dimensions of the tensor at @address, whose object has been read. */
-static __always_inline bool read_dims(struct shapes_scratch *scratch, struct shape_value *value,
-				      __u64 address)
+static __always_inline bool read_dims(struct shapes_scratch *scratch,
+				      const struct ort_shape_layout *layout,
+				      struct shape_value *value, __u64 address)
 {
-	__u32 at = shape_layout.dims / 8;
+	__u32 at = layout->dims / 8;
 	__u64 first = scratch->tensor[at & 15], second = scratch->tensor[(at + 1) & 15], from, rank;
 
 	/* {count, dims} or {dims, count} or {dims, their end}. */
@@ -345,7 +374,7 @@ static __always_inline bool read_dims(struct shapes_scratch *scratch, struct sha
 	if (rank > SHAPE_RANK)
 		return false;
 	value->rank = rank;
-	if (rank <= INLINE_DIMS && from == address + shape_layout.dims + 16) {
+	if (rank <= INLINE_DIMS && from == address + layout->dims + 16) {
 #pragma unroll
 		for (__u32 i = 0; i < INLINE_DIMS; i++)
 			value->dims[i] = i < rank ? scratch->tensor[(at + 2 + i) & 15] : 0;
@@ -354,7 +383,9 @@ static __always_inline bool read_dims(struct shapes_scratch *scratch, struct sha
 	return !bpf_probe_read_user(value->dims, rank * 8, (void *)from);
 }
 
-static __always_inline bool read_value(struct shapes_scratch *scratch, struct shape_value *value,
+static __always_inline bool read_value(struct shapes_scratch *scratch,
+				       const struct ort_shape_layout *layout,
+				       struct ort_shapes_found *found, struct shape_value *value,
 				       __u64 address)
 {
 	__u64 words[3];
@@ -365,16 +396,16 @@ static __always_inline bool read_value(struct shapes_scratch *scratch, struct sh
 	if (!words[0] || !words[VALUE_TYPE])
 		return true; /* not allocated: prepacked, or not needed */
 	value->type = words[VALUE_TYPE];
-	if (value->type != shape_tensor_type) {
-		if (shape_tensor_type || read_pointer(value->type) != shape_layout.tensor_class)
+	if (value->type != found->tensor_type) {
+		if (found->tensor_type || read_pointer(value->type) != layout->tensor_class)
 			return true; /* a sequence, a map, a sparse tensor */
-		shape_tensor_type = value->type;
+		found->tensor_type = value->type;
 	}
 	if (bpf_probe_read_user(scratch->tensor, sizeof(scratch->tensor), (void *)words[0]))
 		return false;
 	scratch->record.tensor_at = words[0];
-	value->element = scratch->tensor[(shape_layout.element / 8) & 15];
-	return read_dims(scratch, value, words[0]);
+	value->element = scratch->tensor[(layout->element / 8) & 15];
+	return read_dims(scratch, layout, value, words[0]);
 }
 
 /* A polynomial of all words: those behind the rank are 0. */
@@ -401,14 +432,17 @@ static __always_inline __u64 frame_values(const struct shapes_scratch *scratch)
 	return elements_of(at, words[0], words[1]);
 }
 
-static __always_inline __u64 value_address(__u64 base, __s32 number)
+static __always_inline __u64 value_address(const struct ort_shape_layout *layout, __u64 base,
+					   __s32 number)
 {
-	return base + (__u64)(__u32)number * shape_layout.stride;
+	return base + (__u64)(__u32)number * layout->stride;
 }
 
 /* First sight of the shapes in the record: number them and send them. NO_ID if not. */
-__noinline __u32 send_shapes(__u32 tid, __u64 hash)
+__noinline __u32 send_shapes(__u32 instance, __u64 hash)
 {
+	struct ort_shape_layout *layout = shape_layout_of(instance);
+	struct ort_shapes_found *found = found_of(instance);
 	struct operator_values *values;
 	struct shapes_record *record;
 	struct shapes_number fresh;
@@ -420,11 +454,11 @@ __noinline __u32 send_shapes(__u32 tid, __u64 hash)
 
 	if (!with_shapes)
 		return NO_ID;
-	thread = same_thread(tid);
+	thread = seen_thread();
 	if (!thread)
 		return NO_ID;
 	frame = popped(thread);
-	record = &thread->shapes.record;
+	record = &scratch_of(thread)->record;
 	key.hash = hash;
 	key.id = frame->id;
 	values = bpf_map_lookup_elem(&operator_values, &key.id);
@@ -433,6 +467,7 @@ __noinline __u32 send_shapes(__u32 tid, __u64 hash)
 		return NO_ID;
 	key.epoch = values->epoch;
 	record->type = RECORD_SHAPES;
+	record->instance = instance;
 	record->n_inputs = values->n_inputs;
 	record->n_values = values->n_values;
 	record->verified = values->verified;
@@ -441,32 +476,31 @@ __noinline __u32 send_shapes(__u32 tid, __u64 hash)
 	record->epoch = key.epoch;
 	record->constants = values->constants;
 	record->definitions = values->definitions;
-	record->session = frame->session;
-	record->index = frame->index;
+	record->key = frame->key;
 	record->kernel = values->kernel;
 	record->node = values->node;
-	base = frame_values(&thread->shapes);
+	base = frame_values(scratch_of(thread));
 	for (__u32 i = 0; i < SHAPE_VALUES; i++) {
 		if (i >= values->n_values)
 			break;
 		if (values->constants >> i & 1 &&
-		    !read_value(&thread->shapes, &record->values[i],
-				value_address(base, values->numbers[i])))
+		    !read_value(scratch_of(thread), layout, found, &record->values[i],
+				value_address(layout, base, values->numbers[i])))
 			return NO_ID;
 		if (record->values[i].element)
 			record->values[i].class = read_pointer(record->values[i].element);
 	}
-	if (shape_layout.proven ||
+	if (layout->proven ||
 	    bpf_probe_read_user(record->tensor, sizeof(record->tensor), (void *)record->tensor_at))
 		record->tensor_at = 0;
 	size = sizeof(*record) - sizeof(record->values) +
 	       (values->n_values & (2 * SHAPE_VALUES - 1)) * sizeof(struct shape_value);
 	if (size > sizeof(*record))
 		return NO_ID;
-	if (values->kernel != thread->shapes.context[CONTEXT_KERNEL])
+	if (values->kernel != scratch_of(thread)->context[CONTEXT_KERNEL])
 		return NO_ID;
 	if (bpf_ringbuf_output(&ring, record, size,
-			       shape_layout.proven ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP)) {
+			       layout->proven ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP)) {
 		__sync_fetch_and_add(&losses.ring_full, 1);
 		return NO_ID;
 	}
@@ -481,24 +515,29 @@ __noinline __u32 send_shapes(__u32 tid, __u64 hash)
 static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *frame, __u64 sp,
 				    __u32 function)
 {
+	struct ort_shape_layout *layout;
+	struct ort_shapes_found *found;
 	struct shapes_scratch *scratch;
 	struct operator_values *values;
 	struct shapes_key key = {};
 	struct shapes_number *known;
 	__u64 base, hash;
-	__u32 number;
+	__u32 number, instance;
 
-	if (!thread || !frame || function > 1)
+	if (!thread || !frame || function >= ORT_FUNCTIONS_MAX)
 		return NO_SHAPES;
-	scratch = &thread->shapes;
+	scratch = scratch_of(thread);
 	key.id = frame->id;
-	key.epoch = shape_layout.epoch;
-	if (!key.epoch || !read_context(thread, sp, function))
+	instance = frame->key.instance;
+	layout = shape_layout_of(instance);
+	found = found_of(instance);
+	key.epoch = layout->epoch;
+	if (!key.epoch || !read_context(thread, instance, sp, function))
 		return NO_SHAPES;
 	values = bpf_map_lookup_elem(&operator_values, &key.id);
 	if (!values || values->kernel != scratch->context[CONTEXT_KERNEL] ||
-	    values->epoch != key.epoch || (!values->verified && layout.proven)) {
-		if (!find_values(thread->tid))
+	    values->epoch != key.epoch || (!values->verified && layout_of(instance)->proven)) {
+		if (!find_values(instance))
 			return NO_SHAPES;
 		values = bpf_map_lookup_elem(&operator_values, &key.id);
 	}
@@ -518,7 +557,8 @@ static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *f
 			continue;
 		if (values->numbers[i] < 0)
 			__builtin_memset(value, 0, sizeof(*value));
-		else if (!read_value(scratch, value, value_address(base, values->numbers[i])))
+		else if (!read_value(scratch, layout, found, value,
+				     value_address(layout, base, values->numbers[i])))
 			return NO_SHAPES;
 		hash = mix_value(hash, value);
 	}
@@ -531,7 +571,7 @@ static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *f
 		if (*(volatile __u64 *)&known->hash == hash && known->id == key.id)
 			return number;
 	}
-	number = send_shapes(thread->tid, hash);
+	number = send_shapes(instance, hash);
 	return number == NO_ID ? NO_SHAPES : number;
 }
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The maps and words that all programs share, and the programs that belong to
+ * no runtime.
+ */
+#define OPPROBE_CORE
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+
+#include "core.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+__u32 self_test_hits;
+
+/* A thread is born: its perf events must be opened before it works. */
+SEC("raw_tracepoint/task_newtask")
+int task_born(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct thread_record *record;
+	__u32 pid, tid;
+
+	if (!current_target(&pid, &tid))
+		return 0;
+	if (!use_task_storage) {
+		/* A dead thread may have left its state under this number. */
+		__u32 born = BPF_CORE_READ((struct task_struct *)ctx->args[0], pid);
+
+		bpf_map_delete_elem(&thread_table, &born);
+	}
+	record = record_reserve(sizeof(*record));
+	if (!record)
+		return 0;
+	record->type = RECORD_THREADS_CHANGED;
+	record->pid = pid;
+	record_submit_now(record);
+	return 0;
+}
+
+/*
+ * Where an exception is caught: the operators that it has left are over. For
+ * runtimes whose operators nest and let exceptions pass, at the entry of
+ * __cxa_begin_catch().
+ */
+SEC("uprobe")
+int exception_caught(struct pt_regs *ctx)
+{
+	struct thread_state *thread = current_thread();
+	struct site site;
+
+	if (!thread || !thread->depth)
+		return 0;
+	site = current_site(ctx, thread);
+	drop_thrown(thread, site.sp);
+	return 0;
+}
+
+/* Attached to opprobe itself: does this kernel filter uprobe_multi by process? */
+SEC("uprobe")
+int self_test(struct pt_regs *ctx)
+{
+	self_test_hits++;
+	return 0;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The life of an operator in the kernel, for any runtime. A runtime's own
+ * programs know who is the operator at a probe; all the rest is here:
+ *
+ *	frame = operator_open(thread, &site)	 room on the thread's stack
+ *	  ... which operator, in which run ...
+ *	operator_begin(thread, frame, ...)	 counters, clock
+ *	  ... it runs ...
+ *	operator_end(thread, &site, end)	 finish(frame) -> outcome -> emit
+ *
+ * The programs run in the target's path: look-ups first, counters and clock
+ * last at an entry, the other way round at an exit, so that what is measured
+ * is the operator and little else.
+ */
+#ifndef OPPROBE_CORE_BPF_H
+#define OPPROBE_CORE_BPF_H
+
+#include "operators.bpf.h"
+#include "runs.bpf.h"
+#include "work.bpf.h"
+
+#define THROWN_MAX 4
+
+/* What is known of an operator that has ended; its counters are in thread->now. */
+struct outcome {
+	const struct frame *frame;
+	__u32 parent;  /* id of the operator around it, or NO_ID */
+	__u32 counted; /* bit i: thread->now.values[i] is what was counted */
+	__u64 end;
+	__u64 shapes; /* the number of its values' shapes, or NO_SHAPES */
+	__u16 cpu;
+	__u8 flags;
+};
+
+/* -- the stack of open operators ------------------------------------------------------ */
+
+/* Take the innermost frame off the stack; NULL if there is none. */
+static __always_inline struct frame *pop(struct thread_state *thread)
+{
+	__u32 depth = thread->depth;
+
+	if (!depth || depth > DEPTH_MAX)
+		return NULL;
+	thread->depth = --depth;
+	return &thread->frames[depth & (DEPTH_MAX - 1)];
+}
+
+static __always_inline struct frame *innermost(struct thread_state *thread)
+{
+	__u32 depth = thread->depth;
+
+	return depth && depth <= DEPTH_MAX ? &thread->frames[(depth - 1) & (DEPTH_MAX - 1)] : NULL;
+}
+
+/* The frame that pop() took off last. */
+static __always_inline struct frame *popped(struct thread_state *thread)
+{
+	return &thread->frames[thread->depth & (DEPTH_MAX - 1)];
+}
+
+/* -- finish and emit -------------------------------------------------------------------- */
+
+/* @frame has been taken off the stack: what came of it. */
+static __always_inline void finish(struct thread_state *thread, const struct frame *frame,
+				   __u64 end, __u8 flags, struct outcome *outcome)
+{
+	struct frame *parent = innermost(thread);
+
+	outcome->frame = frame;
+	outcome->parent = parent ? parent->id : NO_ID;
+	outcome->end = end;
+	outcome->shapes = NO_SHAPES;
+	outcome->cpu = bpf_get_smp_processor_id();
+	if (frame->nested)
+		flags |= FLAG_NESTED;
+	if (outcome->cpu != frame->cpu)
+		flags |= FLAG_MIGRATED;
+	outcome->flags = flags;
+	outcome->counted = 0;
+	if (n_counters && !(flags & FLAG_THREW))
+		outcome->counted =
+			counters_delta(&frame->reading, &thread->now, thread->now.values);
+}
+
+static __always_inline void copy_counters(__u64 *values, const struct thread_state *thread)
+{
+#pragma unroll
+	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
+		if (i >= n_counters)
+			break;
+		values[i] = thread->now.values[i];
+	}
+}
+
+static __always_inline void fill_record(struct operator_record *record,
+					const struct thread_state *thread,
+					const struct outcome *outcome)
+{
+	const struct frame *frame = outcome->frame;
+
+	record->type = RECORD_OPERATOR;
+	record->instance = frame->key.instance;
+	record->flags = outcome->flags;
+	record->depth = thread->depth;
+	record->cpu = outcome->cpu;
+	record->counted = outcome->counted;
+	record->tid = thread->tid;
+	record->id = frame->id;
+	record->run = frame->run;
+	record->parent = outcome->parent;
+	record->start = frame->start;
+	record->end = outcome->end;
+	copy_counters(record->values, thread);
+}
+
+/* Send @outcome through the ring. */
+static __always_inline void emit(const struct thread_state *thread, const struct outcome *outcome)
+{
+	const struct frame *frame = outcome->frame;
+	struct operator_record *record;
+	__u32 n = n_counters, counted;
+
+	if (with_work && frame->n_keys && !(outcome->flags & FLAG_THREW)) {
+		record = record_reserve(sizeof(*record) + (2 * n + 1 + with_shapes) * 8);
+		if (!record)
+			return;
+		fill_record(record, thread, outcome);
+		counted = outcome->counted;
+		if (take_work(frame, thread->pid, record->values + n, &counted))
+			record->flags |= FLAG_WORK;
+		record->counted = counted;
+		if (with_shapes)
+			record->values[2 * n + 1] = outcome->shapes;
+	} else {
+		record = record_reserve(sizeof(*record) + (n + with_shapes) * 8);
+		if (!record)
+			return;
+		fill_record(record, thread, outcome);
+		if (with_shapes)
+			record->values[n] = outcome->shapes;
+	}
+	record_submit(record);
+}
+
+/* -- exceptions ------------------------------------------------------------------------ */
+
+static __noinline int emit_thrown(struct thread_state *thread)
+{
+	struct outcome outcome;
+	struct frame *frame;
+
+	if (!thread)
+		return 0;
+	frame = pop(thread);
+	if (!frame || frame->id == NO_ID)
+		return 0;
+	finish(thread, frame, frame->start, FLAG_THREW, &outcome);
+	emit(thread, &outcome);
+	return 0;
+}
+
+/*
+ * Drop the frames that an exception left behind: those of functions whose
+ * entry stack pointer lies at or below @sp, where this thread is now. Each is
+ * told, up to THROWN_MAX nested ones at once; the rest is counted as lost.
+ */
+static __noinline int drop_frames(struct thread_state *thread, __u64 sp)
+{
+	struct frame *frame;
+
+	if (!thread)
+		return 0;
+	for (int i = 0; i < THROWN_MAX; i++) {
+		frame = innermost(thread);
+		if (!frame || frame->sp > sp)
+			return 0;
+		emit_thrown(thread);
+	}
+	for (int i = 0; i < DEPTH_MAX; i++) {
+		frame = innermost(thread);
+		if (!frame || frame->sp > sp)
+			break;
+		thread->depth--;
+		__sync_fetch_and_add(&losses.too_deep, 1);
+	}
+	return 0;
+}
+
+static __always_inline void drop_thrown(struct thread_state *thread, __u64 sp)
+{
+	struct frame *frame = innermost(thread);
+
+	if (frame && frame->sp <= sp)
+		drop_frames(thread, sp);
+}
+
+/* -- operators --------------------------------------------------------------------------- */
+
+/*
+ * An operator starts at @site: the frame that it gets, not on the stack yet;
+ * the rest of its key is the runtime's to fill in.
+ * NULL if operators do not count now, or if it is nested too deeply, which is
+ * counted as lost.
+ */
+static __always_inline struct frame *operator_open(struct thread_state *thread,
+						   const struct site *site)
+{
+	struct frame *around, *frame;
+	__u32 depth;
+
+	if (!recording)
+		return NULL;
+	drop_thrown(thread, site->sp);
+	depth = thread->depth;
+	if (depth >= DEPTH_MAX) {
+		/* It runs inside, although nothing more is known of it. */
+		thread->frames[DEPTH_MAX - 1].nested = 1;
+		__sync_fetch_and_add(&losses.too_deep, 1);
+		return NULL;
+	}
+	around = innermost(thread);
+	if (around)
+		around->nested = 1;
+	frame = &thread->frames[depth & (DEPTH_MAX - 1)];
+	frame->key.instance = site->instance;
+	return frame;
+}
+
+/*
+ * It is known as @id (NO_ID: not to be told), by the key that the runtime has
+ * put into @frame where it has one, and it begins to run now.
+ */
+static __always_inline void operator_begin(struct thread_state *thread, struct frame *frame,
+					   const struct site *site, __u32 id, __u32 run)
+{
+	frame->sp = site->sp;
+	frame->id = id;
+	frame->run = run;
+	frame->cpu = bpf_get_smp_processor_id();
+	frame->nested = 0;
+	frame->n_keys = 0;
+	thread->depth++;
+	if (n_counters)
+		counters_read(&frame->reading, thread->slot);
+	frame->start = bpf_ktime_get_ns();
+}
+
+/*
+ * At @site an operator has returned; the clock was @end. Its frame, taken off
+ * the stack, with the counters in thread->now; NULL if its entry was before
+ * the probes were, or found no room, or if it is not to be told.
+ */
+static __always_inline struct frame *operator_close(struct thread_state *thread,
+						    const struct site *site)
+{
+	struct frame *frame;
+
+	if (!thread->depth)
+		return NULL;
+	if (n_counters)
+		counters_read(&thread->now, thread->slot);
+	drop_thrown(thread, site->sp - 1);
+	frame = innermost(thread);
+	if (!frame || (site->exact && frame->sp != site->sp))
+		return NULL;
+	pop(thread);
+	return frame->id == NO_ID ? NULL : frame;
+}
+
+/* -- runs ---------------------------------------------------------------------------------- */
+
+static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u32 flags)
+{
+	struct run_record *record = NULL;
+	struct open_run *open;
+	__u32 counted = 0;
+
+	if (n_counters && !(flags & FLAG_THREW))
+		counted = counters_delta(&thread->run_reading, &thread->now, thread->now.values);
+	if (thread->run_on)
+		record = record_reserve(sizeof(*record) + n_counters * 8);
+	if (record) {
+		record->type = RECORD_RUN;
+		record->instance = thread->run_instance;
+		record->counted = counted;
+		record->tid = thread->tid;
+		record->run = thread->run;
+		record->flags = flags;
+		record->owner = thread->run_owner;
+		record->session = thread->run_session;
+		record->start = thread->run_start;
+		record->end = end;
+		copy_counters(record->values, thread);
+		record_submit(record);
+	}
+	thread->run = NO_ID;
+	open = own_place(thread);
+	if (open)
+		open->sp = 0;
+}
+
+/*
+ * A run of @owner (0: of nothing that has a name) starts at @site. One inside
+ * of another is no top-level run and does not count, and its exit is none.
+ */
+static __always_inline void run_begin(struct thread_state *thread, const struct site *site,
+				      __u64 owner)
+{
+	struct open_run *open;
+
+	if (!counting_runs)
+		return;
+	if (thread->run != NO_ID) {
+		if (site->sp < thread->run_sp) {
+			if (site->sp > thread->run_inside)
+				thread->run_inside = site->sp;
+			return;
+		}
+		drop_thrown(thread, site->sp);
+		emit_run(thread, thread->run_start, FLAG_THREW);
+	}
+	if (instance_of(site->instance)->forget_each_run)
+		__sync_fetch_and_add(&instance_of(site->instance)->generation, 1);
+	thread->run_sp = site->sp;
+	thread->run_inside = 0;
+	thread->run = take_number(NUMBER_RUN);
+	if (thread->run == NO_ID)
+		return;
+	thread->run_instance = site->instance;
+	thread->run_owner = owner;
+	thread->run_on = run_is_on(thread->run);
+	thread->run_session = 0;
+	__builtin_memset(thread->private, 0, sizeof(thread->private));
+	open = own_place(thread);
+	if (open) {
+		open->run = thread->run;
+		open->pid = thread->pid;
+		open->owner = owner;
+		open->on = thread->run_on;
+		open->sp = site->sp;
+	}
+	if (n_counters)
+		counters_read(&thread->run_reading, thread->slot);
+	thread->run_start = bpf_ktime_get_ns();
+}
+
+/* The run has returned at @site, if it is the one that is open and not one inside of it. */
+static __always_inline void run_end(struct thread_state *thread, const struct site *site, __u64 end)
+{
+	if (thread->run == NO_ID || site->sp <= thread->run_inside)
+		return;
+	if (n_counters)
+		counters_read(&thread->now, thread->slot);
+	drop_thrown(thread, site->sp);
+	emit_run(thread, end, 0);
+}
+
+/* -- sessions ---------------------------------------------------------------------------- */
+
+/* The session @owner is about to be destroyed: what is known by its addresses is no more. */
+static __always_inline void session_ends(struct thread_state *thread, const struct site *site,
+					 __u64 owner)
+{
+	struct session_end_record *record;
+
+	__sync_fetch_and_add(&instance_of(site->instance)->generation, 1);
+	record = record_reserve(sizeof(*record));
+	if (!record)
+		return;
+	record->type = RECORD_SESSION_END;
+	record->instance = site->instance;
+	record->tid = thread->tid;
+	record->owner = owner;
+	record_submit(record);
+}
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ONNX Runtime: who is the operator at a probe, in which run, and whose work
+ * does a pool thread do. A site's value is the number of its function: of
+ * those that run operators, up to 1.13 there are two.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+
+#include "core.bpf.h"
+#include "names.bpf.h"
+#include "shapes.bpf.h"
+
+#define LOWEST_ADDRESS 0x10000 /* no mapping lies below: vm.mmap_min_addr */
+
+/*
+ * Arguments of a function whose result is in memory: the result's address is
+ * a hidden first one in rdi on x86-64, but in x8 on arm64.
+ */
+#if defined(__TARGET_ARCH_arm64)
+#define FIRST_AFTER_RESULT(ctx)	 PT_REGS_PARM1(ctx)
+#define SECOND_AFTER_RESULT(ctx) PT_REGS_PARM2(ctx)
+#else
+#define FIRST_AFTER_RESULT(ctx)	 PT_REGS_PARM2(ctx)
+#define SECOND_AFTER_RESULT(ctx) PT_REGS_PARM3(ctx)
+#endif
+
+/* Of a thread, while a run is open. */
+struct ort_private {
+	__u64 context; /* StreamExecutionContext that run_session was read from */
+};
+
+_Static_assert(sizeof(struct ort_private) <= sizeof(((struct thread_state *)0)->private),
+	       "ort_private");
+
+/* The SessionState of @context, which is the same for all operators directly in a run. */
+static __always_inline __u64 session_in_run(struct thread_state *thread, const struct site *site,
+					    __u64 context)
+{
+	struct ort_private *private = (void *)thread->private;
+
+	if (private->context != context) {
+		thread->run_session = read_pointer(context + layout_of(site->instance)->session);
+		private->context = context;
+	}
+	return thread->run_session;
+}
+
+/*
+ * An operator starts: it is number @index of the session in @context, or the
+ * kernel at @index.
+ */
+static __always_inline int operator_starts(struct pt_regs *ctx, bool by_index, __u64 context,
+					   __u64 index)
+{
+	struct thread_state *thread = current_thread();
+	__u64 owner, session = 0;
+	struct frame *frame, *around;
+	struct open_run *open;
+	struct site site;
+	__u32 run, id;
+
+	if (!thread)
+		return 0;
+	site = current_site(ctx, thread);
+	frame = operator_open(thread, &site);
+	if (!frame)
+		return 0;
+	around = innermost(thread);
+	run = thread->run;
+	owner = run == NO_ID ? 0 : thread->run_owner;
+	if (around) {
+		run = around->run;
+		if (by_index)
+			session = read_pointer(context + layout_of(site.instance)->session);
+	} else if (selective && run != NO_ID && !thread->run_on) {
+		return 0;
+	} else if (!by_index) {
+		if (selective && run == NO_ID)
+			return 0;
+	} else if (run != NO_ID) {
+		session = session_in_run(thread, &site, context);
+	} else {
+		session = read_pointer(context + layout_of(site.instance)->session);
+		open = with_runs ? run_of_context(context, thread->pid) : NULL;
+		if (open) {
+			run = open->run;
+			owner = open->owner;
+		}
+		if (selective && (!open || !open->on))
+			return 0;
+	}
+	frame->key.session = session;
+	frame->key.index = index;
+	id = operator_id(thread, &frame->key, context, owner);
+	operator_begin(thread, frame, &site, id, run);
+	return 0;
+}
+
+/* ExecuteKernel(StreamExecutionContext &, size_t index, ...), from 1.14 on. */
+SEC("uprobe")
+int ort_enter_index(struct pt_regs *ctx)
+{
+	return operator_starts(ctx, true, FIRST_AFTER_RESULT(ctx), SECOND_AFTER_RESULT(ctx));
+}
+
+/* OpKernelContextInternal(..., ExecutionFrame &, const OpKernel &, ...): no result. */
+SEC("uprobe")
+int ort_enter_kernel(struct pt_regs *ctx)
+{
+	return operator_starts(ctx, false, PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx));
+}
+
+SEC("uprobe")
+int ort_exit(struct pt_regs *ctx)
+{
+	__u64 end = bpf_ktime_get_ns();
+	struct thread_state *thread = current_thread();
+	struct outcome outcome;
+	struct frame *frame;
+	struct site site;
+
+	if (!thread)
+		return 0;
+	site = current_site(ctx, thread);
+	frame = operator_close(thread, &site);
+	if (!frame)
+		return 0;
+	finish(thread, frame, end, 0, &outcome);
+	if (with_shapes)
+		outcome.shapes = take_shapes(thread, frame, PT_REGS_SP(ctx), site.value);
+	emit(thread, &outcome);
+	return 0;
+}
+
+/* InferenceSession::Run(this, ...), whose result is in memory. */
+SEC("uprobe")
+int ort_run_enter(struct pt_regs *ctx)
+{
+	struct thread_state *thread = current_thread();
+	struct site site;
+
+	if (!thread)
+		return 0;
+	site = current_site(ctx, thread);
+	run_begin(thread, &site, FIRST_AFTER_RESULT(ctx));
+	return 0;
+}
+
+SEC("uprobe")
+int ort_run_exit(struct pt_regs *ctx)
+{
+	__u64 end = bpf_ktime_get_ns();
+	struct thread_state *thread = current_thread();
+	struct site site;
+
+	if (!thread)
+		return 0;
+	site = current_site(ctx, thread);
+	run_end(thread, &site, end);
+	return 0;
+}
+
+/* ~InferenceSession(this) */
+SEC("uprobe")
+int ort_session_end(struct pt_regs *ctx)
+{
+	struct thread_state *thread = current_thread();
+	struct site site;
+
+	if (!thread)
+		return 0;
+	site = current_site(ctx, thread);
+	session_ends(thread, &site, PT_REGS_PARM1(ctx));
+	return 0;
+}
+
+/*
+ * A thread takes up its part of a parallel section. The arguments are the
+ * std::function's storage and the index. The storage has the closure's
+ * address, or the closure itself where that is small (ONNX Runtime 1.10): then
+ * what its first word refers to is a block number, which is no address. The
+ * closure's first word is a reference into the launcher's stack: the key.
+ */
+SEC("uprobe")
+int ort_task_enter(struct pt_regs *ctx)
+{
+	struct thread_state *thread = current_thread();
+	struct frame *frame;
+	__u64 closure, key;
+	__u32 index = 0;
+
+	if (!thread || !recording)
+		return 0;
+	if (!task_open(thread, PT_REGS_SP(ctx)))
+		return 0;
+	closure = read_pointer(PT_REGS_PARM1(ctx));
+	key = read_pointer(closure);
+	if (key < LOWEST_ADDRESS)
+		key = closure;
+	if (!key || bpf_probe_read_user(&index, sizeof(index), (void *)PT_REGS_PARM2(ctx)))
+		return 0;
+	if (index) {
+		task_begin(thread, key);
+		return 0;
+	}
+	frame = innermost(thread);
+	if (frame)
+		launch(frame, key, PT_REGS_SP(ctx), thread->pid);
+	return 0;
+}
+
+SEC("uprobe")
+int ort_task_exit(struct pt_regs *ctx)
+{
+	__u64 end = bpf_ktime_get_ns();
+	struct thread_state *thread = current_thread();
+
+	if (thread)
+		task_end(thread, end);
+	return 0;
+}

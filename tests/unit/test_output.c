@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Views: what people and programs get to see. */
-#include "capture_helper.h"
+#include "output_helper.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <zlib.h>
-
-#include "output/output.h"
-#include "output/text.h"
 
 /* Names that break careless writers. */
 static const char *const names[] = {"plain",
@@ -64,20 +60,6 @@ static struct test_capture odd_capture(void)
 	return c;
 }
 
-/* What a report prints, allocated. */
-static char *report(const struct test_capture *c, const struct report_options *options)
-{
-	struct error err = {};
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (report_print(c->path, options, out, &err))
-		fail_msg("%s", err.text);
-	fclose(out);
-	return text;
-}
-
 static char *export(const struct test_capture *c, const char *format)
 {
 	char path[] = "/tmp/opprobe-test-XXXXXX";
@@ -92,37 +74,6 @@ static char *export(const struct test_capture *c, const char *format)
 	text = (char *)test_load(path, &size);
 	unlink(path);
 	return text;
-}
-
-static cJSON *parse(char *text)
-{
-	const char *end = NULL;
-	cJSON *json = cJSON_ParseWithOpts(text, &end, true);
-
-	if (!json)
-		fail_msg("not JSON: %.80s", cJSON_GetErrorPtr());
-	for (const char *p = text; *p;)
-		assert_true(text_next(&p) >= 0);
-	free(text);
-	return json;
-}
-
-static double number(const cJSON *object, const char *key)
-{
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-
-	if (!cJSON_IsNumber(item))
-		fail_msg("%s is no number", key);
-	return item->valuedouble;
-}
-
-static const char *string(const cJSON *object, const char *key)
-{
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-
-	if (!cJSON_IsString(item))
-		fail_msg("%s is no string", key);
-	return item->valuestring;
 }
 
 static const cJSON *operator_named(const cJSON *json, const char *name)

@@ -201,7 +201,7 @@ static struct value event_others(const struct analysis *a, const struct analyze_
 {
 	const struct analyze_counter *counter = &row->counters[i];
 
-	return counter->counted ? share(counter->work, counter->total) : absent;
+	return share(counter->work, counter->total);
 }
 
 static struct value event_interval(const struct analysis *a, const struct analyze_row *row,

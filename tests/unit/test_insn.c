@@ -41,7 +41,7 @@ static void make_sample(struct sample *sample, const struct arch *arch, const ui
 	}
 	sample->function = (struct function){.image = &sample->image, .n_parts = 1};
 	sample->function.parts[0].range = (struct code_range){START, START + size, 0};
-	sample->function.parts[0].insns = sample->insns;
+	sample->function.parts[0].items = sample->insns;
 	sample->function.parts[0].n = n;
 }
 
@@ -296,8 +296,8 @@ static bool calls_slot_two(struct sample *sample, int reg)
 	assert_non_null(flow);
 	flow_start(flow, &sample->function);
 	for (size_t i = 0; i + 1 < part->n; i++)
-		flow_step(flow, &part->insns[i]);
-	found = flow_virtual_call(flow, &part->insns[part->n - 1], &slot, &object) && slot == 2 &&
+		flow_step(flow, &part->items[i]);
+	found = flow_virtual_call(flow, &part->items[part->n - 1], &slot, &object) && slot == 2 &&
 		flow_equal(flow, object, flow_reg(flow, reg));
 	free(flow);
 	return found;

@@ -23,7 +23,7 @@ struct pool *pool_new(const struct process *process)
 		return NULL;
 	}
 	for (size_t i = 0; i < pool->threads.n; i++)
-		pool->cpu[i] = process_thread_cpu(process, pool->threads.tids[i]);
+		pool->cpu[i] = process_thread_cpu(process, pool->threads.items[i]);
 	return pool;
 }
 
@@ -41,7 +41,7 @@ uint64_t pool_cpu(const struct pool *pool, pid_t tid)
 	uint64_t now = process_thread_cpu(pool->process, tid);
 
 	for (size_t i = 0; i < pool->threads.n; i++)
-		if (pool->threads.tids[i] == tid)
+		if (pool->threads.items[i] == tid)
 			return now > pool->cpu[i] ? now - pool->cpu[i] : 0;
 	return now;
 }

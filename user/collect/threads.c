@@ -101,7 +101,7 @@ int thread_slots_update(struct thread_slots *slots, struct error *err)
 	for (unsigned int i = 0; i < slots->n; i++)
 		slots->slots[i].alive = false;
 	for (size_t i = 0; i < slots->threads.n; i++) {
-		pid_t tid = slots->threads.tids[i];
+		pid_t tid = slots->threads.items[i];
 		uint64_t birth = process_thread_birth(slots->process, tid);
 		struct slot *slot = find(slots, tid, birth);
 
@@ -112,7 +112,7 @@ int thread_slots_update(struct thread_slots *slots, struct error *err)
 	}
 	close_dead(slots);
 	for (size_t i = 0; i < slots->threads.n; i++) {
-		pid_t tid = slots->threads.tids[i];
+		pid_t tid = slots->threads.items[i];
 		uint64_t birth = process_thread_birth(slots->process, tid);
 
 		if (!birth)

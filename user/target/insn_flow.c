@@ -336,7 +336,7 @@ static bool restores(const struct function_part *part, const struct abi *abi,
 		return true;
 	if (insn->effect != EFFECT_LOAD || insn->base != abi->sp)
 		return false;
-	for (const struct insn *saved = part->insns; saved < insn; saved++) {
+	for (const struct insn *saved = part->items; saved < insn; saved++) {
 		if (saved->kind != INSN_PLAIN || saved->label)
 			break;
 		if (saved->effect == EFFECT_STORE && saved->base == abi->sp &&
@@ -389,7 +389,7 @@ void flow_start(struct flow *flow, const struct function *function)
 	memset(flow->held, 0, sizeof(flow->held));
 	flow_reset(flow);
 	for (size_t i = 0; i < part->n; i++) {
-		const struct insn *insn = &part->insns[i];
+		const struct insn *insn = &part->items[i];
 
 		flow_step(flow, insn);
 		for (int reg = 0; reg < REG_GENERAL_MAX; reg++)

@@ -16,7 +16,6 @@ static int decode_part(struct elf_image *image, struct disassembler *dis,
 	uint64_t size = part->range.end - part->range.start;
 	const uint8_t *code = elf_view(image, part->range.start, size);
 	uint64_t position = 0;
-	size_t room;
 
 	if (!code || size > FUNCTION_BYTES_MAX)
 		return error_set(err, -ENOEXEC,
@@ -24,28 +23,25 @@ static int decode_part(struct elf_image *image, struct disassembler *dis,
 				 image->path, (unsigned long)part->range.start,
 				 (unsigned long)size);
 	/* An instruction has four bytes on arm64, about four on x86-64. */
-	room = size / 4 + 8;
-	part->insns = calloc(room, sizeof(*part->insns));
-	for (; position < size && part->insns; part->n++) {
+	if (array_reserve(part, size / 4 + 8))
+		return error_set(err, -ENOMEM, "%s: out of memory", image->path);
+	while (position < size) {
+		struct insn *insn = array_push(part);
 		unsigned int length;
 
-		if (part->n == room) {
-			void *insns = realloc(part->insns, 2 * room * sizeof(*part->insns));
-
-			if (!insns)
-				break;
-			part->insns = insns;
-			room *= 2;
-		}
+		if (!insn)
+			return error_set(err, -ENOMEM, "%s: out of memory", image->path);
 		length = disassemble(dis, code + position, size - position,
-				     part->range.start + position, &part->insns[part->n]);
-		if (!length)
+				     part->range.start + position, insn);
+		if (!length) {
+			part->n--;
 			return error_set(err, -ENOEXEC, "%s: the code at 0x%lx cannot be decoded",
 					 image->path,
 					 (unsigned long)(part->range.start + position));
+		}
 		position += length;
 	}
-	return position < size ? error_set(err, -ENOMEM, "%s: out of memory", image->path) : 0;
+	return 0;
 }
 
 static bool in_range(const struct code_range *range, uint64_t address)
@@ -69,9 +65,9 @@ const struct insn *function_insn(const struct function *function, uint64_t addre
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (part->insns[middle].address == address)
-			return &part->insns[middle];
-		if (part->insns[middle].address < address)
+		if (part->items[middle].address == address)
+			return &part->items[middle];
+		if (part->items[middle].address < address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -113,9 +109,9 @@ static void mark_labels(struct function *function)
 		for (size_t k = 0; k < part->n; k++) {
 			struct insn *label;
 
-			if (!is_direct(&part->insns[k]))
+			if (!is_direct(&part->items[k]))
 				continue;
-			label = (struct insn *)function_insn(function, part->insns[k].target);
+			label = (struct insn *)function_insn(function, part->items[k].target);
 			if (label)
 				label->label = true;
 		}
@@ -134,7 +130,7 @@ int function_decode(struct elf_image *image, struct disassembler *dis,
 		struct function_part *part = &function->parts[i];
 
 		for (size_t k = 0; !error && k < part->n; k++)
-			if (add_cold_part(function, &part->insns[k]))
+			if (add_cold_part(function, &part->items[k]))
 				error = decode_part(image, dis,
 						    &function->parts[function->n_parts - 1], err);
 	}
@@ -146,7 +142,7 @@ int function_decode(struct elf_image *image, struct disassembler *dis,
 void function_free(struct function *function)
 {
 	for (size_t i = 0; i < function->n_parts; i++)
-		free(function->parts[i].insns);
+		array_free(&function->parts[i]);
 	function->n_parts = 0;
 }
 
@@ -163,7 +159,7 @@ const struct insn *function_entry(const struct function *function, uint64_t keep
 	const struct insn *accepted = NULL;
 
 	for (size_t i = 0; i < part->n; i++) {
-		const struct insn *insn = &part->insns[i];
+		const struct insn *insn = &part->items[i];
 
 		/* Someone comes back here: it would count more than the entries. */
 		if (insn->label)
@@ -183,7 +179,7 @@ const struct insn *function_after(const struct function *function, const struct 
 	const struct function_part *part = part_of(function, insn->address);
 	const struct insn *accepted = NULL;
 
-	for (insn++; insn < part->insns + part->n; insn++) {
+	for (insn++; insn < part->items + part->n; insn++) {
 		if (insn->probe == PROBE_EMULATED)
 			return insn;
 		if (insn->probe == PROBE_STEPPED && !accepted)
@@ -198,7 +194,7 @@ const struct insn *function_next(const struct function *function, const struct i
 {
 	const struct function_part *part = part_of(function, insn->address);
 
-	return insn + 1 < part->insns + part->n ? insn + 1 : NULL;
+	return insn + 1 < part->items + part->n ? insn + 1 : NULL;
 }
 
 bool function_bypassed(const struct function *function, const struct insn *first,
@@ -206,7 +202,7 @@ bool function_bypassed(const struct function *function, const struct insn *first
 {
 	const struct function_part *part = part_of(function, first->address);
 
-	for (const struct insn *insn = part->insns; insn < first; insn++)
+	for (const struct insn *insn = part->items; insn < first; insn++)
 		if (is_direct(insn) && insn->target > first->address &&
 		    insn->target <= last->address)
 			return true;
@@ -224,7 +220,7 @@ static bool leads_to_abort(const struct function *function, uint64_t address)
 {
 	const struct insn *insn = function_insn(function, address);
 	const struct function_part *part = insn ? part_of(function, address) : NULL;
-	const struct insn *end = part ? part->insns + part->n : NULL;
+	const struct insn *end = part ? part->items + part->n : NULL;
 
 	for (; insn && insn < end; insn++) {
 		const char *name;
@@ -263,7 +259,7 @@ static const struct insn *exit_before(const struct function *function, const str
 		/* What a call does still belongs to the function. */
 		if (insn->kind == INSN_CALL || insn->kind == INSN_CALL_INDIRECT)
 			break;
-		if (insn == part->insns || insn_ends_flow(insn - 1) || insn->label)
+		if (insn == part->items || insn_ends_flow(insn - 1) || insn->label)
 			break;
 	}
 	return end->probe == PROBE_REFUSED ? NULL : end;
@@ -300,7 +296,7 @@ size_t function_exits(const struct function *function, const struct insn *exits[
 		const struct function_part *part = &function->parts[i];
 
 		for (size_t k = 0; k < part->n; k++) {
-			const struct insn *insn = &part->insns[k];
+			const struct insn *insn = &part->items[k];
 
 			if (leaves_unseen(function, insn))
 				return 0;

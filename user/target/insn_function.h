@@ -7,6 +7,7 @@
 #ifndef OPPROBE_INSN_FUNCTION_H
 #define OPPROBE_INSN_FUNCTION_H
 
+#include "../base/array.h"
 #include "insn.h"
 #include "unwind.h"
 
@@ -16,8 +17,7 @@
 
 struct function_part {
 	struct code_range range;
-	struct insn *insns; /* without a gap */
-	size_t n;
+	ARRAY_OF(struct insn); /* without a gap */
 };
 
 struct function {

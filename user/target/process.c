@@ -172,8 +172,9 @@ static bool listed(const struct mapped_file *files, size_t n, const struct mappe
 ssize_t process_mapped_files(const struct process *process, struct mapped_file **files,
 			     struct error *err)
 {
-	struct mapped_file file, *list = NULL, *larger;
-	size_t n = 0, capacity = 0, size = 0;
+	ARRAY_OF(struct mapped_file) list = {};
+	struct mapped_file file, *place;
+	size_t size = 0;
 	char path[64], *line = NULL;
 	FILE *maps;
 
@@ -185,25 +186,21 @@ ssize_t process_mapped_files(const struct process *process, struct mapped_file *
 			"cannot read the memory map of process %d: %s; run opprobe as root (sudo)",
 			process->pid, strerror(errno));
 	while (getline(&line, &size, maps) > 0) {
-		if (!parse_mapping(line, process->pid, &file) || listed(list, n, &file))
+		if (!parse_mapping(line, process->pid, &file) || listed(list.items, list.n, &file))
 			continue;
-		if (n == capacity) {
-			capacity = capacity ? 2 * capacity : 32;
-			larger = realloc(list, capacity * sizeof(*list));
-			if (!larger) {
-				free(list);
-				free(line);
-				fclose(maps);
-				return error_set(err, -ENOMEM, "out of memory");
-			}
-			list = larger;
+		place = array_push(&list);
+		if (!place) {
+			array_free(&list);
+			free(line);
+			fclose(maps);
+			return error_set(err, -ENOMEM, "out of memory");
 		}
-		list[n++] = file;
+		*place = file;
 	}
 	free(line);
 	fclose(maps);
-	*files = list;
-	return n;
+	*files = list.items;
+	return list.n;
 }
 
 int process_read(const struct process *process, uint64_t address, void *buffer, size_t size)
@@ -235,33 +232,26 @@ int process_threads(const struct process *process, struct thread_list *list)
 		return -errno;
 	list->n = 0;
 	while ((entry = readdir(dir))) {
-		pid_t tid = atoi(entry->d_name);
+		pid_t tid = atoi(entry->d_name), *place;
 
 		if (tid <= 0)
 			continue;
-		if (list->n == list->capacity) {
-			size_t capacity = list->capacity ? 2 * list->capacity : 64;
-			pid_t *larger = realloc(list->tids, capacity * sizeof(*larger));
-
-			if (!larger) {
-				closedir(dir);
-				return -ENOMEM;
-			}
-			list->tids = larger;
-			list->capacity = capacity;
+		place = array_push(list);
+		if (!place) {
+			closedir(dir);
+			return -ENOMEM;
 		}
-		list->tids[list->n++] = tid;
+		*place = tid;
 	}
 	closedir(dir);
 	if (list->n)
-		qsort(list->tids, list->n, sizeof(*list->tids), compare_tids);
+		qsort(list->items, list->n, sizeof(list->items[0]), compare_tids);
 	return 0;
 }
 
 void thread_list_free(struct thread_list *list)
 {
-	free(list->tids);
-	*list = (struct thread_list){};
+	array_free(list);
 }
 
 void process_thread_name(const struct process *process, pid_t tid, char name[16])

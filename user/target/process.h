@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "../base/array.h"
 #include "../base/error.h"
 
 struct process {
@@ -53,8 +54,7 @@ ssize_t process_mapped_files(const struct process *process, struct mapped_file *
 int process_read(const struct process *process, uint64_t address, void *buffer, size_t size);
 
 struct thread_list {
-	pid_t *tids; /* ascending */
-	size_t n, capacity;
+	ARRAY_OF(pid_t); /* ascending */
 };
 
 /* Fill @list, which starts zeroed and is reused from call to call. */

@@ -59,7 +59,7 @@ static bool parent_by_way_back(struct finder *finder, const struct code_range *c
 
 	if (!function_decode(finder->image, finder->dis, cold, &function, NULL)) {
 		for (size_t i = 0; i < function.parts[0].n; i++) {
-			const struct insn *insn = &function.parts[0].insns[i];
+			const struct insn *insn = &function.parts[0].items[i];
 
 			if (insn->kind == INSN_JUMP || insn->kind == INSN_BRANCH)
 				vote(finder, &votes, insn->target);

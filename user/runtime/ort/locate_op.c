@@ -112,7 +112,7 @@ static void find_computes(struct finder *finder, const struct function *function
 
 	*computes = (struct computes){.n = 0};
 	flow_start(finder->flow, function);
-	for (const struct insn *insn = part->insns; insn < part->insns + part->n; insn++) {
+	for (const struct insn *insn = part->items; insn < part->items + part->n; insn++) {
 		if (is_compute(finder->flow, insn) && computes->n < COMPUTES_MAX)
 			computes->calls[computes->n++] = insn;
 		if (computes->n_contexts < COMPUTES_MAX &&
@@ -205,7 +205,7 @@ static void add_callees(struct finder *finder, struct candidates *candidates,
 		return;
 	}
 	for (size_t i = 0; i < function.parts[0].n; i++) {
-		const struct insn *insn = &function.parts[0].insns[i];
+		const struct insn *insn = &function.parts[0].items[i];
 		struct code_range callee;
 		uint64_t target;
 

@@ -35,10 +35,10 @@ static bool constant_result(struct finder *finder, uint64_t address, uint64_t *v
 
 		flow_start(finder->flow, &function);
 		for (size_t i = 0; i < part->n && !found; i++) {
-			flow_step(finder->flow, &part->insns[i]);
-			if (part->insns[i].kind != INSN_PLAIN && part->insns[i].kind != INSN_RETURN)
+			flow_step(finder->flow, &part->items[i]);
+			if (part->items[i].kind != INSN_PLAIN && part->items[i].kind != INSN_RETURN)
 				break;
-			found = part->insns[i].kind == INSN_RETURN &&
+			found = part->items[i].kind == INSN_RETURN &&
 				flow_is_const(finder->flow, flow_reg(finder->flow, result), value);
 		}
 	}
@@ -76,7 +76,7 @@ static uint64_t api_table(struct finder *finder, const struct code_range *get_ap
 
 		flow_start(finder->flow, &function);
 		for (size_t i = 0; i < part->n; i++) {
-			const struct insn *insn = &part->insns[i];
+			const struct insn *insn = &part->items[i];
 
 			flow_step(finder->flow, insn);
 			if (insn->reg == REG_NONE || insn->effect == EFFECT_STORE ||

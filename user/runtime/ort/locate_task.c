@@ -28,7 +28,7 @@ static uint64_t stored_invoker(struct finder *finder, const struct code_range *h
 
 		flow_start(finder->flow, &function);
 		for (size_t i = 0; i < part->n; i++) {
-			const struct insn *insn = &part->insns[i];
+			const struct insn *insn = &part->items[i];
 
 			flow_step(finder->flow, insn);
 			if (insn->effect != EFFECT_STORE)

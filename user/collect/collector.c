@@ -341,7 +341,7 @@ int collector_finish(struct collector *collector, enum collector_end end, struct
 		/* All that is known by number is defined anew in the next sink. */
 		identity_free(collector->identities);
 		collector->identities = identity_new(next);
-		collector->n_numbers = 0;
+		thread_numbers_clear(&collector->numbers);
 		if (collector->shapes)
 			shape_table_restart(collector->shapes);
 		collector->options.sink = next;
@@ -412,7 +412,7 @@ void collector_free(struct collector *collector)
 	if (collector->naming)
 		collector->naming->ops->free(collector->naming);
 	opprobe_bpf__destroy(collector->bpf);
-	free(collector->pending);
-	free(collector->numbers);
+	array_free(&collector->pending);
+	thread_numbers_clear(&collector->numbers);
 	free(collector);
 }

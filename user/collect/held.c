@@ -5,18 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/array.h"
+#include "../base/hash.h"
+
 #define HELD_MAX (256UL << 20)
 
 struct held_run {
-	struct held_run *next;
-	uint32_t run;
-	size_t used, capacity;
-	unsigned char *records; /* {u32 size, bytes}, each size rounded up to 8 */
+	struct hash_node node;		 /* by its number */
+	struct held_run *next;		 /* among the spare ones */
+	ARRAY_OF(unsigned char) records; /* {u32 size, bytes}, each size rounded up to 8 */
 };
 
 struct held {
-	struct held_run *runs; /* as many as are open at once */
-	struct held_run *spare;
+	struct hash runs;	/* as many as are open at once */
+	struct held_run *spare; /* to be used again */
 	size_t total;
 };
 
@@ -25,66 +27,74 @@ struct held *held_new(void)
 	return calloc(1, sizeof(struct held));
 }
 
-static void free_runs(struct held_run *run)
+static void free_run(struct held_run *run)
 {
-	while (run) {
-		struct held_run *next = run->next;
-
-		free(run->records);
-		free(run);
-		run = next;
-	}
+	array_free(&run->records);
+	free(run);
 }
 
 void held_free(struct held *held)
 {
+	struct held_run *run, *next;
+
 	if (!held)
 		return;
-	free_runs(held->runs);
-	free_runs(held->spare);
+	hash_for_each(run, &held->runs, node)
+		free_run(run);
+	hash_free(&held->runs);
+	for (run = held->spare; run; run = next) {
+		next = run->next;
+		free_run(run);
+	}
 	free(held);
 }
 
-static struct held_run *find(struct held *held, uint32_t number)
+/* Numbers are hashes of their own. */
+static struct held_run *find(const struct held *held, uint32_t number)
 {
-	struct held_run *run;
+	return hash_item_or_null(hash_find(&held->runs, number), struct held_run, node);
+}
 
-	for (run = held->runs; run; run = run->next)
-		if (run->run == number)
-			return run;
+static void put_aside(struct held *held, struct held_run *run)
+{
+	run->records.n = 0;
+	run->next = held->spare;
+	held->spare = run;
+}
+
+/* The run of @number, empty if it is new; NULL if out of memory. */
+static struct held_run *get(struct held *held, uint32_t number)
+{
+	struct held_run *run = find(held, number);
+
+	if (run)
+		return run;
 	run = held->spare;
 	if (run)
 		held->spare = run->next;
 	else
 		run = calloc(1, sizeof(*run));
-	if (!run)
+	if (run && hash_add(&held->runs, &run->node, number)) {
+		put_aside(held, run);
 		return NULL;
-	run->run = number;
-	run->used = 0;
-	run->next = held->runs;
-	held->runs = run;
+	}
 	return run;
 }
 
 int held_add(struct held *held, uint32_t number, const void *data, uint32_t size)
 {
-	struct held_run *run = find(held, number);
+	struct held_run *run = get(held, number);
 	size_t step = 8 + ((size + 7UL) & ~7UL);
+	unsigned char *place;
 
 	if (!run || held->total + step > HELD_MAX)
 		return -ENOMEM;
-	if (!run->records || run->used + step > run->capacity) {
-		size_t capacity = 2 * (run->used + step);
-		void *larger = realloc(run->records, capacity);
-
-		if (!larger)
-			return -ENOMEM;
-		run->records = larger;
-		run->capacity = capacity;
-	}
-	memcpy(run->records + run->used, &size, sizeof(size));
-	memcpy(run->records + run->used + 8, data, size);
-	run->used += step;
+	if (array_reserve(&run->records, run->records.n + step))
+		return -ENOMEM;
+	place = run->records.items + run->records.n;
+	memcpy(place, &size, sizeof(size));
+	memcpy(place + 8, data, size);
+	run->records.n += step;
 	held->total += step;
 	return 0;
 }
@@ -92,20 +102,16 @@ int held_add(struct held *held, uint32_t number, const void *data, uint32_t size
 void held_end(struct held *held, uint32_t number,
 	      void (*take)(void *context, const void *data, size_t size), void *context)
 {
-	struct held_run **link, *run;
+	struct held_run *run = find(held, number);
 	uint32_t size;
 
-	for (link = &held->runs; *link && (*link)->run != number; link = &(*link)->next)
-		;
-	run = *link;
 	if (!run)
 		return;
-	for (size_t at = 0; take && at < run->used; at += 8 + ((size + 7UL) & ~7UL)) {
-		memcpy(&size, run->records + at, sizeof(size));
-		take(context, run->records + at + 8, size);
+	for (size_t at = 0; take && at < run->records.n; at += 8 + ((size + 7UL) & ~7UL)) {
+		memcpy(&size, run->records.items + at, sizeof(size));
+		take(context, run->records.items + at + 8, size);
 	}
-	held->total -= run->used;
-	*link = run->next;
-	run->next = held->spare;
-	held->spare = run;
+	held->total -= run->records.n;
+	hash_remove(&held->runs, &run->node);
+	put_aside(held, run);
 }

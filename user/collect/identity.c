@@ -2,20 +2,27 @@
 #include "identity.h"
 
 #include <errno.h>
-#include <search.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/array.h"
+#include "../base/hash.h"
+
+/*
+ * A session is in the tables below until it has ended: its addresses may then
+ * come back as another's.
+ */
 struct session {
+	struct hash_node by_address, by_owner;
 	uint64_t address; /* SessionState*, or 0 where it is never seen */
 	uint64_t owner;	  /* InferenceSession*, or 0 while not known */
-	uint32_t steps;
-	bool ended;
+	uint32_t number, steps;
 };
 
 /* An operator of the capture, found by where it lies. */
 struct place {
+	struct hash_node node;
 	uint32_t session;
 	uint64_t address; /* of its own SessionState, a subgraph's is another */
 	uint64_t index;
@@ -25,12 +32,12 @@ struct place {
 
 struct identity_table {
 	struct record_sink *sink;
-	struct session *sessions;
-	uint32_t n_sessions, sessions_capacity;
-	uint32_t *operators; /* by the kernel's id */
-	uint32_t operators_capacity;
+	ARRAY_OF(struct session *) sessions;
+	struct hash by_address;	      /* those that live and whose address is known */
+	struct hash by_owner;	      /* all that live, of an unknown owner under 0 */
+	ARRAY_OF(uint32_t) operators; /* by the kernel's id: number + 1, or 0 */
 	uint32_t n_operators;
-	void *places; /* tsearch(3) tree of struct place */
+	struct hash places;
 };
 
 struct identity_table *identity_new(struct record_sink *sink)
@@ -44,43 +51,83 @@ struct identity_table *identity_new(struct record_sink *sink)
 
 void identity_free(struct identity_table *table)
 {
+	struct place *place;
+
 	if (!table)
 		return;
-	tdestroy(table->places, free);
-	free(table->sessions);
-	free(table->operators);
+	hash_for_each(place, &table->places, node)
+		free(place);
+	hash_free(&table->places);
+	hash_free(&table->by_address);
+	hash_free(&table->by_owner);
+	for (size_t i = 0; i < table->sessions.n; i++)
+		free(table->sessions.items[i]);
+	array_free(&table->sessions);
+	array_free(&table->operators);
 	free(table);
 }
 
-static int compare_places(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
+/* -- sessions ----------------------------------------------------------------- */
 
-	if (x->session != y->session)
-		return x->session < y->session ? -1 : 1;
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	if (x->index != y->index)
-		return x->index < y->index ? -1 : 1;
-	return 0;
+static struct session *older(struct session *a, struct session *b)
+{
+	return a && a->number < b->number ? a : b;
 }
 
-/* Make room for element @n of the array; 0 or -ENOMEM. */
-static int grow(void **array, uint32_t *capacity, uint32_t n, size_t size)
+/* The oldest living session that may be the one at @address of @owner; 0: not known. */
+static struct session *find_session(struct identity_table *table, uint64_t address, uint64_t owner)
 {
-	uint32_t larger = *capacity ? *capacity : 64;
-	void *moved;
+	struct session *session, *found = NULL;
 
-	if (n < *capacity)
-		return 0;
-	while (larger <= n)
-		larger *= 2;
-	moved = realloc(*array, larger * size);
-	if (!moved)
-		return -ENOMEM;
-	*array = moved;
-	*capacity = larger;
-	return 0;
+	if (address)
+		hash_for_each_possible(session, &table->by_address, address, by_address)
+			found = older(found, session);
+	/* Known by its owner so far: a run that ended before any operator. */
+	if (owner)
+		hash_for_each_possible(session, &table->by_owner, owner, by_owner)
+			if (!address || !session->address)
+				found = older(found, session);
+	return found;
+}
+
+/* Addresses are hashes of their own. What cannot be learnt for want of memory stays unknown. */
+static void learn_address(struct identity_table *table, struct session *session, uint64_t address)
+{
+	if (!session->address && !hash_add(&table->by_address, &session->by_address, address))
+		session->address = address;
+}
+
+static void learn_owner(struct identity_table *table, struct session *session, uint64_t owner)
+{
+	/* As many items as before: adding needs no memory. */
+	hash_remove(&table->by_owner, &session->by_owner);
+	hash_add(&table->by_owner, &session->by_owner, owner);
+	session->owner = owner;
+}
+
+static void end_session(struct identity_table *table, struct session *session)
+{
+	if (session->address)
+		hash_remove(&table->by_address, &session->by_address);
+	hash_remove(&table->by_owner, &session->by_owner);
+}
+
+/* A new one; NULL if out of memory. */
+static struct session *add_session(struct identity_table *table, uint64_t address, uint64_t owner)
+{
+	struct session *session = calloc(1, sizeof(*session));
+
+	if (!session || array_reserve(&table->sessions, table->sessions.n + 1) ||
+	    hash_add(&table->by_owner, &session->by_owner, owner)) {
+		free(session);
+		return NULL;
+	}
+	session->owner = owner;
+	session->number = table->sessions.n;
+	table->sessions.items[table->sessions.n++] = session;
+	if (address)
+		learn_address(table, session, address);
+	return session;
 }
 
 uint32_t identity_session(struct identity_table *table, uint64_t address, uint64_t owner)
@@ -90,44 +137,46 @@ uint32_t identity_session(struct identity_table *table, uint64_t address, uint64
 
 	if (!address && !owner)
 		return CAPTURE_UNKNOWN;
-	for (uint32_t i = 0; i < table->n_sessions; i++) {
-		session = &table->sessions[i];
-		if (session->ended || (address && session->address && session->address != address))
-			continue;
-		if (address && session->address == address) {
-			if (owner)
-				session->owner = owner;
-			return i;
-		}
-		/* Known by its owner so far: a run that ended before any operator. */
-		if (owner && session->owner == owner) {
-			if (address)
-				session->address = address;
-			return i;
-		}
+	session = find_session(table, address, owner);
+	if (session) {
+		if (address)
+			learn_address(table, session, address);
+		if (owner && session->owner != owner)
+			learn_owner(table, session, owner);
+		return session->number;
 	}
-	if (grow((void **)&table->sessions, &table->sessions_capacity, table->n_sessions,
-		 sizeof(*table->sessions)))
+	session = add_session(table, address, owner);
+	if (!session)
 		return CAPTURE_UNKNOWN;
-	session = &table->sessions[table->n_sessions];
-	*session = (struct session){.address = address, .owner = owner};
-	record.session.session = table->n_sessions++;
+	record.session.session = session->number;
 	record.session.address = owner ? owner : address;
 	sink_take(table->sink, &record);
-	return record.session.session;
+	return session->number;
 }
 
 uint32_t identity_step(struct identity_table *table, uint32_t session)
 {
-	return session < table->n_sessions ? table->sessions[session].steps++ : CAPTURE_UNKNOWN;
+	return session < table->sessions.n ? table->sessions.items[session]->steps++
+					   : CAPTURE_UNKNOWN;
+}
+
+static struct session *first_of_owner(const struct identity_table *table, uint64_t owner)
+{
+	return hash_item_or_null(hash_find(&table->by_owner, owner), struct session, by_owner);
 }
 
 void identity_session_end(struct identity_table *table, uint64_t owner)
 {
-	for (uint32_t i = 0; i < table->n_sessions; i++)
-		if (table->sessions[i].owner == owner || !table->sessions[i].owner)
-			table->sessions[i].ended = true;
+	struct session *session;
+
+	while ((session = first_of_owner(table, owner)))
+		end_session(table, session);
+	/* Those whose owner is not known may be the one that ends. */
+	while ((session = first_of_owner(table, 0)))
+		end_session(table, session);
 }
+
+/* -- operators ---------------------------------------------------------------- */
 
 /* @length is the string's own; the array @text holds at most @size bytes of it. */
 static char *copy_string(const char *text, uint32_t length, size_t size)
@@ -171,67 +220,67 @@ static int define_operator(struct identity_table *table, const struct strings_re
 	return error;
 }
 
-/* FNV-1a, 64 bits wide (the published offset basis and prime). */
-static uint64_t hash_bytes(uint64_t hash, const char *bytes, uint32_t length, size_t size)
+static uint64_t hash_string(uint64_t hash, const char *text, uint32_t length, size_t size)
 {
 	if (length == NO_ID)
 		length = 0;
-	hash = (hash ^ length) * 0x100000001b3;
-	for (size_t i = 0; i < length && i < size; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3;
-	return hash;
+	hash = hash_bytes(hash, &length, sizeof(length));
+	return hash_bytes(hash, text, length < size ? length : size);
 }
 
 static uint64_t hash_strings(const struct strings_record *strings)
 {
-	uint64_t hash = 0xcbf29ce484222325;
+	uint64_t hash = HASH_START;
 
-	hash = hash_bytes(hash, strings->name, strings->name_length, NAME_BYTES);
-	hash = hash_bytes(hash, strings->op_type, strings->op_type_length, WORD_BYTES);
-	return hash_bytes(hash, strings->provider, strings->provider_length, WORD_BYTES);
+	hash = hash_string(hash, strings->name, strings->name_length, NAME_BYTES);
+	hash = hash_string(hash, strings->op_type, strings->op_type_length, WORD_BYTES);
+	return hash_string(hash, strings->provider, strings->provider_length, WORD_BYTES);
 }
 
+/* The place of the operator of @strings, which is made if there is none; NULL without memory. */
 static struct place *find_place(struct identity_table *table, const struct strings_record *strings)
 {
 	const struct identity *identity = &strings->identity;
-	struct place *place = malloc(sizeof(*place)), **found;
+	uint32_t session = identity_session(table, identity->root, identity->owner);
+	/* Of an unknown session, an address says nothing beyond its generation. */
+	uint64_t address =
+		session == CAPTURE_UNKNOWN ? identity->generation : identity->key.session;
+	uint64_t hash = hash_word(hash_word(hash_word(0, session), address), identity->key.index);
+	struct place *place;
 
-	if (!place)
+	hash_for_each_possible(place, &table->places, hash, node)
+		if (place->session == session && place->address == address &&
+		    place->index == identity->key.index)
+			return place;
+	place = calloc(1, sizeof(*place));
+	if (!place || hash_add(&table->places, &place->node, hash)) {
+		free(place);
 		return NULL;
-	place->session = identity_session(table, identity->root, identity->owner);
-	place->address = identity->key.session;
+	}
+	place->session = session;
+	place->address = address;
 	place->index = identity->key.index;
 	place->strings = hash_strings(strings);
 	place->op = CAPTURE_UNKNOWN;
-	/* Of an unknown session, an address says nothing beyond its generation. */
-	if (place->session == CAPTURE_UNKNOWN)
-		place->address = identity->generation;
-	found = tsearch(place, &table->places, compare_places);
-	if (!found || *found != place)
-		free(place);
-	return found ? *found : NULL;
+	return place;
 }
 
 int identity_add(struct identity_table *table, const struct strings_record *strings)
 {
 	const struct identity *identity = &strings->identity;
-	uint32_t capacity = table->operators_capacity;
 	struct place *place;
 	int error;
 
 	if (!strings->verified || strings->op_type_length == NO_ID || !strings->op_type_length ||
 	    strings->name_length == NO_ID)
 		return -EINVAL;
-	if (grow((void **)&table->operators, &table->operators_capacity, identity->id,
-		 sizeof(*table->operators)))
+	if (array_extend(&table->operators, (size_t)identity->id + 1))
 		return -ENOMEM;
-	memset(table->operators + capacity, 0xff,
-	       (table->operators_capacity - capacity) * sizeof(*table->operators));
 
 	place = find_place(table, strings);
 	if (place && place->strings != hash_strings(strings) && place->session != CAPTURE_UNKNOWN) {
 		/* The session here was another: its end was not seen. */
-		table->sessions[place->session].ended = true;
+		end_session(table, table->sessions.items[place->session]);
 		place = find_place(table, strings);
 	}
 	if (!place)
@@ -242,11 +291,12 @@ int identity_add(struct identity_table *table, const struct strings_record *stri
 			return error;
 		place->op = table->n_operators++;
 	}
-	table->operators[identity->id] = place->op;
+	table->operators.items[identity->id] = place->op + 1;
 	return 0;
 }
 
 uint32_t identity_operator(const struct identity_table *table, uint32_t id)
 {
-	return id < table->operators_capacity ? table->operators[id] : CAPTURE_UNKNOWN;
+	/* One less than 0 is CAPTURE_UNKNOWN. */
+	return id < table->operators.n ? table->operators.items[id] - 1 : CAPTURE_UNKNOWN;
 }

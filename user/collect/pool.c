@@ -36,12 +36,21 @@ void pool_free(struct pool *pool)
 	free(pool);
 }
 
+static int compare(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 uint64_t pool_cpu(const struct pool *pool, pid_t tid)
 {
 	uint64_t now = process_thread_cpu(pool->process, tid);
 
-	for (size_t i = 0; i < pool->threads.n; i++)
-		if (pool->threads.items[i] == tid)
-			return now > pool->cpu[i] ? now - pool->cpu[i] : 0;
-	return now;
+	const pid_t *at = !pool->threads.n ? NULL
+					   : bsearch(&tid, pool->threads.items, pool->threads.n,
+						     sizeof(tid), compare);
+	uint64_t before = at ? pool->cpu[at - pool->threads.items] : 0;
+
+	return now > before ? now - before : 0;
 }

@@ -2,7 +2,6 @@
 #include "state.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PENDING_MAX	   (64 << 20) /* bytes kept while names are not readable */
@@ -23,53 +22,36 @@ void collector_send(struct collector *collector, const struct capture_record *re
 	collector_keep_failure(collector, sink_take(collector->options.sink, record));
 }
 
-static uint32_t thread_number(struct collector *collector, uint32_t tid)
+/* Define the thread of @record; returns its number, CAPTURE_UNKNOWN if out of memory. */
+static uint32_t add_thread(struct collector *collector, const struct thread_record *record)
 {
-	for (uint32_t i = collector->n_numbers; i-- > 0;)
-		if (collector->numbers[i].tid == tid)
-			return collector->numbers[i].number;
-	return CAPTURE_UNKNOWN;
-}
-
-static void add_thread(struct collector *collector, const struct thread_record *record)
-{
+	uint32_t number = thread_numbers_add(&collector->numbers, record->tid);
 	struct capture_record definition = {
 		.type = CAPTURE_THREAD,
-		.thread = {.thread = collector->n_numbers, .tid = record->tid},
+		.thread = {.thread = number, .tid = record->tid},
 	};
 	struct capture_thread *thread = &definition.thread;
 
-	if (collector->n_numbers == collector->numbers_capacity) {
-		uint32_t capacity =
-			collector->numbers_capacity ? 2 * collector->numbers_capacity : 64;
-		void *larger = realloc(collector->numbers, capacity * sizeof(*collector->numbers));
-
-		if (!larger) {
-			collector_keep_failure(collector, -ENOMEM);
-			return;
-		}
-		collector->numbers = larger;
-		collector->numbers_capacity = capacity;
+	if (number == CAPTURE_UNKNOWN) {
+		collector_keep_failure(collector, -ENOMEM);
+		return number;
 	}
 	memcpy(thread->comm, record->comm, sizeof(thread->comm));
 	thread->comm[sizeof(thread->comm) - 1] = '\0';
-	collector->numbers[collector->n_numbers].tid = record->tid;
-	collector->numbers[collector->n_numbers].number = collector->n_numbers;
-	collector->n_numbers++;
 	collector_send(collector, &definition);
+	return number;
 }
 
 /* The number of @tid, whose first record may have been lost. */
 uint32_t collector_thread(struct collector *collector, uint32_t tid)
 {
 	struct thread_record record = {.tid = tid};
-	uint32_t number = thread_number(collector, tid);
+	uint32_t number = thread_numbers_get(&collector->numbers, tid);
 
 	if (number != CAPTURE_UNKNOWN)
 		return number;
 	process_thread_name(collector->options.process, tid, record.comm);
-	add_thread(collector, &record);
-	return thread_number(collector, tid);
+	return add_thread(collector, &record);
 }
 
 /* The last word of a record of @size bytes. */
@@ -271,24 +253,17 @@ static void describe_sighting(struct collector *collector, const struct sighting
 
 static int keep_pending(struct collector *collector, const void *data, uint32_t size)
 {
-	size_t needed = collector->pending_size + sizeof(size) + size;
+	size_t at = collector->pending.n, needed = at + sizeof(size) + size;
 
 	if (needed > PENDING_MAX) {
 		collector->unnamed++;
 		return 0;
 	}
-	if (needed > collector->pending_capacity) {
-		size_t capacity = 2 * needed;
-		void *larger = realloc(collector->pending, capacity);
-
-		if (!larger)
-			return -ENOMEM;
-		collector->pending = larger;
-		collector->pending_capacity = capacity;
-	}
-	memcpy(collector->pending + collector->pending_size, &size, sizeof(size));
-	memcpy(collector->pending + collector->pending_size + sizeof(size), data, size);
-	collector->pending_size = needed;
+	if (array_reserve(&collector->pending, needed))
+		return -ENOMEM;
+	memcpy(collector->pending.items + at, &size, sizeof(size));
+	memcpy(collector->pending.items + at + sizeof(size), data, size);
+	collector->pending.n = needed;
 	return 0;
 }
 
@@ -297,18 +272,16 @@ void collector_take_pending(struct collector *collector)
 {
 	uint32_t size;
 
-	for (size_t at = 0; at < collector->pending_size; at += sizeof(size) + size) {
-		const unsigned char *data = collector->pending + at + sizeof(size);
+	for (size_t at = 0; at < collector->pending.n; at += sizeof(size) + size) {
+		const unsigned char *data = collector->pending.items + at + sizeof(size);
 
-		memcpy(&size, collector->pending + at, sizeof(size));
+		memcpy(&size, collector->pending.items + at, sizeof(size));
 		if (*data == RECORD_SIGHTING)
 			describe_sighting(collector, (const void *)data);
 		else
 			take_record(collector, data, size);
 	}
-	free(collector->pending);
-	collector->pending = NULL;
-	collector->pending_size = collector->pending_capacity = 0;
+	array_free(&collector->pending);
 }
 
 /* The first records with shapes came before names could be read. */
@@ -316,10 +289,10 @@ static void prove_pending(struct collector *collector)
 {
 	uint32_t size;
 
-	for (size_t at = 0; at < collector->pending_size; at += sizeof(size) + size) {
-		const unsigned char *data = collector->pending + at + sizeof(size);
+	for (size_t at = 0; at < collector->pending.n; at += sizeof(size) + size) {
+		const unsigned char *data = collector->pending.items + at + sizeof(size);
 
-		memcpy(&size, collector->pending + at, sizeof(size));
+		memcpy(&size, collector->pending.items + at, sizeof(size));
 		if (*data == RECORD_SHAPES)
 			shape_table_prove(collector->shapes, (const void *)data, size);
 	}
@@ -381,7 +354,7 @@ int collector_take(void *context, void *data, size_t size)
 	else if (type == RECORD_SHAPES && collector->shapes && collector_calibrated(collector))
 		shape_table_prove(collector->shapes, data, size);
 	if (collector->shapes && collector_calibrated(collector) &&
-	    collector->pending_size > PENDING_SHAPES_MAX)
+	    collector->pending.n > PENDING_SHAPES_MAX)
 		shape_table_refuse(collector->shapes);
 	if (settled(collector))
 		collector_take_pending(collector);

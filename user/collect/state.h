@@ -8,13 +8,15 @@
 #define OPPROBE_COLLECT_STATE_H
 
 #include "../../bpf/events.h"
-#include "collector.h"
+#include "../base/array.h"
 #include "../runtime/skeleton.h"
+#include "collector.h"
 #include "held.h"
 #include "identity.h"
 #include "pool.h"
 #include "probes.h"
 #include "shapes.h"
+#include "thread_numbers.h"
 #include "threads.h"
 
 /* What this kernel offers, asked at the load. */
@@ -22,11 +24,6 @@ struct kernel_features {
 	bool task_storage; /* state kept with the task, from 5.11 on */
 	bool cookies;	   /* handed to programs, from 5.15 on */
 	bool multi;	   /* links of many probes, filtered by process, from 6.6 on */
-};
-
-struct thread_number {
-	uint32_t tid;
-	uint32_t number;
 };
 
 struct collector {
@@ -43,13 +40,10 @@ struct collector {
 	struct shape_table *shapes; /* NULL: not wanted, or not to be had */
 	char note[256];		    /* why not, else "" */
 
-	/* tid → the recording's number, in the order of first sight. */
-	struct thread_number *numbers;
-	uint32_t n_numbers, numbers_capacity;
+	struct thread_numbers numbers;
 
 	/* Records that wait for names, in order: {u32 size, bytes}. */
-	unsigned char *pending;
-	size_t pending_size, pending_capacity;
+	ARRAY_OF(unsigned char) pending;
 	uint32_t sightings;
 
 	bool releasing;

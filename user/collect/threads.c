@@ -7,8 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/hash.h"
+
 struct slot {
-	pid_t tid;	/* 0: free */
+	struct hash_node node; /* by tid, while it is in use */
+	struct slot *next;     /* among the free ones */
+	pid_t tid;
 	uint64_t birth; /* tells a reused tid apart */
 	bool alive;	/* seen in the current update */
 };
@@ -19,8 +23,15 @@ struct thread_slots {
 	int map;
 	struct thread_list threads;
 	struct slot slots[THREAD_SLOTS];
-	unsigned int n; /* slots ever used */
+	struct hash used;
+	struct slot *free;
 };
+
+static void free_slot(struct thread_slots *slots, struct slot *slot)
+{
+	slot->next = slots->free;
+	slots->free = slot;
+}
 
 struct thread_slots *thread_slots_new(const struct process *process, const struct counter_set *set,
 				      int events_map, int slots_map, struct error *err)
@@ -33,6 +44,8 @@ struct thread_slots *thread_slots_new(const struct process *process, const struc
 	}
 	slots->process = process;
 	slots->map = slots_map;
+	for (unsigned int i = THREAD_SLOTS; i-- > 0;)
+		free_slot(slots, &slots->slots[i]);
 	slots->counters = thread_counters_new(set, events_map, THREAD_SLOTS, err);
 	if (!slots->counters) {
 		free(slots);
@@ -43,36 +56,31 @@ struct thread_slots *thread_slots_new(const struct process *process, const struc
 
 static struct slot *find(struct thread_slots *slots, pid_t tid, uint64_t birth)
 {
-	for (unsigned int i = 0; i < slots->n; i++)
-		if (slots->slots[i].tid == tid && slots->slots[i].birth == birth)
-			return &slots->slots[i];
-	return NULL;
-}
+	struct slot *slot;
 
-static struct slot *find_free(struct thread_slots *slots)
-{
-	for (unsigned int i = 0; i < slots->n; i++)
-		if (!slots->slots[i].tid)
-			return &slots->slots[i];
-	return slots->n < THREAD_SLOTS ? &slots->slots[slots->n++] : NULL;
+	hash_for_each_possible(slot, &slots->used, tid, node)
+		if (slot->birth == birth)
+			return slot;
+	return NULL;
 }
 
 static void close_dead(struct thread_slots *slots)
 {
-	for (unsigned int i = 0; i < slots->n; i++) {
-		struct slot *slot = &slots->slots[i];
+	struct slot *slot;
 
-		if (!slot->tid || slot->alive)
+	hash_for_each(slot, &slots->used, node) {
+		if (slot->alive)
 			continue;
 		bpf_map_delete_elem(slots->map, &slot->tid);
-		thread_counters_close(slots->counters, i);
-		slot->tid = 0;
+		thread_counters_close(slots->counters, slot - slots->slots);
+		hash_remove(&slots->used, &slot->node);
+		free_slot(slots, slot);
 	}
 }
 
 static int open_thread(struct thread_slots *slots, pid_t tid, uint64_t birth, struct error *err)
 {
-	struct slot *slot = find_free(slots);
+	struct slot *slot = slots->free;
 	unsigned int number;
 	int error;
 
@@ -82,31 +90,39 @@ static int open_thread(struct thread_slots *slots, pid_t tid, uint64_t birth, st
 	error = thread_counters_open(slots->counters, number, tid, err);
 	if (error)
 		return error;
+	if (hash_add(&slots->used, &slot->node, tid)) {
+		thread_counters_close(slots->counters, number);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
 	/* Known to the probes only now, with all of its events in place. */
 	if (bpf_map_update_elem(slots->map, &tid, &number, BPF_ANY)) {
+		error = -errno;
+		hash_remove(&slots->used, &slot->node);
 		thread_counters_close(slots->counters, number);
-		return error_set(err, -errno, "cannot store a thread's slot: %s", strerror(errno));
+		return error_set(err, error, "cannot store a thread's slot: %s", strerror(-error));
 	}
-	*slot = (struct slot){.tid = tid, .birth = birth, .alive = true};
+	slots->free = slot->next;
+	slot->tid = tid;
+	slot->birth = birth;
+	slot->alive = true;
 	return 0;
 }
 
 int thread_slots_update(struct thread_slots *slots, struct error *err)
 {
 	unsigned int failed = 0, opened = 0;
+	struct slot *slot;
 	int error = 0;
 
 	if (process_threads(slots->process, &slots->threads))
 		return 0; /* the target is gone */
-	for (unsigned int i = 0; i < slots->n; i++)
-		slots->slots[i].alive = false;
+	hash_for_each(slot, &slots->used, node)
+		slot->alive = false;
 	for (size_t i = 0; i < slots->threads.n; i++) {
 		pid_t tid = slots->threads.items[i];
 		uint64_t birth = process_thread_birth(slots->process, tid);
-		struct slot *slot = find(slots, tid, birth);
 
-		if (!birth)
-			continue;
+		slot = birth ? find(slots, tid, birth) : NULL;
 		if (slot)
 			slot->alive = true;
 	}
@@ -136,5 +152,6 @@ void thread_slots_free(struct thread_slots *slots)
 		return;
 	thread_counters_free(slots->counters);
 	thread_list_free(&slots->threads);
+	hash_free(&slots->used);
 	free(slots);
 }

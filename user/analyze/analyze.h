@@ -231,7 +231,9 @@ const char *analyze_metric_name(const struct analysis *analysis, size_t i);
 
 /* Parse "0,5-9,20-" into options.runs. */
 int analyze_parse_runs(struct analyze_options *options, const char *text, struct error *err);
-/* Parse "node", "op", "shape", "thread", "session" or "run". */
+/* What each of enum analyze_group is called, up to NULL. */
+extern const char *const analyze_groups[];
+/* Parse one of them. */
 int analyze_parse_group(struct analyze_options *options, const char *text, struct error *err);
 
 #endif

@@ -55,12 +55,20 @@ int analyze_parse_runs(struct analyze_options *options, const char *text, struct
 			 text);
 }
 
+const char *const analyze_groups[] = {
+	[GROUP_NODE] = "node",
+	[GROUP_OP] = "op",
+	[GROUP_SHAPE] = "shape",
+	[GROUP_THREAD] = "thread",
+	[GROUP_SESSION] = "session",
+	[GROUP_RUN] = "run",
+	NULL,
+};
+
 int analyze_parse_group(struct analyze_options *options, const char *text, struct error *err)
 {
-	static const char *const names[] = {"node", "op", "shape", "thread", "session", "run"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(text, names[i])) {
+	for (int i = 0; analyze_groups[i]; i++)
+		if (!strcmp(text, analyze_groups[i])) {
 			options->group = i;
 			return 0;
 		}

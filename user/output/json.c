@@ -215,9 +215,7 @@ static void put_events(struct json *j)
 
 static void put_group_by(struct json *j)
 {
-	static const char *const names[] = {"node", "op", "shape", "thread", "session", "run"};
-
-	fprintf(j->out, ",\n\"group_by\":\"%s\"", names[j->a->options.group]);
+	fprintf(j->out, ",\n\"group_by\":\"%s\"", analyze_groups[j->a->options.group]);
 }
 
 static void put_totals(struct json *j)

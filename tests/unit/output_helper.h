@@ -10,6 +10,60 @@
 #include "output/output.h"
 #include "output/text.h"
 
+/* Names that break careless writers. */
+static const char *const odd_names[] = {"plain",
+					"",
+					"a \"quoted\" \\ name",
+					"caf\xc3\xa9",
+					"\x1b[31mred",
+					"broken \xff\xc3",
+					"=1+1",
+					"two\nlines",
+					"</script>",
+					"comma, here",
+					"\xe2\x80\xae"
+					"gnp.exe",
+					"\xc2\x9b"
+					"31m"};
+#define N_NAMES (sizeof(odd_names) / sizeof(odd_names[0]))
+
+static inline struct test_capture odd_capture(void)
+{
+	struct capture_info info = test_info(3);
+	struct capture_run run = test_run(0, 0, N_NAMES * 1000 + 500);
+	struct test_capture c;
+
+	strcpy(info.events[0].name, "op_name");
+	strcpy(info.events[1].name, "ticks \"x\"");
+	strcpy(info.events[2].name, "never");
+	strcpy(info.command, "server \"x\" \x01");
+	c = test_begin(&info);
+	test_shapes(&c, 0, "[{\"float\":[1,64]},!{\"int64\":[]},-]", "[?,{\"float\":[1,7]}]");
+	/* A later version's type. */
+	test_shapes(&c, 1, "[{\"float\":[1]},{\"odd\":[2]}]", "[{\"string\":[0]}]");
+	for (uint32_t op = 0; op < N_NAMES; op++)
+		test_operator(&c, op, odd_names[op], "Conv");
+	for (uint32_t i = 0; i < 2 * N_NAMES; i++) {
+		struct capture_exec exec = test_exec(i % N_NAMES, i * 500, i * 500 + 400 + i);
+
+		exec.shapes = i % 3 ? CAPTURE_UNKNOWN : i % 2;
+		exec.counted = i % 2 ? 3 : 1;
+		exec.counters[0] = 10 + i;
+		exec.counters[1] = 1000000;
+		test_write(&c, exec);
+	}
+	test_write(&c, (struct capture_exec){.op = 0,
+					     .run = 0,
+					     .parent = CAPTURE_UNKNOWN,
+					     .shapes = CAPTURE_UNKNOWN,
+					     .flags = EXEC_THREW,
+					     .start = START + 12300,
+					     .end = START + 12300});
+	assert_int_equal(capture_write_run(c.writer, &run), 0);
+	test_finish(&c);
+	return c;
+}
+
 /* What a report prints, allocated. */
 static inline char *report(const struct test_capture *c, const struct report_options *options)
 {
@@ -21,6 +75,23 @@ static inline char *report(const struct test_capture *c, const struct report_opt
 	if (report_print(c->path, options, out, &err))
 		fail_msg("%s", err.text);
 	fclose(out);
+	return text;
+}
+
+/* What an export writes, allocated. */
+static inline char *export(const struct test_capture *c, const char *format)
+{
+	char path[] = "/tmp/opprobe-test-XXXXXX";
+	struct error err = {};
+	int fd = mkstemp(path);
+	size_t size;
+	char *text;
+
+	close(fd);
+	if (export_capture(c->path, format, path, NULL, &err))
+		fail_msg("%s", err.text);
+	text = (char *)test_load(path, &size);
+	unlink(path);
 	return text;
 }
 

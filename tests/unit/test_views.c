@@ -23,10 +23,10 @@ static uint64_t random_below(uint64_t limit)
 	return (random_state >> 33) % limit;
 }
 
-#define ODD_OPERATORS 9
+#define OPERATORS 9
 
 /* Executions of all kinds, with whatever may be missing missing here and there. */
-static struct test_capture odd_capture(void)
+static struct test_capture lacking_capture(void)
 {
 	static const char *const types[] = {"MatMul", "Relu", "Concat", "Weird"};
 	struct capture_info info = test_info(4);
@@ -40,7 +40,7 @@ static struct test_capture odd_capture(void)
 	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){1, 0x2000}), 0);
 	test_shapes(&c, 0, "[{\"float\":[4,8]},!{\"float\":[8,16]}]", "[{\"float\":[4,16]}]");
 	test_shapes(&c, 1, "[{\"int8\":[4000000001]},{\"odd\":[2]}]", "[?]");
-	for (uint32_t i = 0; i < ODD_OPERATORS; i++) {
+	for (uint32_t i = 0; i < OPERATORS; i++) {
 		char name[16];
 		struct capture_operator op = {.op = i,
 					      .session = i % 2,
@@ -56,7 +56,7 @@ static struct test_capture odd_capture(void)
 	for (uint32_t i = 0; i < 300; i++) {
 		uint64_t duration = random_below(i % 50 ? 5000 : 3000000000);
 		struct capture_exec exec =
-			test_exec(random_below(ODD_OPERATORS), clock, clock + duration);
+			test_exec(random_below(OPERATORS), clock, clock + duration);
 		struct capture_run run = test_run(i / 20, clock - 500, clock + duration + 100);
 
 		clock += duration + random_below(200);
@@ -187,7 +187,7 @@ static const cJSON *item_of(const cJSON *row, const char *key)
 #define KEYS_MAX 80
 #define ROWS_MAX 64
 
-/* All columns that a report of odd_capture() can have. */
+/* All columns that a report of lacking_capture() can have. */
 static size_t all_keys(char (*keys)[32])
 {
 	size_t n = 0;
@@ -204,8 +204,8 @@ static size_t all_keys(char (*keys)[32])
 	return n;
 }
 
-static const struct report_options odd_options = {.analyze.metrics = {"ratio=event1/self_ns"},
-						  .analyze.n_metrics = 1};
+static const struct report_options lacking_options = {.analyze.metrics = {"ratio=event1/self_ns"},
+						      .analyze.n_metrics = 1};
 
 /* Returns how many numbers JSON had. */
 static size_t compare_column(const struct test_capture *c, struct report_options options,
@@ -237,12 +237,12 @@ static size_t compare_column(const struct test_capture *c, struct report_options
 
 static void table_csv_and_json_have_the_same_values(void **state)
 {
-	struct test_capture c = odd_capture();
+	struct test_capture c = lacking_capture();
 	char keys[KEYS_MAX][32];
 	size_t n = all_keys(keys), numbers = 0;
 
 	for (int group = GROUP_NODE; group <= GROUP_RUN; group++) {
-		struct report_options options = odd_options;
+		struct report_options options = lacking_options;
 		cJSON *json;
 
 		options.analyze.group = group;
@@ -270,11 +270,11 @@ static bool is_of(const cJSON *item, const char *type)
 
 static void members_of_rows_are_of_the_type_that_the_schema_tells(void **state)
 {
-	struct test_capture c = odd_capture();
+	struct test_capture c = lacking_capture();
 	size_t nulls = 0;
 
 	for (int group = GROUP_NODE; group <= GROUP_RUN; group++) {
-		struct report_options options = odd_options;
+		struct report_options options = lacking_options;
 		const cJSON *row, *item;
 		cJSON *json;
 
@@ -327,17 +327,17 @@ static void check_order(const char *key, const char *field, const char *next)
 
 static void rows_are_sorted_by_what_stands_in_the_column(void **state)
 {
-	struct test_capture c = odd_capture();
+	struct test_capture c = lacking_capture();
 	char keys[KEYS_MAX][32], *lines[ROWS_MAX];
 	size_t n = all_keys(keys);
 
 	for (size_t i = 0; i < n; i++) {
-		struct report_options options = odd_options;
+		struct report_options options = lacking_options;
 		size_t rows;
 
 		options.sort = keys[i];
 		rows = lines_of(&c, options, "csv", keys[i], lines, ROWS_MAX);
-		assert_int_equal(rows, ODD_OPERATORS + 1);
+		assert_int_equal(rows, OPERATORS + 1);
 		for (size_t r = 1; r + 1 < rows; r++)
 			check_order(keys[i], lines[r], lines[r + 1]);
 		free_lines(lines, rows);
@@ -347,7 +347,7 @@ static void rows_are_sorted_by_what_stands_in_the_column(void **state)
 
 static void runs_are_sorted_by_their_number(void **state)
 {
-	struct test_capture c = odd_capture();
+	struct test_capture c = lacking_capture();
 	struct report_options options = {.analyze.group = GROUP_RUN};
 	char *lines[ROWS_MAX], number[16];
 	size_t n = lines_of(&c, options, "csv", "run", lines, ROWS_MAX);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Exports: the records of a capture in the formats of other programs. */
+#include "output_helper.h"
+
+#include <errno.h>
+#include <math.h>
+#include <zlib.h>
+
+static const cJSON *event_named(const cJSON *events, const char *name)
+{
+	const cJSON *event;
+
+	cJSON_ArrayForEach(event, events) if (!strcmp(string(event, "name"), name)) return event;
+	fail_msg("no event %s", name);
+	return NULL;
+}
+
+static void the_chrome_trace_has_slices_args_and_tracks(void **state)
+{
+	struct test_capture c = odd_capture();
+	cJSON *json = parse(export(&c, "chrome"));
+	const cJSON *events = cJSON_GetObjectItem(json, "traceEvents"), *event, *args;
+	int slices = 0, tracks = 0;
+
+	event = event_named(events, "a \"quoted\" \\ name_kernel_time");
+	assert_string_equal(string(event, "ph"), "X");
+	assert_true(fabs(number(event, "ts") - 1.0) < 1e-9);
+	assert_true(fabs(number(event, "dur") - 0.402) < 1e-9);
+	assert_true(number(event, "pid") == 42);
+	assert_true(number(event, "tid") == 100);
+	args = cJSON_GetObjectItem(event, "args");
+	assert_string_equal(string(args, "op_name"), "Conv");
+	assert_string_equal(string(args, "provider"), "CPUExecutionProvider");
+	assert_string_equal(string(args, "node_index"), "2");
+	assert_true(number(args, "event op_name") == 12);
+	assert_null(cJSON_GetObjectItem(args, "never"));
+	event = event_named(events, "Conv_1_kernel_time");
+	assert_true(number(cJSON_GetObjectItem(event, "args"), "ticks \"x\"") == 1000000);
+	event = event_named(events, "model_run");
+	assert_true(fabs(number(event, "dur") - (N_NAMES * 1000 + 500) / 1000.0) < 1e-9);
+	cJSON_ArrayForEach(event, events)
+	{
+		slices += !strcmp(string(event, "ph"), "X");
+		tracks += !strcmp(string(event, "ph"), "C");
+	}
+	assert_int_equal(slices, 2 * N_NAMES + 1);
+	assert_int_equal(tracks, 2);
+	/* What threw is a point. */
+	cJSON_ArrayForEach(event, events) if (!strcmp(string(event, "ph"), "i"))
+		assert_null(cJSON_GetObjectItem(event, "dur"));
+	cJSON_Delete(json);
+	test_remove(&c);
+}
+
+static void the_ort_profile_has_the_records_of_the_runtimes_own_profiler(void **state)
+{
+	struct test_capture c = odd_capture();
+	cJSON *json = parse(export(&c, "ort"));
+	const cJSON *event, *args, *shape;
+
+	assert_true(cJSON_IsArray(json));
+	assert_int_equal(cJSON_GetArraySize(json), 2 * N_NAMES + 2);
+	cJSON_ArrayForEach(event, json)
+	{
+		assert_string_equal(string(event, "ph"), "X");
+		assert_true(number(event, "dur") == floor(number(event, "dur")));
+		assert_true(number(event, "ts") == floor(number(event, "ts")));
+		args = cJSON_GetObjectItem(event, "args");
+		assert_true(cJSON_IsObject(args));
+		if (strcmp(string(event, "cat"), "Node"))
+			continue;
+		assert_string_equal(string(args, "op_name"), "Conv");
+		assert_true(cJSON_IsArray(cJSON_GetObjectItem(args, "input_type_shape")));
+		assert_true(cJSON_IsArray(cJSON_GetObjectItem(args, "output_type_shape")));
+	}
+	event = cJSON_GetArrayItem(json, 0);
+	assert_string_equal(string(event, "name"), "plain_kernel_time");
+	args = cJSON_GetObjectItem(event, "args");
+	assert_string_equal(string(args, "activation_size"), "256");
+	assert_string_equal(string(args, "parameter_size"), "8");
+	assert_string_equal(string(args, "output_size"), "28");
+	shape = cJSON_GetArrayItem(cJSON_GetObjectItem(args, "input_type_shape"), 0);
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(shape, "float")), 2);
+	event = event_named(json, "SequentialExecutor::Execute");
+	assert_string_equal(string(event, "cat"), "Session");
+	assert_true(number(event, "ts") == 0);
+	assert_true(number(event, "dur") == 12); /* until what threw began */
+	event = event_named(json, "model_run");
+	assert_true(number(event, "dur") == 12);
+	cJSON_Delete(json);
+	test_remove(&c);
+}
+
+static void each_pass_of_a_subgraph_is_an_execution_of_the_executor(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct capture_run run = test_run(0, 0, 100000);
+	static const char *const expected[] = {
+		"First_kernel_time", "Second_kernel_time", "SequentialExecutor::Execute",
+		"First_kernel_time", "Second_kernel_time", "SequentialExecutor::Execute",
+		"Loop_kernel_time",  "Last_kernel_time",   "SequentialExecutor::Execute",
+		"model_run"};
+	const cJSON *event;
+	cJSON *json;
+	int i = 0;
+
+	test_operator(&c, 0, "Loop", "Loop");
+	test_operator(&c, 1, "First", "Add");
+	test_operator(&c, 2, "Second", "Add");
+	test_operator(&c, 3, "Last", "Add");
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t op = 1; op <= 2; op++) {
+			struct capture_exec exec = test_exec(op, pass * 20000 + op * 5000,
+							     pass * 20000 + op * 5000 + 3000);
+
+			exec.parent = 0;
+			exec.depth = 1;
+			test_write(&c, exec);
+		}
+	test_write(&c, test_exec(0, 1000, 60000));
+	test_write(&c, test_exec(3, 70000, 80000));
+	assert_int_equal(capture_write_run(c.writer, &run), 0);
+	test_finish(&c);
+	json = parse(export(&c, "ort"));
+	assert_int_equal(cJSON_GetArraySize(json), sizeof(expected) / sizeof(expected[0]));
+	cJSON_ArrayForEach(event, json)
+	{
+		assert_string_equal(string(event, "name"), expected[i++]);
+	}
+	event = event_named(json, "SequentialExecutor::Execute");
+	assert_true(number(event, "ts") == 5 && number(event, "dur") == 8);
+	cJSON_Delete(json);
+	test_remove(&c);
+}
+
+static void a_trace_named_gz_is_compressed(void **state)
+{
+	struct test_capture c = odd_capture();
+	char path[64], *plain = export(&c, "chrome"), *unpacked = calloc(1, 1 << 20);
+	struct error err;
+	gzFile file;
+
+	snprintf(path, sizeof(path), "%s.json.gz", c.path);
+	assert_int_equal(export_capture(c.path, "chrome", path, NULL, &err), 0);
+	file = gzopen(path, "rb");
+	assert_non_null(file);
+	assert_false(gzdirect(file));
+	assert_int_equal(gzread(file, unpacked, (1 << 20) - 1), strlen(plain));
+	assert_string_equal(unpacked, plain);
+	gzclose(file);
+	free(plain);
+	free(unpacked);
+	unlink(path);
+	test_remove(&c);
+}
+
+static void exports_of_a_damaged_capture_are_whole_and_fail(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct error err;
+	uint8_t *bytes;
+	size_t size;
+
+	test_operator(&c, 0, "a", "Conv");
+	test_write(&c, test_exec(0, 0, 10));
+	assert_int_equal(capture_writer_flush(c.writer), 0);
+	test_write(&c, test_exec(0, 20, 30));
+	test_finish(&c);
+	bytes = test_load(c.path, &size);
+	bytes[size - 2] ^= 1;
+	test_store(c.path, bytes, size);
+	free(bytes);
+	for (const struct format *format = export_formats; format->name; format++) {
+		char out[64];
+
+		snprintf(out, sizeof(out), "%s.out", c.path);
+		assert_int_equal(export_capture(c.path, format->name, out, NULL, &err), -EBADMSG);
+		assert_non_null(strstr(err.text, "damaged at byte"));
+		bytes = test_load(out, &size);
+		if (strcmp(format->name, "csv"))
+			cJSON_Delete(parse((char *)bytes));
+		else
+			free(bytes);
+		unlink(out);
+	}
+	assert_int_equal(export_capture(c.path, "ort", "/dev/full", NULL, &err), -EBADMSG);
+	test_remove(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_chrome_trace_has_slices_args_and_tracks),
+		cmocka_unit_test(the_ort_profile_has_the_records_of_the_runtimes_own_profiler),
+		cmocka_unit_test(each_pass_of_a_subgraph_is_an_execution_of_the_executor),
+		cmocka_unit_test(a_trace_named_gz_is_compressed),
+		cmocka_unit_test(exports_of_a_damaged_capture_are_whole_and_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

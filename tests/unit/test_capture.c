@@ -311,22 +311,23 @@ static void what_is_no_capture_is_refused_with_a_reason(void **state)
 /* A chunk with one record of @type in front of the file's other chunks. */
 static void insert_record(const char *path, uint8_t type, const char *payload, size_t length)
 {
-	size_t size, at;
-	uint8_t *bytes = test_load(path, &size), chunk[256];
+	size_t size, at, record;
+	uint8_t *bytes = test_load(path, &size), chunk[256], *p = chunk + FORMAT_CHUNK_HEADER;
 	FILE *file;
 
 	at = FORMAT_HEADER_SIZE + FORMAT_CHUNK_HEADER + format_get_le32(bytes + FORMAT_HEADER_SIZE);
-	chunk[FORMAT_CHUNK_HEADER] = type;
-	chunk[FORMAT_CHUNK_HEADER + 1] = length;
-	memcpy(chunk + FORMAT_CHUNK_HEADER + 2, payload, length);
-	format_put_le32(chunk, length + 2);
+	*p = type;
+	p = format_put_varint(p + 1, length);
+	memcpy(p, payload, length);
+	record = p + length - (chunk + FORMAT_CHUNK_HEADER);
+	format_put_le32(chunk, record);
 	format_put_le32(chunk + 4, 1);
-	format_put_le32(chunk + 8, crc32(0, chunk + FORMAT_CHUNK_HEADER, length + 2));
+	format_put_le32(chunk + 8, crc32(0, chunk + FORMAT_CHUNK_HEADER, record));
 	format_put_le32(chunk + 12, crc32(0, chunk, 12));
 	file = fopen(path, "wb");
 	assert_non_null(file);
 	fwrite(bytes, 1, at, file);
-	fwrite(chunk, 1, FORMAT_CHUNK_HEADER + length + 2, file);
+	fwrite(chunk, 1, FORMAT_CHUNK_HEADER + record, file);
 	fwrite(bytes + at, 1, size - at, file);
 	fclose(file);
 	free(bytes);
@@ -468,6 +469,7 @@ static void the_writer_leaves_out_what_contradicts_itself(void **state)
 	struct test_capture c = test_begin(&info);
 	struct capture_exec exec = test_exec(0, 0, 50);
 	struct capture_run run = test_run(0, 0, 50);
+	static const struct capture_value many[CAPTURE_VALUES_MAX + 1];
 	struct capture_shapes shapes;
 	struct made_values made[2];
 	struct error err;
@@ -497,7 +499,7 @@ static void the_writer_leaves_out_what_contradicts_itself(void **state)
 	assert_int_equal(capture_write_shapes(c.writer, &shapes), -EINVAL);
 	made[0].values[1].rank = 1;
 	assert_int_equal(capture_write_shapes(c.writer, &shapes), -EINVAL);
-	shapes.inputs.n = CAPTURE_VALUES_MAX + 1;
+	shapes.inputs = (struct capture_values){.n = CAPTURE_VALUES_MAX + 1, .values = many};
 	assert_int_equal(capture_write_shapes(c.writer, &shapes), -EINVAL);
 	shapes = make_shapes(made, 0, "[{\"float\":[]}]", "[]");
 	made[0].values[0].rank = shapes.inputs.n_dims = CAPTURE_RANK_MAX + 1;

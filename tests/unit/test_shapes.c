@@ -571,6 +571,10 @@ static void what_cannot_be_right_stays_unknown(void **state)
 	wrong = record;
 	wrong.values[0].dims[0] = UINT64_MAX;
 	assert_int_equal(define(table, wrong, 1, &c), CAPTURE_UNKNOWN);
+	/* Nor where there is no element at all. */
+	wrong.values[0].dims[0] = 0;
+	wrong.values[0].dims[1] = UINT64_MAX;
+	assert_int_equal(define(table, wrong, 1, &c), CAPTURE_UNKNOWN);
 	wrong = record;
 	wrong.values[0].dims[0] = wrong.values[0].dims[1] = 1ULL << 40;
 	assert_int_equal(define(table, wrong, 2, &c), CAPTURE_UNKNOWN);

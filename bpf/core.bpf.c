@@ -15,11 +15,28 @@ char LICENSE[] SEC("license") = "GPL";
 
 __u32 self_test_hits;
 
-/* A thread is born: its perf events must be opened before it works. */
+#define CLONE_THREAD 0x10000 /* include/uapi/linux/sched.h */
+
+/* User space has to act on what happened to process @pid. */
+static __always_inline void send_news(__u8 type, __u32 pid, __u32 tid)
+{
+	struct thread_record *record = record_reserve(sizeof(*record));
+
+	if (!record)
+		return;
+	record->type = type;
+	record->pid = pid;
+	record->tid = tid;
+	record_submit_now(record);
+}
+
+/*
+ * A thread is born: its perf events must be opened before it works. Or a
+ * child: it has the breakpoints of its parent.
+ */
 SEC("raw_tracepoint/task_newtask")
 int task_born(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct thread_record *record;
 	__u32 pid, tid;
 
 	if (!current_target(&pid, &tid))
@@ -30,12 +47,26 @@ int task_born(struct bpf_raw_tracepoint_args *ctx)
 
 		bpf_map_delete_elem(&thread_table, &born);
 	}
-	record = record_reserve(sizeof(*record));
-	if (!record)
+	send_news(ctx->args[1] & CLONE_THREAD ? RECORD_THREADS_CHANGED : RECORD_FORKED, pid, tid);
+	return 0;
+}
+
+/* The current process has become another program: what was open in it never ends. */
+SEC("raw_tracepoint/sched_process_exec")
+int task_executes(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct thread_state *thread;
+	__u32 pid, tid;
+
+	if (!current_target(&pid, &tid))
 		return 0;
-	record->type = RECORD_THREADS_CHANGED;
-	record->pid = pid;
-	record_submit_now(record);
+	thread = seen_thread();
+	if (thread) {
+		thread->depth = 0;
+		thread->task_depth = 0;
+		thread->run = NO_ID;
+	}
+	send_news(RECORD_EXECUTED, pid, tid);
 	return 0;
 }
 

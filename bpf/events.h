@@ -85,6 +85,8 @@ enum record_type {
 	RECORD_SESSION_END,	/* a session is about to be destroyed */
 	RECORD_THREAD,		/* first sight of a thread */
 	RECORD_THREADS_CHANGED, /* the process has a new thread */
+	RECORD_FORKED,		/* the process has a new child */
+	RECORD_EXECUTED,	/* the process executes another program */
 	RECORD_SHAPES,		/* first sight of the shapes of an operator's values */
 };
 
@@ -226,6 +228,7 @@ struct session_end_record {
 	__u64 owner;
 };
 
+/* Of first sight and of what happens to a process; comm[] of first sight only. */
 struct thread_record {
 	__u8 type;
 	__u8 pad[3];

@@ -107,10 +107,10 @@ static void node_name(const struct maker *m, uint32_t op, char *name, size_t siz
 
 static void write_definitions(struct maker *m)
 {
-	check(m, capture_write_session(m->writer, &(struct capture_session){0, 0x7f0000001000}));
+	check(m, capture_write_session(m->writer, &(struct capture_session){0, 0x7f0000001000, 0}));
 	for (uint32_t i = 0; i < m->settings.threads; i++)
 		check(m, capture_write_thread(m->writer,
-					      &(struct capture_thread){i, 5000 + i, "worker"}));
+					      &(struct capture_thread){i, 5000 + i, "worker", 0}));
 	for (uint32_t op = 0; op < m->settings.nodes + NESTED; op++) {
 		char name[128];
 		struct capture_operator node = {

@@ -54,11 +54,12 @@ static inline struct test_capture test_begin(const struct capture_info *info)
 	c.writer = capture_writer_open(c.path, &err);
 	assert_non_null(c.writer);
 	assert_int_equal(capture_write_info(c.writer, info), 0);
-	assert_int_equal(capture_write_thread(c.writer, &(struct capture_thread){0, 100, "main"}),
+	assert_int_equal(
+		capture_write_thread(c.writer, &(struct capture_thread){0, 100, "main", 0}), 0);
+	assert_int_equal(
+		capture_write_thread(c.writer, &(struct capture_thread){1, 101, "pool", 0}), 0);
+	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){0, 0x1000, 0}),
 			 0);
-	assert_int_equal(capture_write_thread(c.writer, &(struct capture_thread){1, 101, "pool"}),
-			 0);
-	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){0, 0x1000}), 0);
 	return c;
 }
 

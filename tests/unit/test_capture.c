@@ -414,6 +414,10 @@ static void contradictions_inside_whole_chunks_are_noticed(void **state)
 		 "abc",
 		 6, "does not fit"},
 		{CAPTURE_OPERATOR, "\x00\x80\x80\x80\x01\x00\x00\x00\x00", 9, "out of range"},
+		{CAPTURE_SESSION, "\x01\x00\x07", 3, "session of a process"},
+		{CAPTURE_THREAD, "\x05\x01\x00\x07", 4, "thread of a process"},
+		{CAPTURE_PROCESS, "\x00\x00\x01\x00\x00\x00\x00\x00", 8, "number of the first"},
+		{CAPTURE_PROCESS, "\x01\x01\x01\x07\x00\x00\x00\x00\x00", 9, "child of a process"},
 		{CAPTURE_SESSION, "\x00\x00", 2, "defined twice"},
 		{CAPTURE_RUN, "\x00\x00\x00\x09\x02\x01\x00", 7, "thread that was not defined"},
 		{CAPTURE_RUN, "\x04\x00\x07\x00\x00\x02\x01\x00", 8,
@@ -463,6 +467,63 @@ static void what_follows_the_end_is_noticed(void **state)
 	test_remove(&c);
 }
 
+static int write_process(struct test_capture *c, uint32_t process, uint32_t parent)
+{
+	const struct capture_record record = {
+		.type = CAPTURE_PROCESS,
+		.process = {process, 4000 + process, parent, "node server.js", "/lib/libx.so", "x",
+			    "1.2", "abcd"},
+	};
+
+	return sink_take(capture_writer_sink(c->writer), &record);
+}
+
+static void threads_and_sessions_belong_to_processes(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct capture_record r;
+	struct capture_reader *reader;
+
+	assert_int_equal(write_process(&c, 0, CAPTURE_UNKNOWN), -EINVAL);
+	assert_int_equal(write_process(&c, 2, 1), -EINVAL);
+	assert_int_equal(write_process(&c, 1, CAPTURE_UNKNOWN), 0);
+	assert_int_equal(write_process(&c, 1, CAPTURE_UNKNOWN), -EINVAL);
+	assert_int_equal(write_process(&c, 2, 1), 0);
+	assert_int_equal(capture_write_thread(c.writer, &(struct capture_thread){2, 9, "x", 3}),
+			 -EINVAL);
+	assert_int_equal(capture_write_thread(c.writer, &(struct capture_thread){2, 9, "x", 2}), 0);
+	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){1, 5, 3}),
+			 -EINVAL);
+	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){1, 5, 1}), 0);
+	test_finish(&c);
+
+	reader = capture_reader_open(c.path, NULL);
+	assert_non_null(reader);
+	expect_next(reader, &r, CAPTURE_THREAD);
+	assert_int_equal(r.thread.process, 0);
+	expect_next(reader, &r, CAPTURE_THREAD);
+	expect_next(reader, &r, CAPTURE_SESSION);
+	assert_int_equal(r.session.process, 0);
+	expect_next(reader, &r, CAPTURE_PROCESS);
+	assert_int_equal(r.process.process, 1);
+	assert_int_equal(r.process.pid, 4001);
+	assert_int_equal(r.process.parent, CAPTURE_UNKNOWN);
+	assert_string_equal(r.process.command, "node server.js");
+	assert_string_equal(r.process.library, "/lib/libx.so");
+	assert_string_equal(r.process.runtime, "x");
+	assert_string_equal(r.process.version, "1.2");
+	assert_string_equal(r.process.build_id, "abcd");
+	expect_next(reader, &r, CAPTURE_PROCESS);
+	assert_int_equal(r.process.parent, 1);
+	expect_next(reader, &r, CAPTURE_THREAD);
+	assert_int_equal(r.thread.process, 2);
+	expect_next(reader, &r, CAPTURE_SESSION);
+	assert_int_equal(r.session.process, 1);
+	capture_reader_close(reader);
+	test_remove(&c);
+}
+
 static void the_writer_leaves_out_what_contradicts_itself(void **state)
 {
 	struct capture_info info = test_info(1);
@@ -489,9 +550,11 @@ static void the_writer_leaves_out_what_contradicts_itself(void **state)
 	run.thread = 7;
 	assert_int_equal(capture_write_run(c.writer, &run), -EINVAL);
 	assert_int_equal(capture_write_info(c.writer, &info), -EINVAL);
-	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){0, 1}), -EINVAL);
-	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){UINT32_MAX, 1}),
-			 -ERANGE);
+	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){0, 1, 0}),
+			 -EINVAL);
+	assert_int_equal(
+		capture_write_session(c.writer, &(struct capture_session){UINT32_MAX, 1, 0}),
+		-ERANGE);
 	shapes = make_shapes(made, 0, "[{\"float\":[1,2]},-]", "[]");
 	shapes.inputs.n_dims = 1;
 	assert_int_equal(capture_write_shapes(c.writer, &shapes), -EINVAL);
@@ -580,7 +643,7 @@ static pid_t write_to_pipe(int fds[2], int records)
 		if (!writer)
 			_exit(99);
 		capture_write_info(writer, &info);
-		capture_write_thread(writer, &(struct capture_thread){0, 1, "main"});
+		capture_write_thread(writer, &(struct capture_thread){0, 1, "main", 0});
 		capture_write_operator(writer,
 				       &(struct capture_operator){.name = "n",
 								  .op_type = "T",
@@ -646,10 +709,10 @@ static void what_a_killed_recorder_wrote_can_be_read(void **state)
 	assert_true(pid >= 0);
 	if (!pid) {
 		for (int i = 1; i <= 10; i++)
-			capture_write_session(c.writer, &(struct capture_session){i, i});
+			capture_write_session(c.writer, &(struct capture_session){i, i, 0});
 		capture_writer_flush(c.writer);
 		for (int i = 11; i <= 20; i++)
-			capture_write_session(c.writer, &(struct capture_session){i, i});
+			capture_write_session(c.writer, &(struct capture_session){i, i, 0});
 		kill(getpid(), SIGKILL);
 	}
 	waitpid(pid, &status, 0);
@@ -769,6 +832,7 @@ int main(void)
 		cmocka_unit_test(a_run_with_the_reserved_bit_is_read_without_what_that_announced),
 		cmocka_unit_test(contradictions_inside_whole_chunks_are_noticed),
 		cmocka_unit_test(what_follows_the_end_is_noticed),
+		cmocka_unit_test(threads_and_sessions_belong_to_processes),
 		cmocka_unit_test(the_writer_leaves_out_what_contradicts_itself),
 		cmocka_unit_test(a_place_that_cannot_be_written_is_told_at_once),
 		cmocka_unit_test(a_disk_that_fills_up_keeps_what_was_written),

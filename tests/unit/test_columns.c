@@ -374,7 +374,8 @@ static void nodes_of_several_sessions_tell_which(void **state)
 	struct test_capture c = test_begin(&info);
 	struct capture_operator op = {.name = "a", .op_type = "Conv", .domain = "", .provider = ""};
 
-	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){1, 0x2000}), 0);
+	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){1, 0x2000, 0}),
+			 0);
 	for (op.op = 0; op.op < 2; op.op++) {
 		op.session = op.op;
 		assert_int_equal(capture_write_operator(c.writer, &op), 0);

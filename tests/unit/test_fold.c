@@ -82,8 +82,8 @@ static struct record_list recording(void)
 	struct capture_run run;
 
 	put(&list, (struct capture_record){CAPTURE_INFO, .info = &info});
-	put(&list, (struct capture_record){CAPTURE_THREAD, .thread = {0, 100, "main"}});
-	put(&list, (struct capture_record){CAPTURE_SESSION, .session = {0, 0x1000}});
+	put(&list, (struct capture_record){CAPTURE_THREAD, .thread = {0, 100, "main", 0}});
+	put(&list, (struct capture_record){CAPTURE_SESSION, .session = {0, 0x1000, 0}});
 	for (uint32_t op = 0; op <= LATE; op++)
 		put(&list, (struct capture_record){CAPTURE_OPERATOR,
 						   .op = {.op = op,
@@ -113,7 +113,7 @@ static struct record_list recording(void)
 	put(&list, execution(LATE, CAPTURE_UNKNOWN, CAPTURE_UNKNOWN, 4000, 4100));
 	put(&list, execution(3, CAPTURE_UNKNOWN, 3, 4200, 4300));
 	put(&list, execution(2, 0, 3, 4400, 4500));
-	put(&list, (struct capture_record){CAPTURE_THREAD, .thread = {1, 101, "pool"}});
+	put(&list, (struct capture_record){CAPTURE_THREAD, .thread = {1, 101, "pool", 0}});
 	put(&list, execution(3, CAPTURE_UNKNOWN, 4, 5000, 5100));
 	other = execution(3, CAPTURE_UNKNOWN, 4, 5050, 5150);
 	other.exec.thread = 1;

@@ -37,7 +37,8 @@ static struct test_capture lacking_capture(void)
 	strcpy(info.events[2].name, "never");
 	c = test_begin(&info);
 	random_state = 1;
-	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){1, 0x2000}), 0);
+	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){1, 0x2000, 0}),
+			 0);
 	test_shapes(&c, 0, "[{\"float\":[4,8]},!{\"float\":[8,16]}]", "[{\"float\":[4,16]}]");
 	test_shapes(&c, 1, "[{\"int8\":[4000000001]},{\"odd\":[2]}]", "[?]");
 	for (uint32_t i = 0; i < OPERATORS; i++) {

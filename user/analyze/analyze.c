@@ -174,6 +174,8 @@ static int add_record(struct fold *f, const struct capture_record *record)
 		return add_info(f, record->info);
 	case CAPTURE_THREAD:
 		return define_thread(f, &record->thread);
+	case CAPTURE_PROCESS:
+		return 0;
 	case CAPTURE_SESSION:
 		a->n_sessions++;
 		return 0;

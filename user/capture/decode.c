@@ -165,12 +165,48 @@ static const char *define(struct ids *ids, uint32_t id, bool again, int *error)
 	return *error ? "a number out of range" : NULL;
 }
 
+/* The number of a process at the end of a record, 0 where there is none. */
+static uint32_t get_process(struct cursor *c)
+{
+	return cursor_left(c) ? format_get_u32(c) : 0;
+}
+
+/* The first is the one of the info. */
+static bool is_process(const struct decoder *decoder, uint32_t process)
+{
+	return !process || ids_has(&decoder->processes, process);
+}
+
+static const char *decode_process(struct decoder *decoder, struct cursor *c,
+				  struct capture_process *process, int *error)
+{
+	uint64_t flags = cursor_uleb(c);
+
+	process->process = format_get_u32(c);
+	process->pid = format_get_u32(c);
+	process->parent = flags & PROCESS_HAS_PARENT ? format_get_u32(c) : CAPTURE_UNKNOWN;
+	if (intern(decoder, c, &process->command) || intern(decoder, c, &process->library) ||
+	    intern(decoder, c, &process->runtime) || intern(decoder, c, &process->version) ||
+	    intern(decoder, c, &process->build_id))
+		*error = -ENOMEM;
+	if (c->failed || *error)
+		return NULL;
+	if (!process->process)
+		return "a process with the number of the first";
+	if (flags & PROCESS_HAS_PARENT && !is_process(decoder, process->parent))
+		return "a child of a process that was not defined";
+	return define(&decoder->processes, process->process, false, error);
+}
+
 static const char *decode_thread(struct decoder *decoder, struct cursor *c,
 				 struct capture_thread *thread, int *error)
 {
 	thread->thread = format_get_u32(c);
 	thread->tid = format_get_u32(c);
 	copy_bytes(c, thread->comm, sizeof(thread->comm));
+	thread->process = get_process(c);
+	if (!is_process(decoder, thread->process))
+		return "a thread of a process that was not defined";
 	return c->failed ? NULL : define(&decoder->threads, thread->thread, true, error);
 }
 
@@ -179,6 +215,9 @@ static const char *decode_session(struct decoder *decoder, struct cursor *c,
 {
 	session->session = format_get_u32(c);
 	session->address = cursor_uleb(c);
+	session->process = get_process(c);
+	if (!is_process(decoder, session->process))
+		return "a session of a process that was not defined";
 	return c->failed ? NULL : define(&decoder->sessions, session->session, false, error);
 }
 
@@ -386,6 +425,9 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 	int error = 0;
 
 	switch (type) {
+	case CAPTURE_PROCESS:
+		problem = decode_process(decoder, &c, &record->process, &error);
+		break;
 	case CAPTURE_THREAD:
 		problem = decode_thread(decoder, &c, &record->thread, &error);
 		break;
@@ -441,5 +483,6 @@ void decoder_free(struct decoder *decoder)
 	ids_free(&decoder->threads);
 	ids_free(&decoder->sessions);
 	ids_free(&decoder->shapes);
+	ids_free(&decoder->processes);
 	strings_free(&decoder->strings);
 }

@@ -56,6 +56,10 @@ enum format_exec {
 	EXEC_HAS_SHAPES = 1 << 6,
 };
 
+enum format_process {
+	PROCESS_HAS_PARENT = 1 << 0,
+};
+
 enum format_run {
 	RUN_FAILED = 1 << 0,
 	/* 1 << 1 is reserved: see FORMAT.md. */

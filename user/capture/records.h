@@ -5,8 +5,8 @@
  * knows no more of it; the capture file, the fold of analyze/, the exports
  * and the measurement of the probes' own cost are sinks.
  *
- * Things are referred to by small numbers (operator, session, thread, shapes)
- * that are defined by a record before their first use. All times are
+ * Things are referred to by small numbers (operator, session, thread, shapes,
+ * process) that are defined by a record before their first use. All times are
  * nanoseconds of CLOCK_MONOTONIC. What is not known is absent
  * (CAPTURE_UNKNOWN, a cleared flag or mask bit, an empty string), never 0.
  */
@@ -34,7 +34,10 @@ struct capture_event {
 	char unit[16];	  /* "ns" for clocks, "" for counts */
 };
 
-/* Facts about the recording that are known before the first operator. */
+/*
+ * Facts about the recording that are known before the first operator. What
+ * they say of a process and of a runtime is that of process 0.
+ */
 struct capture_info {
 	uint32_t pid;
 	char command[256];  /* the target's command line, shortened */
@@ -57,15 +60,25 @@ struct capture_info {
 	uint32_t n_notes;
 };
 
+/* A process beside the first. What is not known is "". */
+struct capture_process {
+	uint32_t process; /* from 1 on */
+	uint32_t pid;
+	uint32_t parent; /* the process that forked it, if that is one of the recording */
+	const char *command, *library, *runtime, *version, *build_id; /* as in the info */
+};
+
 struct capture_thread {
 	uint32_t thread;
 	uint32_t tid;
 	char comm[16];
+	uint32_t process;
 };
 
 struct capture_session {
 	uint32_t session;
 	uint64_t address; /* in the target; reused after a release */
+	uint32_t process;
 };
 
 /* A node of a session's graph (or of a subgraph's). Strings may hold any bytes. */
@@ -178,12 +191,14 @@ enum capture_type {
 	CAPTURE_POOL,
 	CAPTURE_NOTE,
 	CAPTURE_SHAPES,
+	CAPTURE_PROCESS,
 };
 
 struct capture_record {
 	enum capture_type type;
 	union {
 		const struct capture_info *info;
+		struct capture_process process;
 		struct capture_thread thread;
 		struct capture_session session;
 		struct capture_operator op;

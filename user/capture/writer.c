@@ -34,7 +34,7 @@ struct capture_writer {
 	uint32_t n_records; /* in the buffer */
 	uint8_t *next;	    /* where the next record goes */
 	struct format_state state;
-	struct ids operators, threads, sessions, shapes;
+	struct ids operators, threads, sessions, shapes, processes;
 	uint32_t n_events;
 	char *path;
 	uint8_t buffer[BUFFER_SIZE];
@@ -82,6 +82,7 @@ static void free_writer(struct capture_writer *writer)
 	ids_free(&writer->threads);
 	ids_free(&writer->sessions);
 	ids_free(&writer->shapes);
+	ids_free(&writer->processes);
 	free(writer->path);
 	free(writer);
 }
@@ -269,34 +270,72 @@ static int write_info(struct capture_writer *writer, const struct capture_info *
 	return finish(writer, CAPTURE_INFO, p);
 }
 
-static int write_thread(struct capture_writer *writer, const struct capture_thread *thread)
-{
-	uint8_t *p = begin(writer);
-	int error = writer->has_info ? ids_add(&writer->threads, thread->thread) : -EINVAL;
-
-	if (error)
-		return error;
-	p = format_put_varint(p, thread->thread);
-	p = format_put_varint(p, thread->tid);
-	p = put_bytes(p, thread->comm, strnlen(thread->comm, sizeof(thread->comm)));
-	return finish(writer, CAPTURE_THREAD, p);
-}
-
 /* Define @id in @ids, once. */
 static int define(struct capture_writer *writer, struct ids *ids, uint32_t id)
 {
 	return !writer->has_info || ids_has(ids, id) ? -EINVAL : ids_add(ids, id);
 }
 
+/* The first is the one of the info. */
+static bool is_process(const struct capture_writer *writer, uint32_t process)
+{
+	return !process || ids_has(&writer->processes, process);
+}
+
+static int write_process(struct capture_writer *writer, const struct capture_process *process)
+{
+	const char *const strings[] = {process->command, process->library, process->runtime,
+				       process->version, process->build_id};
+	const size_t n = sizeof(strings) / sizeof(strings[0]);
+	bool has_parent = process->parent != CAPTURE_UNKNOWN;
+	uint8_t *p = begin(writer);
+	int error;
+
+	for (size_t i = 0; i < n; i++)
+		if (!string_fits(strings[i]))
+			return -E2BIG;
+	if (!process->process || (has_parent && !is_process(writer, process->parent)))
+		return -EINVAL;
+	error = define(writer, &writer->processes, process->process);
+	if (error)
+		return error;
+	*p++ = has_parent ? PROCESS_HAS_PARENT : 0;
+	p = format_put_varint(p, process->process);
+	p = format_put_varint(p, process->pid);
+	if (has_parent)
+		p = format_put_varint(p, process->parent);
+	for (size_t i = 0; i < n; i++)
+		p = put_string(p, strings[i]);
+	return finish(writer, CAPTURE_PROCESS, p);
+}
+
+static int write_thread(struct capture_writer *writer, const struct capture_thread *thread)
+{
+	bool sound = writer->has_info && is_process(writer, thread->process);
+	int error = sound ? ids_add(&writer->threads, thread->thread) : -EINVAL;
+	uint8_t *p = begin(writer);
+
+	if (error)
+		return error;
+	p = format_put_varint(p, thread->thread);
+	p = format_put_varint(p, thread->tid);
+	p = put_bytes(p, thread->comm, strnlen(thread->comm, sizeof(thread->comm)));
+	p = format_put_varint(p, thread->process);
+	return finish(writer, CAPTURE_THREAD, p);
+}
+
 static int write_session(struct capture_writer *writer, const struct capture_session *session)
 {
 	uint8_t *p = begin(writer);
-	int error = define(writer, &writer->sessions, session->session);
+	int error = is_process(writer, session->process)
+			    ? define(writer, &writer->sessions, session->session)
+			    : -EINVAL;
 
 	if (error)
 		return error;
 	p = format_put_varint(p, session->session);
 	p = format_put_varint(p, session->address);
+	p = format_put_varint(p, session->process);
 	return finish(writer, CAPTURE_SESSION, p);
 }
 
@@ -533,6 +572,8 @@ static int take(struct record_sink *sink, const struct capture_record *record)
 	switch (record->type) {
 	case CAPTURE_INFO:
 		return write_info(writer, record->info);
+	case CAPTURE_PROCESS:
+		return write_process(writer, &record->process);
 	case CAPTURE_THREAD:
 		return write_thread(writer, &record->thread);
 	case CAPTURE_SESSION:

@@ -272,9 +272,9 @@ static char *put_times(const struct export_state *e, char *p, uint32_t tid, uint
 static int chrome_exec(struct export_state *e, const struct capture_exec *exec,
 		       const struct nested_exec *nested)
 {
-	const struct export_operator *op = e->ops[exec->op];
+	const struct export_operator *op = e->ops.items[exec->op];
 	const struct export_shapes *shapes =
-		exec->shapes == CAPTURE_UNKNOWN ? NULL : e->shapes[exec->shapes];
+		exec->shapes == CAPTURE_UNKNOWN ? NULL : e->shapes.items[exec->shapes];
 	bool ended = !(exec->flags & EXEC_THREW);
 	char *p = stream_reserve(e->out, op->head.size + op->detail.size + counters_room(e) +
 						 (shapes ? shapes->detail.size : 0) + 256);
@@ -282,7 +282,8 @@ static int chrome_exec(struct export_state *e, const struct capture_exec *exec,
 	if (!p)
 		return -ENOMEM;
 	p = put_prepared(p, &op->head);
-	p = put_times(e, p, e->threads[exec->thread]->thread.tid, exec->start, exec->end, ended);
+	p = put_times(e, p, e->threads.items[exec->thread]->thread.tid, exec->start, exec->end,
+		      ended);
 	p = put_prepared(p, &op->detail);
 	p = put_counters(e, p, nested->counted, nested->total);
 	if (nested->counted)
@@ -316,7 +317,7 @@ static int chrome_run(struct export_state *e, const struct capture_run *run,
 	p = PUT_LITERAL(p, ",\n{\"name\":\"model_run\",\"cat\":\"Session\",\"pid\":");
 	p = put_u64(p, e->info.pid);
 	p = PUT_LITERAL(p, ",\"tid\":");
-	p = put_times(e, p, e->threads[run->thread]->thread.tid, run->start, run->end,
+	p = put_times(e, p, e->threads.items[run->thread]->thread.tid, run->start, run->end,
 		      !run->failed);
 	p = PUT_LITERAL(p, ",\"args\":{\"run\":");
 	p = put_u64(p, run->run);

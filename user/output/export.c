@@ -37,34 +37,16 @@ char *put_since_start(const struct export_state *e, char *p, uint64_t time)
 
 /* -- definitions ------------------------------------------------------------- */
 
-/* The slot of @number in @items, which has @n; NULL if out of memory. */
-static void **slot(void ***items, uint32_t *n, uint32_t number)
-{
-	if (number >= *n) {
-		uint32_t larger = *n ? *n : 64;
-		void **moved;
-
-		while (larger <= number)
-			larger *= 2;
-		moved = realloc(*items, larger * sizeof(void *));
-		if (!moved)
-			return NULL;
-		memset(moved + *n, 0, (larger - *n) * sizeof(void *));
-		*items = moved;
-		*n = larger;
-	}
-	return *items + number;
-}
-
 static int define_operator(struct export_state *e, const struct capture_operator *op)
 {
-	void **place = slot((void ***)&e->ops, &e->n_ops, op->op);
-	struct export_operator *new = place ? calloc(1, sizeof(*new)) : NULL;
+	struct export_operator *new = calloc(1, sizeof(*new));
 	int size;
 
-	if (!new)
+	if (!new || array_extend(&e->ops, op->op + 1)) {
+		free(new);
 		return -ENOMEM;
-	*place = new;
+	}
+	e->ops.items[op->op] = new;
 	new->op = *op;
 	if (op->name[0] || op->node_index == CAPTURE_UNKNOWN)
 		size = asprintf(&new->label, "%s", op->name[0] ? op->name : op->op_type);
@@ -79,12 +61,14 @@ static int define_operator(struct export_state *e, const struct capture_operator
 
 static int define_thread(struct export_state *e, const struct capture_thread *thread)
 {
-	struct export_thread **place =
-		(struct export_thread **)slot((void ***)&e->threads, &e->n_threads, thread->thread);
+	struct export_thread **place;
 
-	if (place && !*place)
+	if (array_extend(&e->threads, thread->thread + 1))
+		return -ENOMEM;
+	place = &e->threads.items[thread->thread];
+	if (!*place)
 		*place = calloc(1, sizeof(**place));
-	if (!place || !*place)
+	if (!*place)
 		return -ENOMEM;
 	(*place)->thread = *thread;
 	return e->format->thread_defined(e, *place);
@@ -92,12 +76,13 @@ static int define_thread(struct export_state *e, const struct capture_thread *th
 
 static int define_shapes(struct export_state *e, const struct capture_shapes *shapes)
 {
-	void **place = slot((void ***)&e->shapes, &e->n_shapes, shapes->shapes);
-	struct export_shapes *new = place ? calloc(1, sizeof(*new)) : NULL;
+	struct export_shapes *new = calloc(1, sizeof(*new));
 
-	if (!new)
+	if (!new || array_extend(&e->shapes, shapes->shapes + 1)) {
+		free(new);
 		return -ENOMEM;
-	*place = new;
+	}
+	e->shapes.items[shapes->shapes] = new;
 	tensors_sizes(shapes, new->sizes);
 	if (shapes_text(&shapes->inputs, &new->inputs) ||
 	    shapes_text(&shapes->outputs, &new->outputs))
@@ -122,7 +107,7 @@ static int add_to_run(struct export_state *e, const struct capture_exec *exec)
 
 static int export_exec(struct export_state *e, const struct capture_exec *exec)
 {
-	struct nesting *nesting = &e->threads[exec->thread]->nesting;
+	struct nesting *nesting = &e->threads.items[exec->thread]->nesting;
 	struct nested_exec nested;
 	struct cover below, orphans;
 	int error = 0;
@@ -208,29 +193,29 @@ static int take(struct record_sink *sink, const struct capture_record *record)
 
 static void free_state(struct export_state *e)
 {
-	for (uint32_t i = 0; i < e->n_ops; i++) {
-		if (!e->ops[i])
+	for (size_t i = 0; i < e->ops.n; i++) {
+		if (!e->ops.items[i])
 			continue;
-		free(e->ops[i]->label);
-		free(e->ops[i]->head.text);
-		free(e->ops[i]->detail.text);
-		free(e->ops[i]);
+		free(e->ops.items[i]->label);
+		free(e->ops.items[i]->head.text);
+		free(e->ops.items[i]->detail.text);
+		free(e->ops.items[i]);
 	}
-	for (uint32_t i = 0; i < e->n_threads; i++) {
-		if (!e->threads[i])
+	for (size_t i = 0; i < e->threads.n; i++) {
+		if (!e->threads.items[i])
 			continue;
-		nesting_free(&e->threads[i]->nesting);
-		free(e->threads[i]->detail.text);
-		free(e->threads[i]->private);
-		free(e->threads[i]);
+		nesting_free(&e->threads.items[i]->nesting);
+		free(e->threads.items[i]->detail.text);
+		free(e->threads.items[i]->private);
+		free(e->threads.items[i]);
 	}
-	for (uint32_t i = 0; i < e->n_shapes; i++) {
-		if (!e->shapes[i])
+	for (size_t i = 0; i < e->shapes.n; i++) {
+		if (!e->shapes.items[i])
 			continue;
-		free(e->shapes[i]->inputs);
-		free(e->shapes[i]->outputs);
-		free(e->shapes[i]->detail.text);
-		free(e->shapes[i]);
+		free(e->shapes.items[i]->inputs);
+		free(e->shapes.items[i]->outputs);
+		free(e->shapes.items[i]->detail.text);
+		free(e->shapes.items[i]);
 	}
 	for (int i = 0; i < CAPTURE_COUNTERS; i++)
 		free(e->keys[i].text);
@@ -238,9 +223,9 @@ static void free_state(struct export_state *e)
 		free(e->metric_keys[i].text);
 		metric_free(e->metrics[i]);
 	}
-	free(e->ops);
-	free(e->threads);
-	free(e->shapes);
+	array_free(&e->ops);
+	array_free(&e->threads);
+	array_free(&e->shapes);
 	free(e->private);
 	open_runs_free(&e->open_runs);
 }

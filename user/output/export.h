@@ -13,6 +13,7 @@
 #include "../analyze/metric.h"
 #include "../analyze/nesting.h"
 #include "../analyze/open_runs.h"
+#include "../base/array.h"
 #include "../capture/capture.h"
 #include "output.h"
 #include "stream.h"
@@ -55,10 +56,9 @@ struct export_state {
 	struct metric *metrics[ANALYZE_METRICS_MAX + 8];
 	struct prepared metric_keys[ANALYZE_METRICS_MAX + 8];
 	size_t n_metrics;
-	struct export_operator **ops;
-	struct export_thread **threads;
-	struct export_shapes **shapes;
-	uint32_t n_ops, n_threads, n_shapes;
+	ARRAY_OF(struct export_operator *) ops;
+	ARRAY_OF(struct export_thread *) threads;
+	ARRAY_OF(struct export_shapes *) shapes;
 	struct open_runs open_runs;
 	struct capture_loss loss;
 	bool complete;

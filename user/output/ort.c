@@ -134,7 +134,7 @@ static int close_subgraph(struct export_state *e, const struct export_thread *th
  */
 static int follow_subgraphs(struct export_state *e, const struct capture_exec *exec)
 {
-	struct export_thread *thread = e->threads[exec->thread];
+	struct export_thread *thread = e->threads.items[exec->thread];
 	struct subgraph *levels = thread->private, *own = &levels[exec->depth];
 	int error = close_subgraph(e, thread, &levels[exec->depth + 1]);
 
@@ -156,9 +156,9 @@ static int follow_subgraphs(struct export_state *e, const struct capture_exec *e
 static int ort_exec(struct export_state *e, const struct capture_exec *exec,
 		    const struct nested_exec *nested)
 {
-	const struct export_operator *op = e->ops[exec->op];
+	const struct export_operator *op = e->ops.items[exec->op];
 	const struct export_shapes *shapes =
-		exec->shapes == CAPTURE_UNKNOWN ? NULL : e->shapes[exec->shapes];
+		exec->shapes == CAPTURE_UNKNOWN ? NULL : e->shapes.items[exec->shapes];
 	int error = follow_subgraphs(e, exec);
 	char *p;
 
@@ -171,7 +171,8 @@ static int ort_exec(struct export_state *e, const struct capture_exec *exec,
 					   (shapes ? shapes->detail.size : 0) + 256);
 	if (!p)
 		return -ENOMEM;
-	p = put_start(e, p, "Node", e->threads[exec->thread]->thread.tid, exec->start, exec->end);
+	p = put_start(e, p, "Node", e->threads.items[exec->thread]->thread.tid, exec->start,
+		      exec->end);
 	p = put_prepared(p, &op->head);
 	p = shapes ? put_prepared(p, &shapes->detail)
 		   : PUT_LITERAL(p, "\"input_type_shape\" : [],\"output_type_shape\" : [],");
@@ -183,7 +184,7 @@ static int ort_exec(struct export_state *e, const struct capture_exec *exec,
 static int ort_run(struct export_state *e, const struct capture_run *run,
 		   const struct open_run *ops)
 {
-	uint32_t tid = e->threads[run->thread]->thread.tid;
+	uint32_t tid = e->threads.items[run->thread]->thread.tid;
 	int error = 0;
 
 	if (run->failed)

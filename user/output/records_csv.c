@@ -105,12 +105,12 @@ static char *put_counters(const struct export_state *e, char *p, uint32_t counte
 static int csv_exec(struct export_state *e, const struct capture_exec *exec,
 		    const struct nested_exec *nested)
 {
-	const struct export_operator *op = e->ops[exec->op];
+	const struct export_operator *op = e->ops.items[exec->op];
 	const struct export_operator *parent =
-		exec->parent == CAPTURE_UNKNOWN ? NULL : e->ops[exec->parent];
+		exec->parent == CAPTURE_UNKNOWN ? NULL : e->ops.items[exec->parent];
 	const struct export_shapes *shapes =
-		exec->shapes == CAPTURE_UNKNOWN ? NULL : e->shapes[exec->shapes];
-	const struct export_thread *thread = e->threads[exec->thread];
+		exec->shapes == CAPTURE_UNKNOWN ? NULL : e->shapes.items[exec->shapes];
+	const struct export_thread *thread = e->threads.items[exec->thread];
 	bool threw = exec->flags & EXEC_THREW, work = exec->flags & EXEC_WORK;
 	char *p = stream_reserve(
 		e->out, thread->detail.size + op->head.size + (parent ? parent->detail.size : 0) +

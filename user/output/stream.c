@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "../base/array.h"
+
 #define BUFFER_SIZE (256u << 10)
 
 struct stream {
@@ -16,8 +18,7 @@ struct stream {
 	bool compressed;
 	z_stream z;
 	unsigned char *packed; /* the compressor's output */
-	char *buffer;
-	size_t used, size;
+	ARRAY_OF(char) buffer; /* what is still to be written */
 	int error;
 	char *path;
 };
@@ -46,7 +47,7 @@ static void free_stream(struct stream *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s->packed);
-	free(s->buffer);
+	array_free(&s->buffer);
 	free(s->path);
 	free(s);
 }
@@ -59,11 +60,9 @@ struct stream *stream_open(const char *path, struct error *err)
 
 	if (s) {
 		s->fd = -1;
-		s->size = BUFFER_SIZE;
 		s->path = strdup(to_stdout ? "standard output" : path);
-		s->buffer = malloc(s->size);
 	}
-	if (s && s->path && s->buffer) {
+	if (s && s->path && !array_reserve(&s->buffer, BUFFER_SIZE)) {
 		s->fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
 				  : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 		error = s->fd < 0 ? -errno : 0;
@@ -101,8 +100,8 @@ static void write_all(struct stream *s, const void *data, size_t size)
 
 static void compress_all(struct stream *s, int flush)
 {
-	s->z.next_in = (unsigned char *)s->buffer;
-	s->z.avail_in = s->used;
+	s->z.next_in = (unsigned char *)s->buffer.items;
+	s->z.avail_in = s->buffer.n;
 	do {
 		s->z.next_out = s->packed;
 		s->z.avail_out = BUFFER_SIZE;
@@ -116,30 +115,24 @@ static void flush(struct stream *s, bool last)
 	if (s->compressed)
 		compress_all(s, last ? Z_FINISH : Z_NO_FLUSH);
 	else
-		write_all(s, s->buffer, s->used);
-	s->used = 0;
+		write_all(s, s->buffer.items, s->buffer.n);
+	s->buffer.n = 0;
 }
 
 char *stream_reserve(struct stream *s, size_t size)
 {
-	if (s->size - s->used < size)
+	if (s->buffer.room - s->buffer.n < size)
 		flush(s, false);
-	if (s->size < size) {
-		char *larger = realloc(s->buffer, size);
-
-		if (!larger) {
-			s->error = s->error ? s->error : -ENOMEM;
-			return NULL;
-		}
-		s->buffer = larger;
-		s->size = size;
+	if (array_reserve(&s->buffer, size)) {
+		s->error = s->error ? s->error : -ENOMEM;
+		return NULL;
 	}
-	return s->buffer + s->used;
+	return s->buffer.items + s->buffer.n;
 }
 
 void stream_advance(struct stream *s, const char *end)
 {
-	s->used = end - s->buffer;
+	s->buffer.n = end - s->buffer.items;
 }
 
 void stream_put(struct stream *s, const char *text)

@@ -42,7 +42,7 @@ struct capture_reader;
 
 /*
  * Open the capture @path, "-" for stdin, and read its header and info.
- * Returns NULL with @err set for a file that is missing, foreign, of a newer
+ * Returns NULL with @err set for a file that is missing, foreign, of another
  * format, or damaged so early that nothing can be said.
  */
 struct capture_reader *capture_reader_open(const char *path, struct error *err);

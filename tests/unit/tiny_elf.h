@@ -35,7 +35,8 @@ struct tiny_elf {
 
 static inline size_t tiny_put(uint8_t *file, size_t at, const void *data, size_t size)
 {
-	memcpy(file + at, data, size);
+	if (size)
+		memcpy(file + at, data, size);
 	return at + size;
 }
 

@@ -2,7 +2,7 @@
 /*
  * What opprobe knows of an architecture: one table of constants and functions
  * each, in arch_NAME.c; everything else asks the table of the file at hand.
- * A new architecture is such a file and a line in arch.c. Files of any of
+ * A new architecture is such a file, and its name below and in arch.c. Files of any of
  * them can be looked into on any machine. Registers have their DWARF numbers.
  */
 #ifndef OPPROBE_ARCH_H

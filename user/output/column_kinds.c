@@ -8,8 +8,7 @@
 #define FIELD(name)  offsetof(struct analyze_row, name)
 #define AMOUNT(name) offsetof(struct analyze_row, amounts.name)
 
-#define LINE_SUM (LINE_SUM)
-#define ON_ALL	 (ON_SUM | ON_GAP | ON_TOTAL)
+#define ON_ALL (ON_SUM | ON_GAP | ON_TOTAL)
 
 static const struct value absent;
 

@@ -49,8 +49,8 @@ struct column_kind {
 	} member;
 };
 
-/* Those of the row itself, in the order of JSON and of --help, up to one
- * without a value; those of each event; that of each metric. */
+/* Those of the row itself, in the order of JSON and of --help; those of each
+ * event, its count first; both up to one without a value. That of each metric. */
 extern const struct column_kind column_kinds[], event_kinds[], metric_kind;
 
 struct column {

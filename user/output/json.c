@@ -94,6 +94,7 @@ static void put_members(struct json *j, const struct analyze_row *row, const cha
 
 #define PUT_MEMBERS(j, row, ...) put_members(j, row, (const char *const[]){__VA_ARGS__, NULL})
 
+/* What was measured, and what column_kinds.c makes of it for all executions. */
 static void put_counter(struct json *j, const struct analyze_row *row, uint32_t i)
 {
 	const struct analyze_counter *c = &row->counters[i];

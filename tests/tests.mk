@@ -7,6 +7,9 @@
 #   make fuzz       each of tests/fuzz/fuzz_*.c for FUZZ_SECONDS
 #   make e2e        opprobe on real processes (root); E2E='TEXT...' chooses tests
 #   make vm         opprobe on emulated machines (root), see tests/vm/vm.mk
+#   make mutants    break opprobe in many places, one after another, and see whether a test
+#                   notices each (root); MUTANTS='TEXT...' chooses; mutants-check: is each
+#                   place still there? (see tests/mutants/run)
 #   make format     what clang-format would change; cppcheck, tidy: what they find
 #
 # Each ends with a line "N passed, N failed". make check runs them all.
@@ -24,7 +27,7 @@ DEBIAN_DEMO = python3 python3-onnx ca-certificates file \
 	$(shell command -v node >/dev/null || echo nodejs) \
 	$(shell command -v npm >/dev/null || echo npm)
 
-.PHONY: test unit fuzz e2e format cppcheck tidy check check-programs demo deps-tests deps-demo
+.PHONY: test unit fuzz e2e mutants mutants-check format cppcheck tidy check check-programs demo deps-tests deps-demo
 deps-tests:
 	$(Q)tests/install-packages $(DEBIAN_BUILD) $(DEBIAN_TESTS)
 
@@ -104,6 +107,12 @@ e2e: $(PROGRAM) $(MODELS) $(ORT_RUN) e2e-exact
 demo: deps-demo
 	$(Q)$(MAKE) -j$(JOBS) $(PROGRAM) $(MODELS)
 	$(Q)tests/demo/run $(PROGRAM) $(O)
+
+mutants:
+	$(Q)tests/mutants/run . $(MUTANTS)
+
+mutants-check:
+	$(Q)tests/mutants/run --check .
 
 include tests/vm/vm.mk
 

@@ -117,7 +117,7 @@ def _(t):
 def _(t):
     target = t.node("1.30.0")
     session = target.load_plain(t.model("nested"))
-    probe = t.attach(target)
+    probe = t.attach(target, "-e", "task-clock")
     target.run(session, 50)
     report = probe.stop().nothing_lost()
     check_counts(report.counts(), described_counts(t.model("nested"), 50))
@@ -125,6 +125,13 @@ def _(t):
     inside = sum(op["self_ns"] for op in report.operators
                  if op["name"].startswith(("outer/", "inner/", "Identity_"))
                  and op is not outer)
+    check(outer["counters"]["task-clock"]["self"] < outer["counters"]["task-clock"]["total"] / 2,
+          "the Loop's counters are those of its body", outer)
+    traced = sum(event["args"]["task-clock"] for event in report.trace()
+                 if event["name"] == "outer/Loop_kernel_time")
+    raw = t.opprobe("report", t.path("capture.opp"), "--no-compensate", "--json").finish()
+    check_equal(traced, raw.operator("outer/Loop")["counters"]["task-clock"]["total"],
+                "task-clock of the Loop in the trace")
     rest = outer["total_ns"] - outer["self_ns"]
     check(abs(rest - inside) <= 0.01 * outer["total_ns"],
           "total less self is %d, the body took %d" % (rest, inside))

@@ -12,8 +12,7 @@ DEPTH = 16  # operators open at once on a thread, that opprobe follows
 def losses(report):
     """The kinds of loss that the report tells, and their sum is what it says was lost."""
     told = {key: value for key, value in report.json["losses"].items() if value}
-    check_equal(sum(value for key, value in told.items() if key != "work_lost"),
-                report.json["lost"], "the sum of what was lost")
+    check_equal(sum(told.values()), report.json["lost"], "the sum of what was lost")
     return told
 
 
@@ -80,6 +79,8 @@ def _(t):
           outer, inner)
     # What ran inside the innermost one is not known, so what is its own is not either.
     check_equal(inner["self_ns"], None, "self time of the innermost If that was recorded")
+    shown = t.opprobe("report", t.path("capture.opp"), "--sort", "self", "--json").finish()
+    check_equal(shown.operators[-1]["name"], inner["name"], "what is not known comes last")
 
 
 @test("an exception is counted with the operator that it left, and with no other")

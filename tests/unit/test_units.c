@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Durations and sizes as people write them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#include "base/units.h"
+
+static void durations_are_nanoseconds_whatever_their_unit(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} known[] = {
+		{"10", 10000000000},   {"10s", 10000000000}, {"500ms", 500000000},
+		{"20us", 20000},       {"7ns", 7},	     {"1.5m", 90000000000},
+		{"2h", 7200000000000}, {"1MS", 1000000},     {"0.5us", 500},
+	};
+	uint64_t ns;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		assert_int_equal(parse_duration(known[i].text, &ns), 0);
+		assert_int_equal(ns, known[i].ns);
+	}
+}
+
+static void sizes_are_bytes_in_powers_of_1024(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} known[] = {
+		{"4096", 4096},	   {"4096B", 4096},    {"512k", 524288}, {"16M", 16777216},
+		{"16m", 16777216}, {"1G", 1073741824}, {"1.5k", 1536},
+	};
+	uint64_t bytes;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		assert_int_equal(parse_size(known[i].text, &bytes), 0);
+		assert_int_equal(bytes, known[i].bytes);
+	}
+}
+
+static void what_is_neither_leaves_the_value_as_it_was(void **state)
+{
+	static const char *const durations[] = {"",    "s",	"soon", "0",	 "-1s",
+						"1x",  "1 s",	"1sec", "1s2",	 "nan",
+						"inf", "0.5ns", "1e30", "10sms", "1.2.3s"};
+	static const char *const sizes[] = {"", "M", "0", "-4k", "1T", "1kB", "1MM", "0.5", "1e25"};
+	uint64_t value = 4711;
+
+	for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++)
+		assert_int_equal(parse_duration(durations[i], &value), -EINVAL);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		assert_int_equal(parse_size(sizes[i], &value), -EINVAL);
+	assert_int_equal(value, 4711);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(durations_are_nanoseconds_whatever_their_unit),
+		cmocka_unit_test(sizes_are_bytes_in_powers_of_1024),
+		cmocka_unit_test(what_is_neither_leaves_the_value_as_it_was),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

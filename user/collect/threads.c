@@ -104,7 +104,6 @@ static int open_thread(struct thread_slots *slots, pid_t tid, uint64_t birth, st
 	slots->free = slot->next;
 	slot->tid = tid;
 	slot->birth = birth;
-	slot->alive = true;
 	return 0;
 }
 
@@ -120,9 +119,8 @@ int thread_slots_update(struct thread_slots *slots, struct error *err)
 		slot->alive = false;
 	for (size_t i = 0; i < slots->threads.n; i++) {
 		pid_t tid = slots->threads.items[i];
-		uint64_t birth = process_thread_birth(slots->process, tid);
 
-		slot = birth ? find(slots, tid, birth) : NULL;
+		slot = find(slots, tid, process_thread_birth(slots->process, tid));
 		if (slot)
 			slot->alive = true;
 	}

@@ -143,6 +143,7 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 	struct nested_exec nested;
 	struct cover below;
 	int error = 0;
+	bool shown;
 
 	if (!state || !thread || exec->depth >= CAPTURE_DEPTH_MAX ||
 	    exec->counted >> f->a.info.n_events)
@@ -160,16 +161,22 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 		      &below, &f->sum);
 	if (state->shown)
 		error = add_to_row(f, state, exec, &nested);
-	if (state->shown && !(exec->flags & EXEC_THREW)) {
+	if (error)
+		return error;
+	/* One that is shown stands for what ran inside it. */
+	shown = state->shown && !(exec->flags & EXEC_THREW);
+	if (!exec->depth) {
+		if (shown)
+			cover_add_exec(&f->sum, &nested);
+		else
+			cover_add(&f->sum, &below);
+		return add_to_run(f, thread, exec, &nested);
+	}
+	if (shown) {
 		memset(&below, 0, sizeof(below));
 		cover_add_exec(&below, &nested);
 	}
-	if (error)
-		return error;
-	if (exec->depth)
-		return nesting_hand_up(&thread->nesting, exec, &nested, &below, &f->sum);
-	cover_add(&f->sum, &below);
-	return add_to_run(f, thread, exec, &nested);
+	return nesting_hand_up(&thread->nesting, exec, &nested, &below, &f->sum);
 }
 
 /* -- runs ---------------------------------------------------------------------- */

@@ -252,9 +252,10 @@ static void operate(char what, double *stack, size_t *n)
 
 double metric_value(const struct metric *metric, const double *values)
 {
-	double stack[STEPS_MAX] = {};
+	double stack[STEPS_MAX];
 	size_t n = 0;
 
+	memset(stack, 0, metric->n_steps * sizeof(stack[0]));
 	for (const struct step *s = metric->steps; s < metric->steps + metric->n_steps; s++) {
 		if (s->what == 'n')
 			stack[n++] = s->number;

@@ -371,6 +371,7 @@ const struct export_ops chrome_ops = {
 	.operator_defined = chrome_operator,
 	.thread_defined = chrome_thread,
 	.shapes_defined = chrome_shapes,
+	.nested = true,
 	.exec = chrome_exec,
 	.run = chrome_run,
 	.end = chrome_end,

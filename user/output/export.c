@@ -105,21 +105,29 @@ static int add_to_run(struct export_state *e, const struct capture_exec *exec)
 	return 0;
 }
 
-static int export_exec(struct export_state *e, const struct capture_exec *exec)
+static int close_nesting(struct export_state *e, const struct capture_exec *exec,
+			 struct nested_exec *nested)
 {
 	struct nesting *nesting = &e->threads.items[exec->thread]->nesting;
-	struct nested_exec nested;
 	struct cover below, orphans;
+
+	nesting_close(nesting, exec, NULL, nested, &below, &orphans);
+	below.ended = 0;
+	return exec->depth ? nesting_hand_up(nesting, exec, nested, &below, &orphans) : 0;
+}
+
+static int export_exec(struct export_state *e, const struct capture_exec *exec)
+{
+	const struct export_ops *format = e->format;
+	struct nested_exec nested;
 	int error = 0;
 
-	nesting_close(nesting, exec, NULL, &nested, &below, &orphans);
-	below.ended = 0;
-	if (exec->depth)
-		error = nesting_hand_up(nesting, exec, &nested, &below, &orphans);
-	else if (e->format->run && exec->run != CAPTURE_UNKNOWN)
+	if (format->nested)
+		error = close_nesting(e, exec, &nested);
+	if (!error && format->run && !exec->depth && exec->run != CAPTURE_UNKNOWN)
 		error = add_to_run(e, exec);
 	e->threw += exec->flags & EXEC_THREW ? 1 : 0;
-	return error ? error : e->format->exec(e, exec, &nested);
+	return error ? error : format->exec(e, exec, format->nested ? &nested : NULL);
 }
 
 static int export_run(struct export_state *e, const struct capture_run *run)

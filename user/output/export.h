@@ -74,7 +74,8 @@ struct export_ops {
 	int (*operator_defined)(struct export_state *e, struct export_operator *op);
 	int (*thread_defined)(struct export_state *e, struct export_thread *thread);
 	int (*shapes_defined)(struct export_state *e, struct export_shapes *shapes);
-	/* @nested has the totals with all that ran inside. */
+	/* @nested has the totals with all that ran inside, for a format that asks for it. */
+	bool nested;
 	int (*exec)(struct export_state *e, const struct capture_exec *exec,
 		    const struct nested_exec *nested);
 	/* @ops is what its top-level operators took, or NULL if it had none. */

@@ -164,6 +164,22 @@ static void a_class_name_leads_to_its_virtual_functions(void **state)
 	elf_image_close(image);
 }
 
+static void what_a_file_exports_is_known_before_it_is_loaded(void **state)
+{
+	struct elf_image *image;
+	struct elf_symbol symbol;
+	char path[FAKE_PATH];
+
+	if (!fake_build("g++", "-O2 -fPIC -shared -fvisibility=hidden", "exports.so", path))
+		leave_out(NEEDS_COMPILER);
+	assert_int_equal(elf_image_open(path, &image, NULL), 0);
+	assert_true(elf_dynamic_symbol(image, "OrtGetApiBase", &symbol));
+	assert_true(symbol.function && elf_is_code(image, symbol.address));
+	/* It is not of this file. */
+	assert_false(elf_dynamic_symbol(image, "_Znwm", &symbol));
+	elf_image_close(image);
+}
+
 static void symbols_come_from_the_debug_file_beside_it(void **state)
 {
 	struct elf_image *image;
@@ -538,6 +554,7 @@ int main(void)
 		cmocka_unit_test(relocated_pointers_are_read_and_found),
 		cmocka_unit_test(relocations_in_the_compact_form_say_the_same),
 		cmocka_unit_test(a_class_name_leads_to_its_virtual_functions),
+		cmocka_unit_test(what_a_file_exports_is_known_before_it_is_loaded),
 		cmocka_unit_test(symbols_come_from_the_debug_file_beside_it),
 		cmocka_unit_test(without_a_build_id_a_debug_file_is_known_by_its_checksum),
 		cmocka_unit_test(a_debug_file_elsewhere_is_not_opened),

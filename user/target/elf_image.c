@@ -370,7 +370,11 @@ static int open_image(const char *path, int (*segments)(struct elf_image *, stru
 
 int elf_image_open(const char *path, struct elf_image **image, struct error *err)
 {
-	return open_image(path, read_segments, image, err);
+	int error = open_image(path, read_segments, image, err);
+
+	if (!error)
+		(*image)->dynamic_symbols = elf_dynsym(*image);
+	return error;
 }
 
 static int skip_segments(struct elf_image *image, struct error *err)

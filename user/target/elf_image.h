@@ -75,15 +75,15 @@ struct elf_image {
  * Open the file @path, which may be a /proc/PID/map_files link. Returns
  * -ENOEXEC if it is no 64-bit little-endian ELF file for x86-64 or arm64 or
  * is damaged; another negative errno if it cannot be read. The caller closes
- * *@image.
+ * *@image. Sections and dynamic symbols are there from now on.
  */
 int elf_image_open(const char *path, struct elf_image **image, struct error *err);
 void elf_image_close(struct elf_image *image);
 
 /*
- * Read what is needed beyond the headers: relocations, dynamic symbols, and
- * the symbol table of the file or of its debug file (found by build-id or by
- * .gnu_debuglink). -ENOEXEC for a damaged file, -ENOMEM.
+ * Read what is needed beyond that: relocations, and the symbol table of the
+ * file or of its debug file (found by build-id or by .gnu_debuglink).
+ * -ENOEXEC for a damaged file, -ENOMEM.
  */
 int elf_image_load(struct elf_image *image, struct error *err);
 

@@ -121,15 +121,6 @@ static uint64_t dynamic_symbols_size(const struct elf_image *image, const struct
 	return dynamic->strings > dynamic->symbols ? dynamic->strings - dynamic->symbols : 0;
 }
 
-static void load_dynamic_symbols(struct elf_image *image, const struct dynamic *dynamic)
-{
-	uint64_t size = dynamic_symbols_size(image, dynamic);
-
-	image->dynamic_symbols = new_table(
-		elf_address_table(image, dynamic->symbols, size, ELF_T_SYM),
-		elf_view(image, dynamic->strings, dynamic->strings_size), dynamic->strings_size);
-}
-
 /* -- relocations --------------------------------------------------------------- */
 
 static void set_dynamic(struct dynamic *dynamic, const GElf_Dyn *entry)
@@ -179,6 +170,18 @@ static void read_dynamic(const struct elf_image *image, struct dynamic *dynamic)
 					       ELF_T_DYN);
 	for (int i = 0; table && gelf_getdyn(table, i, &entry) && entry.d_tag != DT_NULL; i++)
 		set_dynamic(dynamic, &entry);
+}
+
+struct elf_table *elf_dynsym(const struct elf_image *image)
+{
+	struct dynamic dynamic = {};
+	uint64_t size;
+
+	read_dynamic(image, &dynamic);
+	size = dynamic_symbols_size(image, &dynamic);
+	return new_table(elf_address_table(image, dynamic.symbols, size, ELF_T_SYM),
+			 elf_view(image, dynamic.strings, dynamic.strings_size),
+			 dynamic.strings_size);
 }
 
 /*
@@ -309,7 +312,6 @@ int elf_image_load(struct elf_image *image, struct error *err)
 	int error;
 
 	read_dynamic(image, &dynamic);
-	load_dynamic_symbols(image, &dynamic);
 	error = load_pointers(image, &dynamic, err);
 	if (error)
 		return error;

@@ -29,7 +29,7 @@ Elf_Scn *elf_section_next(const struct elf_image *image, Elf_Scn *previous, GElf
 /* "" if it has none. */
 const char *elf_section_name(const struct elf_image *image, const GElf_Shdr *section);
 
-/* Frees what elf_image_load() made, but not the debug file. */
+/* Frees the symbols and what elf_image_load() made, but not the debug file. */
 void elf_tables_free(struct elf_image *image);
 
 /*
@@ -39,6 +39,8 @@ void elf_tables_free(struct elf_image *image);
 int elf_image_open_debug(const char *path, struct elf_image **image);
 /* The debug file of @image, opened and with its symbols loaded, or NULL. */
 struct elf_image *elf_debug_file(const struct elf_image *image);
+/* What .dynamic has as the symbols of @image, or NULL. */
+struct elf_table *elf_dynsym(const struct elf_image *image);
 /* The .symtab of @image, or NULL. */
 struct elf_table *elf_symtab(const struct elf_image *image);
 

@@ -8,7 +8,9 @@
 #   make bench      what a probe costs, as ratios (root)
 #   make install    into $(DESTDIR)$(prefix)
 #
-# V=1 shows the commands, DEBUG=1 builds with ASan and UBSan, O=DIR builds there.
+# V=1 shows the commands, DEBUG=1 builds with ASan and UBSan, O=DIR builds there,
+# RUNTIME=FOLDER links a runtime in that is none of opprobe's own (more_runtime of runtimes.c):
+# the FOLDER holds its *.c and its *.bpf.c.
 
 VERSION := 0.1.0
 O       ?= build
@@ -54,13 +56,15 @@ SOURCES := $(sort $(wildcard user/*.c user/*/*.c user/*/*/*.c))
 ASSEMBLY := $(wildcard user/*/*.S user/*/*/*.S)
 OBJECTS := $(SOURCES:%.c=$(O)/%.o) $(ASSEMBLY:%.S=$(O)/%.o)
 LIB_OBJECTS := $(filter-out $(O)/user/main.o,$(OBJECTS))
+MORE := $(if $(RUNTIME),$(wildcard $(RUNTIME)/*.c))
+MORE_OBJECTS := $(patsubst %.c,$(O)/%.o,$(filter-out %.bpf.c,$(MORE)))
 LIBRARY := $(O)/libopprobe.a
 SKELETON := $(O)/opprobe.skel.h
 PROGRAM := $(if $(filter build,$(O)),opprobe,$(O)/opprobe)
 
 all: $(PROGRAM)
 
-$(PROGRAM): $(O)/user/main.o $(LIBRARY)
+$(PROGRAM): $(O)/user/main.o $(MORE_OBJECTS) $(LIBRARY)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
@@ -68,10 +72,12 @@ $(LIBRARY): $(LIB_OBJECTS)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(O)/user/%.o: user/%.c | needs
+$(O)/%.o: %.c | needs
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(MORE_OBJECTS): CPPFLAGS += -Iuser
 
 $(O)/user/%.o: user/%.S | needs
 	$(say) AS $<
@@ -82,10 +88,10 @@ $(O)/user/%.o: user/%.S | needs
 $(patsubst %.c,$(O)/%.o,$(filter user/collect/% user/runtime/%,$(SOURCES))): $(SKELETON)
 
 # One object for what belongs to no runtime and one for each runtime, linked.
-BPF_SOURCES := bpf/core.bpf.c $(wildcard bpf/*/*.bpf.c)
+BPF_SOURCES := bpf/core.bpf.c $(wildcard bpf/*/*.bpf.c) $(filter %.bpf.c,$(MORE))
 BPF_OBJECTS := $(BPF_SOURCES:%.c=$(O)/%.o)
 
-$(O)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/*/*.h vmlinux/$(BPF_ARCH)/*.h) | needs
+$(O)/%.bpf.o: %.bpf.c $(wildcard bpf/*.h bpf/*/*.h vmlinux/$(BPF_ARCH)/*.h) | needs
 	$(say) BPF $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@.tmp $<
@@ -141,5 +147,5 @@ uninstall:
 clean:
 	rm -rf $(O) opprobe
 
--include $(OBJECTS:.o=.d)
+-include $(OBJECTS:.o=.d) $(MORE_OBJECTS:.o=.d)
 .DELETE_ON_ERROR:

@@ -23,9 +23,12 @@
 #include "../base/array.h"
 #include "../base/error.h"
 
+struct disassembler;
 struct element;
 struct elf_image;
+struct function;
 struct identity;
+struct insn;
 struct mapped_file;
 struct opprobe_bpf;
 struct process;
@@ -105,6 +108,13 @@ struct static_name {
 
 /* Is there a site of @role? */
 bool location_has(const struct location *location, enum site_role role);
+/*
+ * Add a site at @insn of @function. Of @what, the role, the program, the
+ * value, the routes and the number of the function count; the rest is what the
+ * instruction says. -ENOEXEC if there is no code there, -ENOMEM.
+ */
+int location_add_site(struct location *location, const struct site *what, struct disassembler *dis,
+		      const struct function *function, const struct insn *insn, struct error *err);
 /* Add a sentence; one too many is left out. */
 void location_note(struct location *location, const char *text);
 /* Free what @location holds, not itself. */
@@ -195,9 +205,10 @@ struct runtime {
 	const char *title;   /* "ONNX Runtime": for people */
 	bool has_companions; /* detect() answers RUNTIME_COMPANION for some files */
 	/*
-	 * Is the runtime in @image? Cheap: one search for anchors. Returns
-	 * enum runtime_presence, or a negative errno for a file that cannot be
-	 * read.
+	 * Is the runtime in @image, which has been opened, but not loaded?
+	 * Cheap, as every file of a process is asked: a dynamic symbol, or one
+	 * search for anchors. Returns enum runtime_presence, or a negative errno
+	 * for a file that cannot be read.
 	 */
 	int (*detect)(const struct elf_image *image, struct error *err);
 	/*

@@ -8,10 +8,17 @@
 
 #include "../target/arch.h"
 #include "../target/elf_image.h"
+#include "../target/insn_function.h"
 
 extern const struct runtime ort_runtime;
+/* Where it is linked in, by make RUNTIME=FOLDER; else it is NULL, the end of the table. */
+extern const struct runtime more_runtime __attribute__((weak));
 
-const struct runtime *const runtimes[] = {&ort_runtime, NULL};
+const struct runtime *const runtimes[] = {
+	&ort_runtime,
+	&more_runtime,
+	NULL,
+};
 
 const char *site_role_name(enum site_role role)
 {
@@ -134,6 +141,36 @@ bool location_has(const struct location *location, enum site_role role)
 		if (location->sites.items[i].role == role)
 			return true;
 	return false;
+}
+
+int location_add_site(struct location *location, const struct site *what, struct disassembler *dis,
+		      const struct function *function, const struct insn *insn, struct error *err)
+{
+	struct elf_image *image = function->image;
+	const uint8_t *code = elf_view(image, insn->address, insn->length);
+	const struct code_range *range = NULL;
+	struct site *site;
+	uint64_t offset;
+
+	for (size_t i = 0; i < function->n_parts; i++)
+		if (insn->address >= function->parts[i].range.start &&
+		    insn->address < function->parts[i].range.end)
+			range = &function->parts[i].range;
+	if (!code || !range || !elf_offset(image, insn->address, &offset))
+		return error_set(err, -ENOEXEC, "%s: there is no code at 0x%lx", image->path,
+				 (unsigned long)insn->address);
+	site = array_push(&location->sites);
+	if (!site)
+		return error_set(err, -ENOMEM, "out of memory");
+	*site = *what;
+	site->offset = offset;
+	site->address = insn->address;
+	site->length = insn->length;
+	site->emulated = insn->probe == PROBE_EMULATED;
+	site->stack_depth = unwind_stack_depth(image, range, insn->address);
+	disassemble_text(dis, code, insn->length, insn->address, site->instruction,
+			 sizeof(site->instruction));
+	return 0;
 }
 
 void location_note(struct location *location, const char *text)

@@ -171,27 +171,5 @@ bool ort_has_symbol(struct finder *finder, const char *prefix, uint64_t address)
 int ort_add_site(struct finder *finder, struct site site, const struct function *function,
 		 const struct insn *insn, struct error *err)
 {
-	struct elf_image *image = finder->image;
-	const uint8_t *code = elf_view(image, insn->address, insn->length);
-	const struct code_range *range = NULL;
-	struct site *added;
-
-	for (size_t i = 0; i < function->n_parts; i++)
-		if (insn->address >= function->parts[i].range.start &&
-		    insn->address < function->parts[i].range.end)
-			range = &function->parts[i].range;
-	if (!code || !range || !elf_offset(image, insn->address, &site.offset))
-		return error_set(err, -ENOEXEC, "%s: there is no code at 0x%lx", image->path,
-				 (unsigned long)insn->address);
-	site.address = insn->address;
-	site.length = insn->length;
-	site.emulated = insn->probe == PROBE_EMULATED;
-	site.stack_depth = unwind_stack_depth(image, range, insn->address);
-	disassemble_text(finder->dis, code, insn->length, insn->address, site.instruction,
-			 sizeof(site.instruction));
-	added = array_push(&finder->location->sites);
-	if (!added)
-		return error_set(err, -ENOMEM, "out of memory");
-	*added = site;
-	return 0;
+	return location_add_site(finder->location, &site, finder->dis, function, insn, err);
 }

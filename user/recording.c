@@ -51,13 +51,17 @@ void recording_say(const struct recording_options *options, const char *format, 
 
 static void show_progress(struct recording *recording, const struct collector_progress *progress)
 {
+	bool runs = location_has(&recording->located->location, SITE_RUN_ENTER);
+
 	if (progress->waiting && !recording->told_to_wait)
-		recording_say(recording->options, "waiting for the first run");
+		recording_say(recording->options, "waiting for the first %s",
+			      runs ? "run" : "operator");
 	recording->told_to_wait |= progress->waiting;
 	if (progress->waiting || recording->options->quiet || !isatty(STDERR_FILENO))
 		return;
-	fprintf(stderr, "\r\033[Kopprobe: %" PRIu64 " operators in %" PRIu64 " runs",
-		progress->operators, progress->runs);
+	fprintf(stderr, "\r\033[Kopprobe: %" PRIu64 " operators", progress->operators);
+	if (runs)
+		fprintf(stderr, " in %" PRIu64 " runs", progress->runs);
 	if (progress->lost)
 		fprintf(stderr, ", %" PRIu64 " lost", progress->lost);
 	fflush(stderr);
@@ -346,9 +350,9 @@ static int attach(struct recording *recording, struct error *err)
 	location = &recording->located->location;
 	if ((collect.selective || options->min_duration) && !location_has(location, SITE_RUN_ENTER))
 		return error_set(err, -ENOTSUP,
-				 "runs cannot be told apart in this build of %s: record all of it, "
-				 "without --schedule, --runs and --min-duration",
-				 location->runtime->title);
+				 "no place where runs of %s begin and end is known in %s: record "
+				 "all of it, without --schedule, --runs and --min-duration",
+				 location->runtime->title, recording->located->file.path);
 	collect.location = location;
 	collect.file = &recording->located->file;
 	recording->collector = collector_new(&collect, err);
@@ -373,15 +377,18 @@ static int attach(struct recording *recording, struct error *err)
 static int record(struct recording *recording, struct error *err)
 {
 	const struct recording_options *options = recording->options;
+	const struct location *location;
 	struct timespec ended;
 	int end, error;
 
 	error = attach(recording, err);
 	if (error)
 		return error;
-	recording_say(options, "attached to process %d (%s %s) in %.0f ms; %s",
-		      recording->process.pid, recording->located->location.runtime->title,
-		      recording->located->location.version, elapsed_ms(&recording->started),
+	location = &recording->located->location;
+	recording_say(options, "attached to process %d (%s%s%s) in %.0f ms; %s",
+		      recording->process.pid, location->runtime->title,
+		      *location->version ? " " : "", location->version,
+		      elapsed_ms(&recording->started),
 		      options->duration || options->schedule.repeat ? "recording"
 								    : "Ctrl-C ends the recording");
 	end = options->schedule.active ? record_schedule(recording, err)

@@ -287,14 +287,14 @@ static void an_empty_capture_says_why_it_may_be(void **state)
 
 	test_finish(&c);
 	text = report(&c, &options);
-	assert_non_null(strstr(text, "the model did not run in this time"));
+	assert_non_null(strstr(text, "none ran in this time"));
 	free(text);
 	test_remove(&c);
 	c = test_begin(&info);
 	assert_int_equal(capture_write_run(c.writer, &run), 0);
 	test_finish(&c);
 	text = report(&c, &options);
-	assert_non_null(strstr(text, "though the model ran"));
+	assert_non_null(strstr(text, "though there were runs"));
 	free(text);
 	test_remove(&c);
 	c = test_begin(&info);
@@ -305,6 +305,31 @@ static void an_empty_capture_says_why_it_may_be(void **state)
 	assert_non_null(strstr(text, "lost: 1,234 records"));
 	free(text);
 	test_remove(&c);
+}
+
+static void without_runs_no_line_speaks_of_them(void **state)
+{
+	static const char *const words[] = {"between operators", "Total of", "belong to no run"};
+	struct capture_info info = test_info(0);
+	struct report_options options = {};
+
+	/* Not any; one that an operator was in, and that was not seen to end. */
+	for (uint32_t runs = 0; runs < 2; runs++) {
+		struct test_capture c = test_begin(&info);
+		struct capture_exec exec = test_exec(0, 0, 10);
+		char *text;
+
+		test_operator(&c, 0, "some", "Conv");
+		exec.run = runs ? 0 : CAPTURE_UNKNOWN;
+		test_write(&c, exec);
+		test_finish(&c);
+		text = report(&c, &options);
+		assert_non_null(strstr(text, "\nSum "));
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			assert_int_equal(!!strstr(text, words[i]), runs);
+		free(text);
+		test_remove(&c);
+	}
 }
 
 static void csv_fields_are_quoted_and_no_formula_is_left(void **state)
@@ -486,6 +511,7 @@ int main(void)
 		cmocka_unit_test(what_operators_compute_is_shown_where_shapes_tell),
 		cmocka_unit_test(rows_are_sorted_by_any_column_and_limited),
 		cmocka_unit_test(an_empty_capture_says_why_it_may_be),
+		cmocka_unit_test(without_runs_no_line_speaks_of_them),
 		cmocka_unit_test(csv_fields_are_quoted_and_no_formula_is_left),
 		cmocka_unit_test(shapes_have_one_text_in_all_views),
 		cmocka_unit_test(a_place_that_cannot_be_written_is_told),

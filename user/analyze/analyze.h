@@ -130,6 +130,8 @@ struct analysis {
 	/* The top-level runs that ended: count, total, min, max, counters. */
 	struct analyze_row *runs;
 	uint64_t runs_failed;
+	/* Any run was seen, and be it by an operator in it. Not every runtime has runs. */
+	bool has_runs;
 	/* The time of these runs that no operator filled; NULL if not known:
 	 * no run was seen whole, or operators of one ran on several threads. */
 	struct analyze_row *gap;

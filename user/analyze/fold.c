@@ -102,6 +102,7 @@ static int add_to_run(struct fold *f, struct thread_state *thread, const struct 
 		f->outside.ns += nested->ns;
 		return 0;
 	}
+	f->a.has_runs = true;
 	if (!run || run->run != exec->run)
 		run = thread->run = open_runs_get(&f->open_runs, exec->run);
 	if (!run)
@@ -259,6 +260,7 @@ int fold_run(struct fold *f, const struct capture_run *run)
 
 	if (run->run == CAPTURE_UNKNOWN || run->counted >> f->a.info.n_events)
 		return -EINVAL;
+	f->a.has_runs = true;
 	ops = open_runs_take(&f->open_runs, run->run);
 	less = without_probes(f, run, ops);
 	f->last = run->end > f->last ? run->end : f->last;

@@ -135,12 +135,12 @@ static void print_why_empty(const struct analysis *a, FILE *out)
 		fprintf(out, "No operators were recorded: all that ran were lost.\n");
 	else if (a->runs->count || a->runs_failed)
 		fprintf(out,
-			"No operators were recorded, though the model ran: its runs ended before "
+			"No operators were recorded, though there were runs: they ended before "
 			"their first operator, or began before the recording.\n");
 	else
 		fprintf(out,
-			"No operators were recorded: the model did not run in this time. Send it a "
-			"request while recording, or record longer.\n");
+			"No operators were recorded: none ran in this time. Give the process work "
+			"while recording (send the model a request), or record longer.\n");
 }
 
 static void print_losses(const struct analysis *a, FILE *out)
@@ -159,7 +159,7 @@ static void print_partial_runs(const struct analysis *a, FILE *out)
 {
 	char count[32], duration[64];
 
-	if (a->outside_count)
+	if (a->outside_count && a->has_runs)
 		fprintf(out,
 			"%s executions (%s) belong to no run that was seen whole: they are in the "
 			"Sum, not in the Total.\n",

@@ -163,9 +163,9 @@ static int measure(struct table_state *t)
 		error = widen(t, LINE_ROW, t->rows[i]);
 	if (!error)
 		error = widen(t, LINE_SUM, t->a->sum);
-	if (!error)
+	if (!error && t->a->has_runs)
 		error = widen(t, LINE_GAP, t->a->gap);
-	if (!error)
+	if (!error && t->a->has_runs)
 		error = widen(t, LINE_TOTAL, t->a->runs->ended ? t->a->runs : NULL);
 	return error;
 }
@@ -251,9 +251,9 @@ static int print_totals(const struct table_state *t)
 
 	fputs(t->colour ? "\x1b[2m" : "", t->out);
 	error = print_line(t, LINE_SUM, t->a->sum);
-	if (!error)
+	if (!error && t->a->has_runs)
 		error = print_line(t, LINE_GAP, t->a->gap);
-	if (!error)
+	if (!error && t->a->has_runs)
 		error = print_line(t, LINE_TOTAL, t->a->runs->ended ? t->a->runs : NULL);
 	fputs(t->colour ? "\x1b[0m" : "", t->out);
 	return error;

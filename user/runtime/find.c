@@ -71,10 +71,23 @@ static int look_for_companions(struct search *search, const struct mapped_file *
 	return error;
 }
 
+/* "ONNX Runtime or ..." */
+static void list_runtimes(char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; runtimes[i] && used < size; i++)
+		used += snprintf(text + used, size - used, "%s%s",
+				 !i		   ? ""
+				 : runtimes[i + 1] ? ", "
+						   : " or ",
+				 runtimes[i]->title);
+}
+
 static int verdict(struct search *search, const struct process *process,
 		   const struct mapped_file *files, size_t n, struct error *err)
 {
-	char names[512];
+	char names[512], wanted[128];
 
 	if (search->found && search->refused)
 		location_note(&search->found->location, search->refusal.text);
@@ -86,11 +99,12 @@ static int verdict(struct search *search, const struct process *process,
 		return search->refused;
 	}
 	list_names(files, n, names, sizeof(names));
+	list_runtimes(wanted, sizeof(wanted));
 	return error_set(
 		err, -ENOENT,
-		"there is no ONNX Runtime in process %d (looked at %zu files: %s): choose the "
-		"process that runs the model, or use --wait if it will load it later",
-		process->pid, n, names);
+		"there is no %s in process %d (looked at %zu files: %s): choose the process that "
+		"runs the model, or use --wait if it will load it later",
+		wanted, process->pid, n, names);
 }
 
 int runtime_find(const struct process *process, struct located **found, struct error *err)

@@ -6,6 +6,7 @@
 #                   is left out without it, and said to be
 #   make fuzz       each of tests/fuzz/fuzz_*.c for FUZZ_SECONDS
 #   make e2e        opprobe on real processes (root); E2E='TEXT...' chooses tests
+#   make test-runtime  of these, what proves that a runtime is one folder (root)
 #   make vm         opprobe on emulated machines (root), see tests/vm/vm.mk
 #   make mutants    break opprobe in many places, one after another, and see whether a test
 #                   notices each (root); MUTANTS='TEXT...' chooses; mutants-check: is each
@@ -27,7 +28,8 @@ DEBIAN_DEMO = python3 python3-onnx ca-certificates file \
 	$(shell command -v node >/dev/null || echo nodejs) \
 	$(shell command -v npm >/dev/null || echo npm)
 
-.PHONY: test unit fuzz e2e mutants mutants-check format cppcheck tidy check check-programs demo deps-tests deps-demo
+.PHONY: test unit fuzz e2e test-runtime mutants mutants-check format cppcheck tidy check \
+	check-programs demo deps-tests deps-demo
 deps-tests:
 	$(Q)tests/install-packages $(DEBIAN_BUILD) $(DEBIAN_TESTS)
 
@@ -101,7 +103,23 @@ $(ORT_RUN): tests/targets/ort_run.c tests/targets/ort_api.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -O2 -g $(WARNINGS) -o $@ $< -ldl -lpthread
 
-e2e: $(PROGRAM) $(MODELS) $(ORT_RUN) e2e-exact
+# Opprobe once more, with a runtime that no release has, and what that one is for.
+RUNTIME_PROGRAM := $(O)/runtime/opprobe
+SYMBOLS := $(O)/tests/targets/symbols $(O)/tests/targets/symbols_few
+
+$(RUNTIME_PROGRAM): FORCE
+	$(Q)$(MAKE) O=$(O)/runtime RUNTIME=tests/runtime $@
+
+$(SYMBOLS): tests/targets/symbols.cc
+	$(say) CXX $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=gnu++17 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) $(if $(filter %_few,$@),-DFEW) \
+		-static-libstdc++ -Wl,--export-dynamic-symbol=symbols_of_operators -o $@ $< -lpthread
+
+test-runtime: $(RUNTIME_PROGRAM) $(SYMBOLS)
+	$(Q)tests/e2e/run --program $(PROGRAM) --objects $(O) test_runtime
+
+e2e: $(PROGRAM) $(MODELS) $(ORT_RUN) $(RUNTIME_PROGRAM) $(SYMBOLS) e2e-exact
 	$(Q)tests/e2e/run --program $(PROGRAM) --objects $(O) $(E2E)
 
 demo: deps-demo
@@ -140,7 +158,7 @@ tidy: $(O)/tidy/opprobe.skel.h
 		$(LIB_CFLAGS) && echo '1 passed, 0 failed' || \
 		{ echo '0 passed, 1 failed'; exit 1; }
 
-check-programs: $(PROGRAM) $(UNIT_PROGRAMS) $(MODELS) $(ORT_RUN)
+check-programs: $(PROGRAM) $(UNIT_PROGRAMS) $(MODELS) $(ORT_RUN) $(RUNTIME_PROGRAM) $(SYMBOLS)
 	@echo '1 passed, 0 failed'
 
 check: deps-tests

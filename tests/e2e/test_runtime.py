@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A runtime that no release has (tests/runtime): thousands of functions of a program, known by
+their symbols, which nest and throw; no runs, no sessions, no shapes. What opprobe records of it
+is what the program itself counted, and no view speaks of what there is not."""
+
+import collections
+import csv
+import glob
+import io
+import json
+import os
+import re
+import subprocess
+
+from harness import Target, check, check_counts, check_equal, test
+
+OPERATORS = 3014  # functions of tests/targets/symbols.cc
+DEPTH = 16        # operators open at once on a thread, that opprobe follows
+THROWN = 4        # of those that one exception leaves are told, the others counted as lost
+SITES = {"symbols_enter", "symbols_exit", "exception_caught"}
+
+
+class Program(Target):
+    """symbols: answers with its own account of what its operators did."""
+
+    def do(self, request):
+        """{(thread, name, depth, operator around it, threw): how many}"""
+        counts = collections.Counter()
+        for thread, name, depth, around, threw, count, _ in self.ask(request)["executions"]:
+            counts[thread, name, depth, around, threw] += count
+        return counts
+
+
+def program(t, threads=1):
+    t.program = os.path.join(t.objects, "runtime", "opprobe")
+    return t.start(Program, [os.path.join(t.objects, "tests", "targets", "symbols"),
+                             threads]).ready()
+
+
+def record(t, target, *options):
+    return t.opprobe("record", "-p", target.pid, "-o", t.path("capture.opp"), "-e", "none",
+                     *options).attached()
+
+
+def finish(t, probe):
+    """Ctrl-C; the report of what was recorded."""
+    probe.signal(2)
+    check_equal(probe.wait(), 0, "status of record")
+    return report(t)
+
+
+def report(t, *options):
+    return t.opprobe("report", t.path("capture.opp"), "--json", *options).finish()
+
+
+def shown(t, *arguments):
+    made = t.opprobe(*arguments)
+    check_equal(made.wait(), 0, "status of %s" % " ".join(arguments))
+    return made.stdout
+
+
+def executions(t):
+    """Of the capture, as Program.do() counts them."""
+    counts = collections.Counter()
+    for row in csv.DictReader(io.StringIO(
+            shown(t, "export", t.path("capture.opp"), "--format", "csv"))):
+        check_equal((row["run"], row["session"], row["node_index"]), ("", "", ""),
+                    "run, session and index of a node")
+        check_equal(row["op_type"], row["name"].split("_")[1], "type of %s" % row["name"])
+        counts[int(row["tid"]), row["name"], int(row["depth"]), row["parent"] or None,
+               row["threw"] == "1"] += 1
+    return counts
+
+
+def lost(found):
+    return {kind: count for kind, count in found.json["losses"].items() if count}
+
+
+def by(counts, key):
+    found = collections.Counter()
+    for what, count in counts.items():
+        found[key(*what)] += count
+    return found
+
+
+@test("runtime of symbols: what nests on three threads is recorded as the program counted it")
+def _(t):
+    target = program(t, 3)
+    probe = record(t, target)
+    truth = target.do("all 2") + target.do("deep 3 %d" % DEPTH)
+    found = finish(t, probe).nothing_lost()
+    check_counts(executions(t), truth, "executions by thread, name, depth, parent")
+    check_equal(len(by(truth, lambda tid, *_: tid)), 6, "threads")
+    check_counts(found.counts(), by(truth, lambda tid, name, *_: (name, name.split("_")[1])))
+    check(sum(op["op_type"] == "leaf" for op in found.operators) == 2000 and
+          sum(op["op_type"] == "nest" for op in found.operators) == 1000, "not all were seen")
+
+
+@test("runtime of symbols: operators that an exception leaves are told, and nobody is inside them")
+def _(t):
+    target = program(t, 2)
+    probe = record(t, target)
+    truth = collections.Counter()
+    for levels in range(1, THROWN + 1):
+        truth += target.do("throw 5 %d" % levels)
+    truth += target.do("all 1")
+    found = finish(t, probe).nothing_lost()
+    check_counts(executions(t), truth, "executions by thread, name, depth, parent, threw")
+    check_equal(found.json["sum"]["threw"], 2 * 5 * sum(range(1, THROWN + 1)), "left by exceptions")
+    check_equal({op["op_type"] for op in found.operators if op["threw"]}, {"fall"}, "who threw")
+
+
+@test("runtime of symbols: of many that one exception leaves, those not told are counted as lost")
+def _(t):
+    target = program(t)
+    probe = record(t, target)
+    truth = target.do("throw 7 9") + target.do("deep 2 3")
+    found = finish(t, probe)
+    told = executions(t)
+    check_equal(lost(found), {"too_deep": 7 * (9 - THROWN)}, "losses")
+    check_equal(sum(told.values()) + found.json["lost"], sum(truth.values()), "recorded and lost")
+    check_counts(told, collections.Counter({
+        key: count for key, count in truth.items()
+        if not key[4] or key[2] > 9 - THROWN}), "executions that are told")
+
+
+@test("runtime of symbols: recursion deeper than is followed: recorded and lost are all there were")
+def _(t):
+    target = program(t, 2)
+    probe = record(t, target)
+    truth = target.do("deep 11 40") + target.do("all 1")
+    found = finish(t, probe)
+    check_equal(lost(found), {"too_deep": 2 * 11 * (40 - DEPTH)}, "losses")
+    check_counts(executions(t), collections.Counter({
+        key: count for key, count in truth.items() if key[2] < DEPTH}))
+
+
+@test("runtime of symbols: self time is what an operator spent in itself")
+def _(t):
+    target = program(t, 2)
+    probe = record(t, target)
+    spent = collections.Counter()
+    for entry in target.ask("spin 4 3000")["executions"]:
+        spent[entry[1]] += entry[6]
+    finish(t, probe).nothing_lost()
+    found = report(t, "--no-compensate")
+    outer, inner = (found.operator("op_spin_000%d" % n) for n in (0, 1))
+    check(spent["op_spin_0001"] <= inner["total_ns"] == inner["self_ns"], "time of the inner one",
+          spent, inner)
+    check_equal(outer["self_ns"], outer["total_ns"] - inner["total_ns"], "self time")
+    check(spent["op_spin_0000"] <= outer["self_ns"] <= outer["total_ns"] - spent["op_spin_0001"],
+          "time of the outer one", spent, outer)
+
+
+@test("runtime of symbols: table, JSON, CSV, tree and groups agree, and speak of no runs")
+def _(t):
+    target = program(t, 2)
+    probe = record(t, target)
+    truth = target.do("all 1") + target.do("spin 2 100")
+    finish(t, probe).nothing_lost()
+    capture, total = t.path("capture.opp"), sum(truth.values())
+    names = by(truth, lambda tid, name, *_: name)
+
+    def counts(*options):
+        rows = csv.DictReader(io.StringIO(shown(t, "report", capture, "--csv", *options)))
+        return collections.Counter({row["name"]: int(row["count"]) for row in rows})
+
+    check_counts(counts(), names, "rows of CSV")
+    check_counts(counts("--group-by", "op"), by(truth, lambda tid, name, *_: name.split("_")[1]))
+    threads = report(t, "--group-by", "thread")
+    check_counts(collections.Counter({row["tid"]: row["count"] for row in threads.operators}),
+                 by(+collections.Counter({key: count for key, count in truth.items()
+                                          if key[2] == 0}), lambda tid, *_: tid), "threads")
+    paths = report(t, "--tree").operators
+    check_equal(sum(row["count"] for row in paths), total, "executions of the tree")
+    check_counts(collections.Counter({(row["name"], row["depth"]): 0 for row in paths}),
+                 collections.Counter({key: 0 for key in by(truth, lambda _, name, depth, *__:
+                                                           (name, depth))}), "nodes of the tree")
+    for options in ([], ["--tree"], ["--group-by", "op"], ["--group-by", "thread"]):
+        text = shown(t, "report", capture, *options)
+        rows = text.split("\n\n", 1)[1]
+        check(re.search(r"^Sum +{:,} ".format(total if "thread" not in options else
+                                              sum(c for k, c in truth.items() if not k[2])),
+                        rows, re.M), "the sum is another one", rows[-800:])
+        check(not re.search(r"\b(run|runs|session|sessions|model|Total)\b",
+                            rows.replace("Total ", "", 1)),
+              "it speaks of what there is not", options, rows[-800:])
+
+
+@test("runtime of symbols: the trace has every execution, on its thread and inside its parent")
+def _(t):
+    target = program(t, 2)
+    probe = record(t, target)
+    truth = target.do("all 1") + target.do("throw 3 2")
+    finish(t, probe).nothing_lost()
+    trace = json.loads(shown(t, "export", t.path("capture.opp"), "--format", "chrome"))
+    found, opened = collections.Counter(), collections.defaultdict(list)
+    for event in sorted((event for event in trace["traceEvents"] if event["ph"] in "Xi"),
+                        key=lambda event: (event["ts"], -event.get("dur", 0))):
+        name = event["name"][:-len("_kernel_time")]
+        check_equal(event["args"]["op_name"], name.split("_")[1], "type of %s" % name)
+        check("run" not in event["args"] and "session" not in event["args"], "a run", event)
+        around = opened[event["tid"]]
+        while around and around[-1][1] < event["ts"]:
+            around.pop()
+        if event["ph"] == "i":
+            # Of one that an exception left, no end is known: a point in time.
+            check_equal(event["args"]["threw"], True, "what is said of a point in time")
+            found[event["tid"], name, None, True] += 1
+            continue
+        found[event["tid"], name, around[-1][0] if around else None, False] += 1
+        check(not around or event["ts"] + event["dur"] <= around[-1][1] + 0.002,
+              "it lasts longer than what it is inside of", event, around)
+        around.append((name, event["ts"] + event["dur"]))
+    check_counts(found, by(truth, lambda tid, name, depth, around, threw:
+                           (tid, name, None if threw else around, threw)), "slices")
+
+
+@test("runtime of symbols: what needs runs or shapes is refused, or said to be absent")
+def _(t):
+    target = program(t)
+    capture = t.path("capture.opp")
+    for option, value in (("--schedule", "wait=1,active=1"), ("--runs", "0-3"),
+                          ("--min-duration", "1ms")):
+        sentence = t.fails("record", "-p", target.pid, "-o", capture, option, value)
+        check("runs" in sentence and "record all of it" in sentence, "the sentence is another one",
+              sentence)
+        check(not os.path.exists(capture), "a capture of nothing was left")
+    probe = record(t, target, "--shapes")
+    truth = target.do("deep 3 3")
+    found = finish(t, probe).nothing_lost()
+    check_counts(executions(t), truth)
+    check("shapes are not read from" in probe.stderr, "nothing is said of shapes", probe.stderr)
+    check_equal((found.json["runs"], found.json["sessions"]), (0, 0), "runs and sessions")
+
+
+@test("runtime of symbols: a recording of nothing says so, and does not speak of a model's run")
+def _(t):
+    target = program(t)
+    probe = record(t, target, "-d", "100ms")
+    check_equal(probe.wait(), 0, "status of record")
+    check("waiting" not in probe.stderr, "it waits for something", probe.stderr)
+    text = shown(t, "report", t.path("capture.opp"))
+    check("none ran in this time" in text and "runs" not in text, "the sentence is another one",
+          text)
+
+
+# -- links and breakpoints -----------------------------------------------------------
+
+def links(pid):
+    """The links of a process that belong to the runtime of symbols: the names of their programs."""
+    found = []
+    for path in glob.glob("/proc/%d/fdinfo/*" % pid):
+        try:
+            with open(path, encoding="utf-8") as file:
+                fields = dict(line.split(":\t", 1) for line in file if ":\t" in line)
+        except OSError:
+            continue
+        if "link_type" in fields:
+            found.append(fields)
+    made = subprocess.run(["bpftool", "prog", "-j"], stdout=subprocess.PIPE, check=True,
+                          env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin"})
+    programs = {each["id"]: each.get("name", "") for each in json.loads(made.stdout)}
+    names = [programs.get(int(link["prog_id"]), "")[:15] for link in found]
+    return sorted(name for name in names if name in {site[:15] for site in SITES})
+
+
+def code(t, target):
+    """The first byte at each place for a probe, in the process and in its file."""
+    path = target.arguments[0]
+    made = t.opprobe("doctor", "--file", path, "--json")
+    check_equal(made.wait(), 0, "status of doctor")
+    offsets = [site["offset"] for site in json.loads(made.stdout)["sites"]]
+    with open(path, "rb") as file:
+        content = file.read()
+    with open("/proc/%d/maps" % target.pid, encoding="utf-8") as maps:
+        mapped = [line.split() for line in maps if " r-xp " in line and line.rstrip().endswith(path)]
+    start = int(mapped[0][0].split("-")[0], 16) - int(mapped[0][2], 16)
+    with open("/proc/%d/mem" % target.pid, "rb", 0) as memory:
+        inside = []
+        for offset in offsets:
+            memory.seek(start + offset)
+            inside.append(memory.read(1))
+    return inside, [content[offset:offset + 1] for offset in offsets]
+
+
+def fastest(target):
+    return min(target.ask("all 1")["ns"] for _ in range(5))
+
+
+@test("runtime of symbols: thousands of sites are one link per program, and leave nothing behind")
+def _(t):
+    target = program(t)
+    inside, content = code(t, target)
+    check(len(inside) >= 2 * OPERATORS, "so few sites: %d" % len(inside))
+    check_equal(inside, content, "code before")
+    before = fastest(target)
+    probe = record(t, target)
+    check_equal(links(probe.pid), sorted(name[:15] for name in SITES), "links")
+    inside, content = code(t, target)
+    check(all(got != expected for got, expected in zip(inside, content)), "a site has no probe")
+    truth = target.do("all 1")
+    finish(t, probe).nothing_lost()
+    target.do("all 1")
+    check_counts(executions(t), truth)
+    inside, content = code(t, target)
+    check_equal(inside, content, "code after")
+    after = fastest(target)
+    check(after < 4 * before, "it is slower than before: %d and %d ns" % (after, before))

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Operators are functions, and the value of a site says which: there is nothing to look up. */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+
+#include "core.bpf.h"
+
+SEC("uprobe")
+int symbols_enter(struct pt_regs *ctx)
+{
+	struct thread_state *thread = current_thread();
+	struct frame *frame;
+	struct site site;
+
+	if (!thread)
+		return 0;
+	site = current_site(ctx, thread);
+	frame = operator_open(thread, &site);
+	if (frame)
+		operator_begin(thread, frame, &site, site.value, thread->run);
+	return 0;
+}
+
+SEC("uprobe")
+int symbols_exit(struct pt_regs *ctx)
+{
+	__u64 end = bpf_ktime_get_ns();
+	struct thread_state *thread = current_thread();
+	struct outcome outcome;
+	struct frame *frame;
+	struct site site;
+
+	if (!thread)
+		return 0;
+	site = current_site(ctx, thread);
+	frame = operator_close(thread, &site);
+	if (!frame)
+		return 0;
+	finish(thread, frame, end, 0, &outcome);
+	emit(thread, &outcome);
+	return 0;
+}

@@ -377,9 +377,55 @@ static void pairs_of_pointers_are_followed_through_vector_registers(void **state
 	free(flow);
 }
 
+static bool is_bypassed(struct sample *sample)
+{
+	bool bypassed = function_bypassed(&sample->function, &sample->insns[1], &sample->insns[2]);
+
+	free_sample(sample);
+	return bypassed;
+}
+
+static void what_a_branch_goes_around_is_told(void **state)
+{
+	struct sample sample;
+
+	/* je, call *0x10(%rax), nop, ret: where the branch leads decides. */
+	SAMPLE(&sample, 0x74, 0, 0xff, 0x50, 0x10, 0x90, 0xc3);
+	assert_false(is_bypassed(&sample));
+	SAMPLE(&sample, 0x74, 3, 0xff, 0x50, 0x10, 0x90, 0xc3);
+	assert_true(is_bypassed(&sample));
+	SAMPLE(&sample, 0x74, 4, 0xff, 0x50, 0x10, 0x90, 0xc3);
+	assert_false(is_bypassed(&sample));
+}
+
+static void a_way_out_that_a_branch_reaches_is_probed_behind_the_branch(void **state)
+{
+	const struct insn *exits[FUNCTION_EXITS_MAX];
+	struct sample sample;
+
+	SAMPLE(&sample, 0x55, /* push %rbp */
+	       0x74, 0x02,    /* je: to the ret */
+	       0x90,	      /* nop */
+	       0x5d,	      /* pop %rbp */
+	       0xc3);	      /* ret */
+	sample.insns[4].label = true;
+	assert_int_equal(function_exits(&sample.function, exits), 1);
+	assert_int_equal(exits[0]->address, START + 5);
+	free_sample(&sample);
+
+	/* Out of the function, on a condition: no instruction is passed on all ways. */
+	SAMPLE(&sample, 0x74, 0x70, /* je */
+	       0x90,		    /* nop */
+	       0xc3);		    /* ret */
+	assert_int_equal(function_exits(&sample.function, exits), 0);
+	free_sample(&sample);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_branch_goes_around_is_told),
+		cmocka_unit_test(a_way_out_that_a_branch_reaches_is_probed_behind_the_branch),
 		cmocka_unit_test(x86_64_pushes_branches_and_nops_are_emulated),
 		cmocka_unit_test(x86_64_other_instructions_are_stepped),
 		cmocka_unit_test(x86_64_prefixes_that_the_kernel_refuses_are_refused),

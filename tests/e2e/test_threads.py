@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Work of other threads belongs to the operator that launched it."""
 
+import collections
 import csv
 import io
 import json
@@ -105,6 +106,21 @@ def _(t):
     check_equal(len({event["tid"] for event in events if event["ph"] == "X"}), 4, "threads")
 
 
+@test("operators of four parallel runs at once, on the threads of pools, belong each to its own run")
+def _(t):
+    target = t.ort_run("1.30.0", "branches", "-O", "0", "-p", "-i", "3", "-t", "2", "-c", "4")
+    probe = t.attach(target, "-e", "none")
+    target.run(10)
+    report = probe.stop().nothing_lost()
+    check_equal(report.json["runs"], 40, "runs")
+    exported = t.opprobe("export", t.path("capture.opp"), "--format", "csv")
+    check_equal(exported.wait(), 0, "status of export")
+    once = sum(described_counts(t.model("branches"), 1).values())
+    runs = collections.Counter(line["run"] for line in csv.DictReader(io.StringIO(exported.stdout)))
+    check_counts(runs, collections.Counter({str(run): once for run in range(40)}),
+                 "operators of each run")
+
+
 @test("context switches, wanted or not, are those of the kernel's account")
 def _(t):
     target = t.ort_run("1.30.0", "heavy", "-O", "0")
@@ -150,6 +166,7 @@ def _(t):
         target.run(3)
     report = probe.stop().nothing_lost()
     check(report.json["runs"] == 30, "30 runs, recorded: %d" % report.json["runs"])
+    check_equal(report.json["sessions"], 10, "sessions, of one model and often at one address")
     check_equal(report.json["sum"]["other_threads_ns"], report.json["pool"]["work_ns"],
                 "work of other threads")
 

@@ -236,6 +236,8 @@ static int examine(const char *path)
 	assert_true(code <= 0);
 	if (code)
 		assert_true(*err.text);
+	else
+		location_free(&location);
 	return code;
 }
 

@@ -14,6 +14,7 @@
 
 #include "fake_runtime.h"
 #include "needs.h"
+#include "base/array.h"
 #include "runtime/ort/locate.h"
 #include "target/elf_image.h"
 
@@ -53,12 +54,17 @@ static bool make(const struct build *build, char whole[FAKE_PATH], char stripped
 	       fake_shell("objcopy --strip-all %s %s", whole, stripped);
 }
 
+/* Freed at the end: tests look at several at once. */
+static ARRAY_OF(struct location) located;
+
 static void locate(const char *path, struct location *location)
 {
 	struct error err = {.text = ""};
 
 	if (runtime_locate_file(path, NULL, location, &err))
 		fail_msg("%s", err.text);
+	assert_non_null(array_push(&located));
+	located.items[located.n - 1] = *location;
 	assert_string_equal(location->runtime->name, "onnxruntime");
 	assert_string_equal(location->version, "1.99.0");
 	assert_true(*location->build_id);
@@ -317,5 +323,10 @@ int main(void)
 		cmocka_unit_test(a_mapped_file_is_located_through_its_link_in_proc),
 	};
 
-	return cmocka_run_group_tests(tests, fake_setup, fake_teardown);
+	int failed = cmocka_run_group_tests(tests, fake_setup, fake_teardown);
+
+	for (size_t i = 0; i < located.n; i++)
+		location_free(&located.items[i]);
+	array_free(&located);
+	return failed;
 }

@@ -350,7 +350,7 @@ static void runs_are_sorted_by_their_number(void **state)
 {
 	struct test_capture c = lacking_capture();
 	struct report_options options = {.analyze.group = GROUP_RUN};
-	char *lines[ROWS_MAX], number[16];
+	char *lines[ROWS_MAX], number[32];
 	size_t n = lines_of(&c, options, "csv", "run", lines, ROWS_MAX);
 
 	assert_true(n > 10);

@@ -24,6 +24,7 @@
 #define TENSOR_WORDS  24   /* of a tensor's object, for the search of its layout */
 #define INSTANCES_MAX 64   /* locations that are probed at once: runtimes in processes */
 #define NO_ID	      0xffffffffU
+#define STATIC_IDS    0x40000000U /* from here on, ids of operators known before they run */
 #define NO_SLOT	      0xffffffffU
 #define NO_SHAPES     0xffffffffffffffffULL
 

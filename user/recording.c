@@ -328,8 +328,10 @@ static int write_overhead(struct recording *recording, struct error *err)
 static int attach(struct recording *recording, struct error *err)
 {
 	const struct recording_options *options = recording->options;
+	struct collector_target target = {.process = &recording->process};
 	struct collector_options collect = {
-		.process = &recording->process,
+		.targets = &target,
+		.n_targets = 1,
 		.counters = &recording->counters,
 		.sink = capture_writer_sink(recording->writer),
 		.buffer_size = options->buffer_size,
@@ -353,8 +355,7 @@ static int attach(struct recording *recording, struct error *err)
 				 "no place where runs of %s begin and end is known in %s: record "
 				 "all of it, without --schedule, --runs and --min-duration",
 				 location->runtime->title, recording->located->file.path);
-	collect.location = location;
-	collect.file = &recording->located->file;
+	target.located = recording->located;
 	recording->collector = collector_new(&collect, err);
 	if (!recording->collector)
 		return -EINVAL;

@@ -58,18 +58,18 @@ static void a_session_is_known_by_its_address_or_its_owner(void **state)
 	struct record_list list = record_list();
 	struct identity_table *table = identity_new(&list.sink);
 
-	assert_int_equal(identity_session(table, 0, 0), CAPTURE_UNKNOWN);
+	assert_int_equal(identity_session(table, 0, 0, 0), CAPTURE_UNKNOWN);
 	/* A run that ended before any operator: the address is learnt later. */
-	assert_int_equal(identity_session(table, 0, 0x1000), 0);
-	assert_int_equal(identity_session(table, 0xa000, 0x1000), 0);
-	assert_int_equal(identity_session(table, 0xa000, 0), 0);
+	assert_int_equal(identity_session(table, 0, 0, 0x1000), 0);
+	assert_int_equal(identity_session(table, 0, 0xa000, 0x1000), 0);
+	assert_int_equal(identity_session(table, 0, 0xa000, 0), 0);
 	/* An operator came first: the owner is learnt later. */
-	assert_int_equal(identity_session(table, 0xb000, 0), 1);
-	assert_int_equal(identity_session(table, 0xb000, 0x2000), 1);
-	assert_int_equal(identity_session(table, 0, 0x2000), 1);
+	assert_int_equal(identity_session(table, 0, 0xb000, 0), 1);
+	assert_int_equal(identity_session(table, 0, 0xb000, 0x2000), 1);
+	assert_int_equal(identity_session(table, 0, 0, 0x2000), 1);
 	/* Another address of an owner that has one is another session. */
-	assert_int_equal(identity_session(table, 0xc000, 0x1000), 2);
-	assert_int_equal(identity_session(table, 0, 0x1000), 0);
+	assert_int_equal(identity_session(table, 0, 0xc000, 0x1000), 2);
+	assert_int_equal(identity_session(table, 0, 0, 0x1000), 0);
 	assert_int_equal(record_list_count(&list, CAPTURE_SESSION), 3);
 	assert_int_equal(record_list_get(&list, CAPTURE_SESSION, 0)->session.address, 0x1000);
 	assert_int_equal(record_list_get(&list, CAPTURE_SESSION, 1)->session.address, 0xb000);
@@ -87,10 +87,10 @@ static void the_older_session_is_meant_where_two_may_be(void **state)
 	struct record_list list = record_list();
 	struct identity_table *table = identity_new(&list.sink);
 
-	assert_int_equal(identity_session(table, 0, 0x1000), 0);
-	assert_int_equal(identity_session(table, 0xa000, 0), 1);
-	assert_int_equal(identity_session(table, 0xa000, 0x1000), 0);
-	assert_int_equal(identity_session(table, 0xa000, 0), 0);
+	assert_int_equal(identity_session(table, 0, 0, 0x1000), 0);
+	assert_int_equal(identity_session(table, 0, 0xa000, 0), 1);
+	assert_int_equal(identity_session(table, 0, 0xa000, 0x1000), 0);
+	assert_int_equal(identity_session(table, 0, 0xa000, 0), 0);
 	identity_free(table);
 	record_list_free(&list);
 }
@@ -100,18 +100,18 @@ static void what_comes_back_after_an_end_is_another_session(void **state)
 	struct record_list list = record_list();
 	struct identity_table *table = identity_new(&list.sink);
 
-	assert_int_equal(identity_session(table, 0xa000, 0x1000), 0);
-	assert_int_equal(identity_session(table, 0xb000, 0x2000), 1);
-	assert_int_equal(identity_session(table, 0xc000, 0), 2);
+	assert_int_equal(identity_session(table, 0, 0xa000, 0x1000), 0);
+	assert_int_equal(identity_session(table, 0, 0xb000, 0x2000), 1);
+	assert_int_equal(identity_session(table, 0, 0xc000, 0), 2);
 	/* It may be the third one's, too, as its owner is not known. */
-	identity_session_end(table, 0x1000);
-	assert_int_equal(identity_session(table, 0xb000, 0), 1);
-	assert_int_equal(identity_session(table, 0xa000, 0), 3);
-	assert_int_equal(identity_session(table, 0, 0x1000), 4);
-	assert_int_equal(identity_session(table, 0xc000, 0), 5);
-	identity_session_end(table, 0x9000);
-	assert_int_equal(identity_session(table, 0xb000, 0x2000), 1);
-	assert_int_equal(identity_session(table, 0, 0x1000), 4);
+	identity_session_end(table, 0, 0x1000);
+	assert_int_equal(identity_session(table, 0, 0xb000, 0), 1);
+	assert_int_equal(identity_session(table, 0, 0xa000, 0), 3);
+	assert_int_equal(identity_session(table, 0, 0, 0x1000), 4);
+	assert_int_equal(identity_session(table, 0, 0xc000, 0), 5);
+	identity_session_end(table, 0, 0x9000);
+	assert_int_equal(identity_session(table, 0, 0xb000, 0x2000), 1);
+	assert_int_equal(identity_session(table, 0, 0, 0x1000), 4);
 	identity_free(table);
 	record_list_free(&list);
 }
@@ -122,11 +122,11 @@ static void many_sessions_come_and_go(void **state)
 	struct identity_table *table = identity_new(&list.sink);
 
 	for (uint64_t i = 1; i <= 20000; i++) {
-		assert_int_equal(identity_session(table, i << 12, i << 20), i - 1);
-		assert_int_equal(identity_session(table, 0, i << 20), i - 1);
+		assert_int_equal(identity_session(table, 0, i << 12, i << 20), i - 1);
+		assert_int_equal(identity_session(table, 0, 0, i << 20), i - 1);
 		if (i > 10) {
-			identity_session_end(table, (i - 10) << 20);
-			assert_int_equal(identity_session(table, (i - 9) << 12, 0), i - 10);
+			identity_session_end(table, 0, (i - 10) << 20);
+			assert_int_equal(identity_session(table, 0, (i - 9) << 12, 0), i - 10);
 		}
 	}
 	identity_free(table);
@@ -201,7 +201,7 @@ static void another_name_at_a_place_is_another_session(void **state)
 	assert_int_equal(learn(table, operator_at(1, 0xa000, 0xa000, 1, "two")), 1);
 	assert_int_equal(record_list_count(&list, CAPTURE_SESSION), 2);
 	assert_int_equal(record_list_get(&list, CAPTURE_OPERATOR, 1)->op.session, 1);
-	assert_int_equal(identity_session(table, 0xa000, 0), 1);
+	assert_int_equal(identity_session(table, 0, 0xa000, 0), 1);
 	assert_int_equal(learn(table, operator_at(2, 0xa000, 0xa000, 1, "two")), 1);
 	identity_free(table);
 	record_list_free(&list);

@@ -413,11 +413,13 @@ static void a_guess_is_shared_under_a_new_epoch_until_it_is_proven(void **state)
 
 static int answer;   /* of the runtime */
 static bool refused; /* it was told so */
+static uint32_t n_defined;
 
 static struct shapes *fake_new(const struct runtime_target *target, const struct naming *naming,
 			       struct error *err)
 {
 	refused = false;
+	n_defined = 0;
 	return &shapes;
 }
 
@@ -459,7 +461,7 @@ static const struct runtime_target fake_target = {.process = &self, .location = 
 
 static struct shape_table *make_table(int proof)
 {
-	struct shape_table *table = shape_table_new(&fake_target, NULL, NULL);
+	struct shape_table *table = shape_table_new(&fake_target, NULL, &n_defined, NULL);
 	struct shapes_record record = {.epoch = 1};
 
 	assert_non_null(table);
@@ -552,6 +554,7 @@ static void shapes_become_values_once(void **state)
 	/* The next capture knows nothing of them. */
 	c = test_begin(&info);
 	shape_table_restart(table);
+	n_defined = 0;
 	assert_int_equal(shape_table_number(table, 8, capture_writer_sink(c.writer)), 0);
 	assert_int_equal(shape_table_number(table, 7, capture_writer_sink(c.writer)), 1);
 	capture_writer_close(c.writer, NULL);

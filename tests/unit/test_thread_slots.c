@@ -100,10 +100,10 @@ static const struct counter_set set = {
 
 static int set_up(void **state)
 {
-	*state = thread_slots_new(&process, &set, -1, -1, NULL);
+	*state = thread_slots_new(&set, -1, -1, NULL);
 	refused = 0;
 	stores = 0;
-	return !*state;
+	return !*state || thread_slots_add(*state, &process);
 }
 
 static int tear_down(void **state)

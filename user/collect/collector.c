@@ -22,32 +22,15 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* Names, and shapes or the reason why there are none. */
-static int begin_names(struct collector *collector, struct error *err)
+static int watch_news(struct collector *collector, struct error *err)
 {
-	const struct collector_options *options = &collector->options;
-	const struct runtime_target target = {
-		.process = options->process,
-		.location = options->location,
-		.file = options->file,
-		.bpf = collector->bpf,
-	};
-	const struct runtime *runtime = options->location->runtime;
-	struct error why = {};
+	struct opprobe_bpf *bpf = collector->bpf;
 
-	if (runtime->naming_new) {
-		collector->naming = runtime->naming_new(&target, err);
-		if (!collector->naming)
-			return -ENOMEM;
-	}
-	if (!options->shapes)
-		return 0;
-	if (runtime->shapes)
-		collector->shapes = shape_table_new(&target, collector->naming, &why);
-	else
-		error_set(&why, -ENOTSUP, "shapes are not read from %s", runtime->title);
-	if (!collector->shapes)
-		snprintf(collector->note, sizeof(collector->note), "%.255s", why.text);
+	/* Births are watched before the threads are listed: none is missed. */
+	bpf->links.task_born = bpf_program__attach(bpf->progs.task_born);
+	bpf->links.task_executes = bpf_program__attach(bpf->progs.task_executes);
+	if (!bpf->links.task_born || !bpf->links.task_executes)
+		return error_set(err, -errno, "cannot watch for new threads: %s", strerror(errno));
 	return 0;
 }
 
@@ -64,73 +47,30 @@ struct collector *collector_new(const struct collector_options *options, struct 
 	if (collector_load(collector, err))
 		goto fail;
 	bpf = collector->bpf;
-	if (begin_names(collector, err))
-		goto fail;
 	collector->identities = identity_new(options->sink);
 	collector->ring =
 		ring_buffer__new(bpf_map__fd(bpf->maps.ring), collector_take, collector, NULL);
 	collector->held = held_new();
-	collector->pool = pool_new(options->process);
-	if (!collector->identities || !collector->ring || !collector->held || !collector->pool) {
+	if (!collector->identities || !collector->ring || !collector->held) {
 		error_set(err, -ENOMEM, "cannot map the ring buffer: %s", strerror(errno));
 		goto fail;
 	}
+	if (watch_news(collector, err))
+		goto fail;
 	if (counters_need_events(options->counters)) {
-		/* Births are watched before the threads are listed: none is missed. */
-		bpf->links.task_born = bpf_program__attach(bpf->progs.task_born);
-		if (!bpf->links.task_born) {
-			error_set(err, -errno, "cannot watch for new threads: %s", strerror(errno));
-			goto fail;
-		}
-		collector->threads = thread_slots_new(options->process, options->counters,
-						      bpf_map__fd(bpf->maps.counter_events),
-						      bpf_map__fd(bpf->maps.slots), err);
-		if (!collector->threads || thread_slots_update(collector->threads, err) < 0)
+		collector->threads =
+			thread_slots_new(options->counters, bpf_map__fd(bpf->maps.counter_events),
+					 bpf_map__fd(bpf->maps.slots), err);
+		if (!collector->threads)
 			goto fail;
 	}
+	for (size_t i = 0; i < options->n_targets; i++)
+		if (collector_add_target(collector, &options->targets[i], err) < 0)
+			goto fail;
 	return collector;
 fail:
 	collector_free(collector);
 	return NULL;
-}
-
-static struct probes *attach_part(struct collector *collector, enum probes_part part,
-				  struct error *err)
-{
-	const struct probes_target target = {
-		.location = collector->options.location,
-		.file = collector->options.file,
-		.pid = collector->options.process->pid,
-		.multi = collector->features.multi,
-		.cookies = collector->features.cookies,
-	};
-
-	return probes_attach(collector->bpf, &target, part, err);
-}
-
-int collector_attach_runs(struct collector *collector, struct error *err)
-{
-	collector->run_probes = attach_part(collector, PROBES_OF_RUNS, err);
-	if (!collector->run_probes)
-		return -EINVAL;
-	/* Entries count from now on: an entry without its exit cannot be. */
-	__atomic_store_n(&collector->bpf->bss->counting_runs, 1, __ATOMIC_RELEASE);
-	return 0;
-}
-
-int collector_attach_operators(struct collector *collector, struct error *err)
-{
-	collector->operator_probes = attach_part(collector, PROBES_OF_OPERATORS, err);
-	if (!collector->operator_probes)
-		return -EINVAL;
-	__atomic_store_n(&collector->bpf->bss->recording, 1, __ATOMIC_RELEASE);
-	return 0;
-}
-
-void collector_detach_operators(struct collector *collector)
-{
-	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
-	probes_detach(&collector->operator_probes, 1);
 }
 
 int collector_attach(struct collector *collector, struct error *err)
@@ -211,18 +151,33 @@ static void forget_old(struct collector *collector)
 	}
 }
 
+/* Is there an instance whose names are known? */
+static bool is_named(const struct collector *collector)
+{
+	for (size_t i = 0; i < collector->instances.n; i++)
+		if (instance_named(collector->instances.items[i]))
+			return true;
+	return false;
+}
+
 static void report(struct collector *collector)
 {
 	const struct collector_options *options = &collector->options;
 	const struct capture_loss loss = losses_so_far(collector);
-	const struct collector_progress progress = {
-		.waiting = !collector_calibrated(collector),
+	struct news_list news = collector->news;
+	struct collector_progress progress = {
+		.waiting = !is_named(collector),
 		.operators = collector->operators,
 		.runs = collector->runs,
 		.lost = loss_total(&loss),
+		.news = news.items,
+		.n_news = news.n,
 	};
 
+	/* What is done about the news may make others. */
+	collector->news = (struct news_list){};
 	collector_keep_failure(collector, options->progress(options->context, &progress));
+	array_free(&news);
 }
 
 static void look_after(struct collector *collector, uint64_t now)
@@ -239,7 +194,8 @@ static void look_after(struct collector *collector, uint64_t now)
 		collector->overfull = collector->bpf->bss->losses.operators_full;
 		forget_old(collector);
 	}
-	if (options->progress && now - collector->reported > PROGRESS_INTERVAL) {
+	if (options->progress &&
+	    (collector->news.n || now - collector->reported > PROGRESS_INTERVAL)) {
 		collector->reported = now;
 		report(collector);
 	}
@@ -260,11 +216,13 @@ int collector_run(struct collector *collector, const struct collector_limits *li
 	int end;
 
 	for (;;) {
-		bool alive = process_alive(options->process);
+		bool alive = collector_look_for_living(collector);
 
 		ring_buffer__poll(collector->ring, POLL_MS);
 		ring_buffer__consume(collector->ring);
 		now = now_ns();
+		if (alive)
+			collector_drop_dead(collector);
 		look_after(collector, now);
 		if (collector->failed)
 			end = collector->failed;
@@ -285,16 +243,19 @@ int collector_run(struct collector *collector, const struct collector_limits *li
 	return end;
 }
 
-/* Why there are no shapes, if they were wanted and there was something to record. */
-static void send_note(struct collector *collector)
+/* What turned out to be missing of each instance, if there was something to record. */
+static void send_notes(struct collector *collector)
 {
-	struct capture_record record = {.type = CAPTURE_NOTE};
+	for (size_t i = 0; i < collector->instances.n && collector->operators; i++) {
+		const struct instance_state *instance = collector->instances.items[i];
+		struct capture_record record = {.type = CAPTURE_NOTE};
 
-	if (!collector->shapes || !collector->operators || !*shape_table_note(collector->shapes))
-		return;
-	snprintf(record.note.text, sizeof(record.note.text), "%s",
-		 shape_table_note(collector->shapes));
-	collector_send(collector, &record);
+		/* What was known before the first probe stands in the info. */
+		if ((!instance->shapes && !instance->refused) || !*instance_note(instance))
+			continue;
+		snprintf(record.note.text, sizeof(record.note.text), "%s", instance_note(instance));
+		collector_send(collector, &record);
+	}
 }
 
 /* The pool's threads, and their CPU time as far as they are still there to tell. */
@@ -306,13 +267,47 @@ static void send_pool(struct collector *collector)
 	uint32_t tid, *previous = NULL;
 
 	while (!bpf_map_get_next_key(map, previous, &tid)) {
+		const struct member *member;
+
 		previous = &tid;
 		if (bpf_map_lookup_elem(map, &tid, &pool->work_ns))
 			continue;
-		pool->thread = collector_thread(collector, tid);
-		pool->cpu_ns = pool_cpu(collector->pool, tid);
+		member = collector_member_of(collector, tid);
+		pool->cpu_ns = member ? pool_cpu(member->pool, tid) : 0;
+		pool->thread = collector_thread(collector, tid,
+						member ? member : collector->members.items[0]);
 		collector_send(collector, &record);
 	}
+}
+
+/* All that is known by number is defined anew in @next, which has its info. */
+static int go_on(struct collector *collector, struct record_sink *next, struct error *err)
+{
+	struct identity_table *identities = identity_new(next);
+	int error = identities ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < collector->instances.n && !error; i++)
+		error = identity_locate(identities, i,
+					collector->instances.items[i]->member->number);
+	if (error) {
+		identity_free(identities);
+		return collector_keep_failure(collector, error_set(err, error, "out of memory"));
+	}
+	identity_free(collector->identities);
+	collector->identities = identities;
+	collector->options.sink = next;
+	thread_numbers_clear(&collector->numbers);
+	collector->n_shapes = 0;
+	for (size_t i = 0; i < collector->members.n; i++)
+		collector->members.items[i]->told = !i;
+	collector_tell_members(collector);
+	for (size_t i = 0; i < collector->instances.n; i++) {
+		if (collector->instances.items[i]->shapes)
+			shape_table_restart(collector->instances.items[i]->shapes);
+		__atomic_add_fetch(&collector->bpf->bss->instances[i].generation, 1,
+				   __ATOMIC_ACQ_REL);
+	}
+	return 0;
 }
 
 int collector_finish(struct collector *collector, enum collector_end end, struct record_sink *next,
@@ -331,46 +326,30 @@ int collector_finish(struct collector *collector, enum collector_end end, struct
 	loss.loss = losses_so_far(collector);
 	snprintf(last.end.reason, sizeof(last.end.reason), "%s", reasons[end]);
 	send_pool(collector);
-	send_note(collector);
+	send_notes(collector);
 	collector_send(collector, &loss);
 	collector_send(collector, &last);
 	if (collector->failed && err && !collector->failure.text[0])
 		error_set(err, collector->failed, "cannot write the capture: %s",
 			  strerror(-collector->failed));
-	if (next) {
-		/* All that is known by number is defined anew in the next sink. */
-		identity_free(collector->identities);
-		collector->identities = identity_new(next);
-		thread_numbers_clear(&collector->numbers);
-		if (collector->shapes)
-			shape_table_restart(collector->shapes);
-		collector->options.sink = next;
-		__atomic_add_fetch(&collector->bpf->bss->instances[0].generation, 1,
-				   __ATOMIC_ACQ_REL);
-		if (!collector->identities)
-			return collector_keep_failure(collector,
-						      error_set(err, -ENOMEM, "out of memory"));
-	}
+	if (next)
+		go_on(collector, next, err);
 	return collector->failed;
-}
-
-static void detach_all(struct collector *collector)
-{
-	struct probes *all[] = {collector->operator_probes, collector->run_probes};
-
-	probes_detach(all, 2);
-	collector->operator_probes = collector->run_probes = NULL;
 }
 
 int collector_stop(struct collector *collector, enum collector_end end, struct error *err)
 {
 	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
-	detach_all(collector);
+	collector_detach(collector, NULL, false);
 	ring_buffer__consume(collector->ring);
-	if (collector->shapes && !shape_table_settled(collector->shapes)) {
-		shape_table_refuse(collector->shapes);
-		if (collector_calibrated(collector))
-			collector_take_pending(collector);
+	for (size_t i = 0; i < collector->instances.n; i++) {
+		struct instance_state *instance = collector->instances.items[i];
+
+		if (!instance->shapes || shape_table_settled(instance->shapes))
+			continue;
+		shape_table_refuse(instance->shapes);
+		if (instance_named(instance))
+			collector_take_pending(collector, instance);
 	}
 	return collector_finish(collector, end, NULL, err);
 }
@@ -390,7 +369,10 @@ const char *collector_manner(const struct collector *collector)
 
 const char *collector_note(const struct collector *collector)
 {
-	return collector->shapes ? shape_table_note(collector->shapes) : collector->note;
+	for (size_t i = 0; i < collector->instances.n; i++)
+		if (*instance_note(collector->instances.items[i]))
+			return instance_note(collector->instances.items[i]);
+	return "";
 }
 
 uint64_t collector_operators(const struct collector *collector)
@@ -402,17 +384,14 @@ void collector_free(struct collector *collector)
 {
 	if (!collector)
 		return;
-	detach_all(collector);
+	collector_detach(collector, NULL, false);
 	thread_slots_free(collector->threads);
 	ring_buffer__free(collector->ring);
 	identity_free(collector->identities);
 	held_free(collector->held);
-	pool_free(collector->pool);
-	shape_table_free(collector->shapes);
-	if (collector->naming)
-		collector->naming->ops->free(collector->naming);
+	collector_free_members(collector);
+	array_free(&collector->news);
 	opprobe_bpf__destroy(collector->bpf);
-	array_free(&collector->pending);
 	thread_numbers_clear(&collector->numbers);
 	free(collector);
 }

@@ -21,15 +21,38 @@
 #include "../runtime/runtime.h"
 #include "../target/process.h"
 
+struct collector_news;
+
 struct collector_progress {
 	bool waiting; /* for the first operator's names */
 	uint64_t operators, runs, lost;
+	const struct collector_news *news; /* since the last call, which they bring forward */
+	size_t n_news;
+};
+
+/* What has happened to a process of the recording. */
+enum collector_news_kind {
+	COLLECTOR_FORKED,   /* it has a child, which has inherited its breakpoints */
+	COLLECTOR_EXECUTED, /* it is another program now: its probes are gone */
+	COLLECTOR_GONE,	    /* it has exited */
+};
+
+struct collector_news {
+	enum collector_news_kind kind;
+	pid_t pid, tid; /* tid: of the thread that did it */
+};
+
+/* A process that is to be recorded, and its runtimes; both outlive the collector. */
+struct collector_target {
+	const struct process *process;
+	const struct located *located;
+	pid_t parent; /* the process of the recording that forked it, or 0 */
 };
 
 struct collector_options {
-	const struct process *process;
-	const struct location *location;
-	const struct mapped_file *file; /* that the location is in */
+	const struct collector_target *targets; /* at least one; others may be added */
+	size_t n_targets;
+	bool any_runtime; /* what is added may be of other builds than the targets' */
 	const struct counter_set *counters;
 	struct record_sink *sink; /* has its info by the time that probes are attached */
 	uint64_t buffer_size;	  /* of the ring, bytes; 0 for the default */
@@ -58,17 +81,34 @@ struct collector_limits {
 enum collector_end {
 	COLLECTOR_STOPPED,  /* *stop was set */
 	COLLECTOR_DURATION, /* the time was over */
-	COLLECTOR_EXITED,   /* the target exited */
+	COLLECTOR_EXITED,   /* all targets have exited */
 	COLLECTOR_RUNS,	    /* the runs started or recorded are as many as wanted */
 };
 
 struct collector;
 
 /*
- * Load the BPF programs and open the counters on all threads of the target,
- * which does not notice. NULL with @err set on failure.
+ * Load the BPF programs and open the counters on all threads of the targets,
+ * which do not notice. NULL with @err set on failure.
  */
 struct collector *collector_new(const struct collector_options *options, struct error *err);
+/*
+ * Record another process, or further runtimes of one that is a member, from
+ * now on; if probes are in place, so are its own then. 0, or a negative errno
+ * with @err set: the others go on.
+ */
+int collector_add(struct collector *collector, const struct collector_target *target,
+		  struct error *err);
+/* Tell news of process @pid, which is not recorded (yet). 0 or a negative errno. */
+int collector_watch(struct collector *collector, pid_t pid);
+/* Process @pid is no target any more: its probes go, what was recorded stays. */
+void collector_drop(struct collector *collector, pid_t pid);
+/*
+ * Take the breakpoints out of processes that inherited them from @pid and are
+ * no targets. The kernel does it for perf events by itself, at each one's
+ * first hit.
+ */
+void collector_shed(struct collector *collector, pid_t pid);
 /* Put all probes in place; from here on operators are counted. */
 int collector_attach(struct collector *collector, struct error *err);
 /* Put the probes of runs in place: they are counted, operators are not. */
@@ -82,7 +122,7 @@ uint32_t collector_runs_started(const struct collector *collector);
 void collector_select(struct collector *collector, unsigned int window, uint32_t first,
 		      uint32_t count);
 /*
- * Record until *stop, until one of @limits, or until the target exits.
+ * Record until *stop, until one of @limits, or until all targets have exited.
  * Returns enum collector_end, or a negative errno with @err set: names
  * that cannot be proven (-ENOTRECOVERABLE), a sink that failed. What was
  * recorded before stays in the sink.

@@ -17,13 +17,14 @@ struct session {
 	struct hash_node by_address, by_owner;
 	uint64_t address; /* SessionState*, or 0 where it is never seen */
 	uint64_t owner;	  /* InferenceSession*, or 0 while not known */
+	uint32_t instance;
 	uint32_t number, steps;
 };
 
 /* An operator of the capture, found by where it lies. */
 struct place {
 	struct hash_node node;
-	uint32_t session;
+	uint32_t session, instance;
 	uint64_t address; /* of its own SessionState, a subgraph's is another */
 	uint64_t index;
 	uint64_t strings; /* hash of them */
@@ -32,10 +33,13 @@ struct place {
 
 struct identity_table {
 	struct record_sink *sink;
+	ARRAY_OF(uint32_t) processes; /* by instance */
 	ARRAY_OF(struct session *) sessions;
-	struct hash by_address;	      /* those that live and whose address is known */
-	struct hash by_owner;	      /* all that live, of an unknown owner under 0 */
-	ARRAY_OF(uint32_t) operators; /* by the kernel's id: number + 1, or 0 */
+	struct hash by_address; /* those that live and whose address is known */
+	struct hash by_owner;	/* all that live, of an unknown owner under 0 */
+	/* By the kernel's id: number + 1, or 0. Those known before they run have ids of their own.
+	 */
+	ARRAY_OF(uint32_t) operators, statics;
 	uint32_t n_operators;
 	struct hash places;
 };
@@ -47,6 +51,14 @@ struct identity_table *identity_new(struct record_sink *sink)
 	if (table)
 		table->sink = sink;
 	return table;
+}
+
+int identity_locate(struct identity_table *table, uint32_t instance, uint32_t process)
+{
+	if (array_extend(&table->processes, (size_t)instance + 1))
+		return -ENOMEM;
+	table->processes.items[instance] = process;
+	return 0;
 }
 
 void identity_free(struct identity_table *table)
@@ -63,7 +75,9 @@ void identity_free(struct identity_table *table)
 	for (size_t i = 0; i < table->sessions.n; i++)
 		free(table->sessions.items[i]);
 	array_free(&table->sessions);
+	array_free(&table->processes);
 	array_free(&table->operators);
+	array_free(&table->statics);
 	free(table);
 }
 
@@ -75,22 +89,25 @@ static struct session *older(struct session *a, struct session *b)
 }
 
 /* The oldest living session that may be the one at @address of @owner; 0: not known. */
-static struct session *find_session(struct identity_table *table, uint64_t address, uint64_t owner)
+static struct session *find_session(struct identity_table *table, uint32_t instance,
+				    uint64_t address, uint64_t owner)
 {
 	struct session *session, *found = NULL;
 
 	if (address)
 		hash_for_each_possible(session, &table->by_address, address, by_address)
-			found = older(found, session);
+			if (session->instance == instance)
+				found = older(found, session);
 	/* Known by its owner so far: a run that ended before any operator. */
 	if (owner)
 		hash_for_each_possible(session, &table->by_owner, owner, by_owner)
-			if (!address || !session->address)
+			if (session->instance == instance && (!address || !session->address))
 				found = older(found, session);
 	return found;
 }
 
-/* Addresses are hashes of their own. What cannot be learnt for want of memory stays unknown. */
+/* Addresses are hashes of their own, shared between instances. What cannot be learnt for want of
+ * memory stays unknown. */
 static void learn_address(struct identity_table *table, struct session *session, uint64_t address)
 {
 	if (!session->address && !hash_add(&table->by_address, &session->by_address, address))
@@ -113,7 +130,8 @@ static void end_session(struct identity_table *table, struct session *session)
 }
 
 /* A new one; NULL if out of memory. */
-static struct session *add_session(struct identity_table *table, uint64_t address, uint64_t owner)
+static struct session *add_session(struct identity_table *table, uint32_t instance,
+				   uint64_t address, uint64_t owner)
 {
 	struct session *session = calloc(1, sizeof(*session));
 
@@ -123,6 +141,7 @@ static struct session *add_session(struct identity_table *table, uint64_t addres
 		return NULL;
 	}
 	session->owner = owner;
+	session->instance = instance;
 	session->number = table->sessions.n;
 	table->sessions.items[table->sessions.n++] = session;
 	if (address)
@@ -130,14 +149,15 @@ static struct session *add_session(struct identity_table *table, uint64_t addres
 	return session;
 }
 
-uint32_t identity_session(struct identity_table *table, uint64_t address, uint64_t owner)
+uint32_t identity_session(struct identity_table *table, uint32_t instance, uint64_t address,
+			  uint64_t owner)
 {
 	struct capture_record record = {.type = CAPTURE_SESSION};
 	struct session *session;
 
 	if (!address && !owner)
 		return CAPTURE_UNKNOWN;
-	session = find_session(table, address, owner);
+	session = find_session(table, instance, address, owner);
 	if (session) {
 		if (address)
 			learn_address(table, session, address);
@@ -145,11 +165,13 @@ uint32_t identity_session(struct identity_table *table, uint64_t address, uint64
 			learn_owner(table, session, owner);
 		return session->number;
 	}
-	session = add_session(table, address, owner);
+	session = add_session(table, instance, address, owner);
 	if (!session)
 		return CAPTURE_UNKNOWN;
 	record.session.session = session->number;
 	record.session.address = owner ? owner : address;
+	if (instance < table->processes.n)
+		record.session.process = table->processes.items[instance];
 	sink_take(table->sink, &record);
 	return session->number;
 }
@@ -160,19 +182,25 @@ uint32_t identity_step(struct identity_table *table, uint32_t session)
 					   : CAPTURE_UNKNOWN;
 }
 
-static struct session *first_of_owner(const struct identity_table *table, uint64_t owner)
-{
-	return hash_item_or_null(hash_find(&table->by_owner, owner), struct session, by_owner);
-}
-
-void identity_session_end(struct identity_table *table, uint64_t owner)
+static struct session *first_of_owner(const struct identity_table *table, uint32_t instance,
+				      uint64_t owner)
 {
 	struct session *session;
 
-	while ((session = first_of_owner(table, owner)))
+	hash_for_each_possible(session, &table->by_owner, owner, by_owner)
+		if (session->instance == instance)
+			return session;
+	return NULL;
+}
+
+void identity_session_end(struct identity_table *table, uint32_t instance, uint64_t owner)
+{
+	struct session *session;
+
+	while ((session = first_of_owner(table, instance, owner)))
 		end_session(table, session);
 	/* Those whose owner is not known may be the one that ends. */
-	while ((session = first_of_owner(table, 0)))
+	while ((session = first_of_owner(table, instance, 0)))
 		end_session(table, session);
 }
 
@@ -241,16 +269,18 @@ static uint64_t hash_strings(const struct strings_record *strings)
 static struct place *find_place(struct identity_table *table, const struct strings_record *strings)
 {
 	const struct identity *identity = &strings->identity;
-	uint32_t session = identity_session(table, identity->root, identity->owner);
+	uint32_t instance = identity->key.instance;
+	uint32_t session = identity_session(table, instance, identity->root, identity->owner);
 	/* Of an unknown session, an address says nothing beyond its generation. */
 	uint64_t address =
 		session == CAPTURE_UNKNOWN ? identity->generation : identity->key.session;
-	uint64_t hash = hash_word(hash_word(hash_word(0, session), address), identity->key.index);
+	uint64_t hash =
+		hash_word(hash_word(hash_word(instance, session), address), identity->key.index);
 	struct place *place;
 
 	hash_for_each_possible(place, &table->places, hash, node)
-		if (place->session == session && place->address == address &&
-		    place->index == identity->key.index)
+		if (place->session == session && place->instance == instance &&
+		    place->address == address && place->index == identity->key.index)
 			return place;
 	place = calloc(1, sizeof(*place));
 	if (!place || hash_add(&table->places, &place->node, hash)) {
@@ -258,6 +288,7 @@ static struct place *find_place(struct identity_table *table, const struct strin
 		return NULL;
 	}
 	place->session = session;
+	place->instance = instance;
 	place->address = address;
 	place->index = identity->key.index;
 	place->strings = hash_strings(strings);
@@ -265,16 +296,33 @@ static struct place *find_place(struct identity_table *table, const struct strin
 	return place;
 }
 
+/* Where the number of @id is kept, made room for if wanted; NULL if there is none. */
+static uint32_t *number_of(struct identity_table *table, uint32_t id, bool make)
+{
+	uint32_t index = id & ~STATIC_IDS;
+
+	if (id & STATIC_IDS) {
+		if (make && array_extend(&table->statics, (size_t)index + 1))
+			return NULL;
+		return index < table->statics.n ? &table->statics.items[index] : NULL;
+	}
+	if (make && array_extend(&table->operators, (size_t)index + 1))
+		return NULL;
+	return index < table->operators.n ? &table->operators.items[index] : NULL;
+}
+
 int identity_add(struct identity_table *table, const struct strings_record *strings)
 {
 	const struct identity *identity = &strings->identity;
 	struct place *place;
+	uint32_t *number;
 	int error;
 
 	if (!strings->verified || strings->op_type_length == NO_ID || !strings->op_type_length ||
 	    strings->name_length == NO_ID)
 		return -EINVAL;
-	if (array_extend(&table->operators, (size_t)identity->id + 1))
+	number = number_of(table, identity->id, true);
+	if (!number)
 		return -ENOMEM;
 
 	place = find_place(table, strings);
@@ -291,12 +339,14 @@ int identity_add(struct identity_table *table, const struct strings_record *stri
 			return error;
 		place->op = table->n_operators++;
 	}
-	table->operators.items[identity->id] = place->op + 1;
+	*number = place->op + 1;
 	return 0;
 }
 
-uint32_t identity_operator(const struct identity_table *table, uint32_t id)
+uint32_t identity_operator(struct identity_table *table, uint32_t id)
 {
+	const uint32_t *number = number_of(table, id, false);
+
 	/* One less than 0 is CAPTURE_UNKNOWN. */
-	return id < table->operators.n ? table->operators.items[id] - 1 : CAPTURE_UNKNOWN;
+	return number ? *number - 1 : CAPTURE_UNKNOWN;
 }

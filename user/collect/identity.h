@@ -19,18 +19,22 @@ struct identity_table;
 struct identity_table *identity_new(struct record_sink *sink);
 void identity_free(struct identity_table *table);
 
+/* Sessions of @instance are of @process; 0, or -ENOMEM. */
+int identity_locate(struct identity_table *table, uint32_t instance, uint32_t process);
 /* Learn an operator from its strings; 0, or a negative errno. */
 int identity_add(struct identity_table *table, const struct strings_record *strings);
 /* The capture's number of the kernel's operator @id, or CAPTURE_UNKNOWN. */
-uint32_t identity_operator(const struct identity_table *table, uint32_t id);
+uint32_t identity_operator(struct identity_table *table, uint32_t id);
 /*
- * The session of a run: known by @session (SessionState*) or, where that is
- * 0, by @owner (InferenceSession*). Learns that they belong together.
+ * The session of a run in @instance: known by @session (SessionState*) or,
+ * where that is 0, by @owner (InferenceSession*). Learns that they belong
+ * together.
  */
-uint32_t identity_session(struct identity_table *table, uint64_t session, uint64_t owner);
+uint32_t identity_session(struct identity_table *table, uint32_t instance, uint64_t session,
+			  uint64_t owner);
 /* The next step number of @session. */
 uint32_t identity_step(struct identity_table *table, uint32_t session);
 /* @owner is about to be destroyed: its addresses may come back as others. */
-void identity_session_end(struct identity_table *table, uint64_t owner);
+void identity_session_end(struct identity_table *table, uint32_t instance, uint64_t owner);
 
 #endif

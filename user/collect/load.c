@@ -21,31 +21,44 @@ bool counters_need_events(const struct counter_set *counters)
 	return false;
 }
 
-static void set_up(struct collector *collector)
+/* Is there a site of @role in any of the targets? */
+static bool any_has(const struct collector_options *options, enum site_role role)
+{
+	for (size_t i = 0; i < options->n_targets; i++)
+		for (const struct located *it = options->targets[i].located; it; it = it->next)
+			if (location_has(&it->location, role))
+				return true;
+	return false;
+}
+
+static bool any_has_shapes(const struct collector_options *options)
+{
+	for (size_t i = 0; i < options->n_targets; i++)
+		for (const struct located *it = options->targets[i].located; it; it = it->next)
+			if (it->location.runtime->shapes)
+				return true;
+	return false;
+}
+
+static void choose_programs(struct collector *collector)
+{
+	const struct collector_options *options = &collector->options;
+	struct opprobe_bpf *bpf = collector->bpf;
+
+	probes_prepare_none(bpf);
+	if (options->any_runtime)
+		probes_prepare_all(bpf, collector->features.multi);
+	for (size_t i = 0; i < options->n_targets; i++)
+		for (const struct located *it = options->targets[i].located; it; it = it->next)
+			probes_prepare(bpf, &it->location, collector->features.multi);
+}
+
+static void choose_maps(struct collector *collector, bool shapes)
 {
 	const struct collector_options *options = &collector->options;
 	const struct kernel_features *features = &collector->features;
 	struct opprobe_bpf *bpf = collector->bpf;
 	bool events = counters_need_events(options->counters);
-	bool shapes = options->shapes && options->location->runtime->shapes;
-	struct stat ns;
-
-	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != PID_NAMESPACE_INITIAL) {
-		bpf->rodata->pidns_dev = ns.st_dev;
-		bpf->rodata->pidns_ino = ns.st_ino;
-	}
-	bpf->rodata->use_task_storage = features->task_storage;
-	bpf->rodata->use_cookies = features->cookies;
-	bpf->bss->instances[0].forget_each_run = !location_has(options->location, SITE_SESSION_END);
-	bpf->rodata->selective = options->selective;
-	bpf->rodata->with_runs = location_has(options->location, SITE_RUN_ENTER);
-	bpf->rodata->with_work = location_has(options->location, SITE_TASK_ENTER);
-	bpf->rodata->with_shapes = shapes;
-	/* The first numbers are those of operators that are known before they run. */
-	bpf->bss->next_number[NUMBER_OPERATOR] = options->location->names.n;
-	bpf->rodata->n_counters = options->counters->n;
-	for (size_t i = 0; i < options->counters->n; i++)
-		bpf->rodata->counter_source[i] = options->counters->counters[i].source;
 
 	bpf_map__set_autocreate(bpf->maps.thread_storage, features->task_storage);
 	bpf_map__set_autocreate(bpf->maps.thread_table, !features->task_storage);
@@ -63,18 +76,31 @@ static void set_up(struct collector *collector)
 	}
 	bpf_map__set_max_entries(bpf->maps.counter_events,
 				 events ? THREAD_SLOTS * options->counters->n : 1);
-	bpf_program__set_autoload(bpf->progs.task_born, events || !features->task_storage);
-	probes_prepare(bpf, options->location, features->multi);
 }
 
-static int set_targets(struct collector *collector)
+static void set_up(struct collector *collector)
 {
-	uint32_t pid = collector->options.process->pid;
-	uint8_t on = 1;
+	const struct collector_options *options = &collector->options;
+	bool any = options->any_runtime;
+	bool shapes = options->shapes && (any || any_has_shapes(options));
+	struct opprobe_bpf *bpf = collector->bpf;
+	struct stat ns;
 
-	return bpf_map_update_elem(bpf_map__fd(collector->bpf->maps.targets), &pid, &on, BPF_ANY)
-		       ? -errno
-		       : 0;
+	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != PID_NAMESPACE_INITIAL) {
+		bpf->rodata->pidns_dev = ns.st_dev;
+		bpf->rodata->pidns_ino = ns.st_ino;
+	}
+	bpf->rodata->use_task_storage = collector->features.task_storage;
+	bpf->rodata->use_cookies = collector->features.cookies;
+	bpf->rodata->selective = options->selective;
+	bpf->rodata->with_runs = any || any_has(options, SITE_RUN_ENTER);
+	bpf->rodata->with_work = any || any_has(options, SITE_TASK_ENTER);
+	bpf->rodata->with_shapes = shapes;
+	bpf->rodata->n_counters = options->counters->n;
+	for (size_t i = 0; i < options->counters->n; i++)
+		bpf->rodata->counter_source[i] = options->counters->counters[i].source;
+	choose_maps(collector, shapes);
+	choose_programs(collector);
 }
 
 static int load_once(struct collector *collector, struct error *err)
@@ -88,8 +114,6 @@ static int load_once(struct collector *collector, struct error *err)
 		return error_set(err, -errno, "cannot open the BPF programs: %s", strerror(errno));
 	set_up(collector);
 	error = opprobe_bpf__load(collector->bpf);
-	if (!error)
-		error = set_targets(collector);
 	if (!error)
 		return 0;
 	opprobe_bpf__destroy(collector->bpf);

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../runtime/find.h"
 #include "collector.h"
 
 #define TURNS	301
@@ -22,8 +23,7 @@
 
 struct overhead_job {
 	pthread_t thread;
-	struct location location;
-	struct mapped_file file;
+	struct located located;
 	const struct counter_set *set;
 	struct self_kind kind;
 	struct capture_overhead result;
@@ -50,10 +50,10 @@ static int record(struct overhead_job *job, struct record_sink *sink, const stru
 {
 	static const volatile sig_atomic_t stop = 1;
 	const struct collector_limits no_limits = {};
+	const struct collector_target target = {.process = self, .located = &job->located};
 	struct collector_options options = {
-		.process = self,
-		.location = &job->location,
-		.file = &job->file,
+		.targets = &target,
+		.n_targets = 1,
 		.counters = job->set,
 		.sink = sink,
 		.buffer_size = 1 << 20,
@@ -203,12 +203,12 @@ struct overhead_job *overhead_start(struct self_kind kind, const struct counter_
 	job->set = set;
 	job->kind = kind;
 	sem_init(&job->done, 0, 0);
-	if (self_locate(kind, &job->location, &job->file, NULL)) {
+	if (self_locate(kind, &job->located.location, &job->located.file, NULL)) {
 		free(job);
 		return NULL;
 	}
 	if (pthread_create(&job->thread, NULL, job_main, job)) {
-		location_free(&job->location);
+		location_free(&job->located.location);
 		free(job);
 		return NULL;
 	}
@@ -239,6 +239,6 @@ void overhead_free(struct overhead_job *job)
 		return;
 	pthread_join(job->thread, NULL);
 	sem_destroy(&job->done);
-	location_free(&job->location);
+	location_free(&job->located.location);
 	free(job);
 }

@@ -45,7 +45,14 @@ struct probe_sites {
 	ARRAY_OF(uint64_t) cookies;
 };
 
-void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bool multi)
+static void prepare(struct bpf_program *program, bool multi)
+{
+	bpf_program__set_autoload(program, true);
+	if (multi)
+		bpf_program__set_expected_attach_type(program, UPROBE_MULTI);
+}
+
+void probes_prepare_none(struct opprobe_bpf *bpf)
 {
 	struct bpf_program *program;
 
@@ -54,18 +61,29 @@ void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bo
 		if (bpf_program__type(program) == BPF_PROG_TYPE_KPROBE)
 			bpf_program__set_autoload(program, false);
 	}
+}
+
+void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bool multi)
+{
 	for (size_t i = 0; i < location->sites.n; i++) {
-		program = bpf_object__find_program_by_name(bpf->obj,
-							   location->sites.items[i].program);
-		if (!program)
-			continue;
-		bpf_program__set_autoload(program, true);
-		if (multi)
-			bpf_program__set_expected_attach_type(program, UPROBE_MULTI);
+		const char *name = location->sites.items[i].program;
+		struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, name);
+
+		if (program)
+			prepare(program, multi);
 	}
-	if (multi) {
-		bpf_program__set_autoload(bpf->progs.self_test, true);
-		bpf_program__set_expected_attach_type(bpf->progs.self_test, UPROBE_MULTI);
+	if (multi)
+		prepare(bpf->progs.self_test, multi);
+}
+
+void probes_prepare_all(struct opprobe_bpf *bpf, bool multi)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, bpf->obj)
+	{
+		if (bpf_program__type(program) == BPF_PROG_TYPE_KPROBE)
+			prepare(program, multi);
 	}
 }
 
@@ -327,6 +345,31 @@ struct probes *probes_attach(struct opprobe_bpf *bpf, const struct probes_target
 		return NULL;
 	}
 	return probes;
+}
+
+/* -- shedding ------------------------------------------------------------------------- */
+
+/*
+ * When a link goes, the kernel looks at all processes that map its file and
+ * takes out each breakpoint for which no link asks any more (uprobe_unregister
+ * and filter_chain, kernel/events/uprobes.c). The link that goes here asks for
+ * opprobe itself, where nothing is mapped, so that nothing is put in first.
+ */
+void probes_shed(struct opprobe_bpf *bpf, const struct probes_target *target)
+{
+	const struct location *location = target->location;
+	ARRAY_OF(uint64_t) offsets = {};
+	int fd;
+
+	if (!target->multi || array_extend(&offsets, location->sites.n))
+		return;
+	for (size_t i = 0; i < location->sites.n; i++)
+		offsets.items[i] = location->sites.items[i].offset;
+	fd = attach_multi(bpf->progs.self_test, target->file->open_path, offsets.items, NULL,
+			  offsets.n, getpid());
+	if (fd >= 0)
+		close(fd);
+	array_free(&offsets);
 }
 
 /* -- detaching ------------------------------------------------------------------------ */

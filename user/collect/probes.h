@@ -19,10 +19,12 @@
 struct opprobe_bpf;
 
 /*
- * Set @bpf's programs up before its load: those that @location has sites for
- * are loaded, the others not, for uprobe_multi links if @multi.
+ * Set @bpf's programs up before its load: none is loaded but those that are
+ * asked for, by a location's sites or all; for uprobe_multi links if @multi.
  */
+void probes_prepare_none(struct opprobe_bpf *bpf);
 void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bool multi);
+void probes_prepare_all(struct opprobe_bpf *bpf, bool multi);
 
 /*
  * Does this kernel attach uprobe_multi links and filter them by process? Asks
@@ -55,6 +57,12 @@ struct probes_target {
  */
 struct probes *probes_attach(struct opprobe_bpf *bpf, const struct probes_target *target,
 			     enum probes_part part, struct error *err);
+/*
+ * Take the breakpoints of all sites in @target's file out of every process for
+ * which no probe asks, such as a child that inherited them. Where the kernel
+ * has no links of many probes, it does so by itself at the first hit.
+ */
+void probes_shed(struct opprobe_bpf *bpf, const struct probes_target *target);
 /*
  * Take the @n probes (each may be NULL) away, side by side, since the kernel
  * waits at each; the pointers are NULL then.

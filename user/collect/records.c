@@ -2,13 +2,11 @@
 #include "state.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
-#define PENDING_MAX	   (64 << 20) /* bytes kept while names are not readable */
-#define PENDING_SHAPES_MAX (4 << 20)  /* likewise while shapes are not proven */
-#define SIGHTINGS_MAX	   5000	      /* that prove nothing before opprobe gives up */
-
-/* -- records, once names can be read --------------------------------------- */
+#define PENDING_SHAPES_MAX (4 << 20) /* bytes that wait for the proof of shapes */
+#define SIGHTINGS_MAX	   5000	     /* that prove nothing before opprobe gives up */
 
 int collector_keep_failure(struct collector *collector, int error)
 {
@@ -22,13 +20,35 @@ void collector_send(struct collector *collector, const struct capture_record *re
 	collector_keep_failure(collector, sink_take(collector->options.sink, record));
 }
 
-/* Define the thread of @record; returns its number, CAPTURE_UNKNOWN if out of memory. */
-static uint32_t add_thread(struct collector *collector, const struct thread_record *record)
+/* -- who it is of ---------------------------------------------------------------- */
+
+/* The instance of record @data; NULL if there is none, of a damaged record. */
+static struct instance_state *instance_of(struct collector *collector, const void *data)
+{
+	/* The second byte of every record that is of one. */
+	uint8_t number = ((const struct operator_record *)data)->instance;
+
+	return number < collector->instances.n ? collector->instances.items[number] : NULL;
+}
+
+static const struct member *member_of(const struct collector *collector, uint32_t pid)
+{
+	for (size_t i = collector->members.n; i-- > 0;)
+		if ((uint32_t)collector->members.items[i]->process->pid == pid)
+			return collector->members.items[i];
+	return NULL;
+}
+
+/* -- records, once names can be read --------------------------------------- */
+
+/* Define a thread of @member; returns its number, CAPTURE_UNKNOWN if out of memory. */
+static uint32_t add_thread(struct collector *collector, const struct thread_record *record,
+			   const struct member *member)
 {
 	uint32_t number = thread_numbers_add(&collector->numbers, record->tid);
 	struct capture_record definition = {
 		.type = CAPTURE_THREAD,
-		.thread = {.thread = number, .tid = record->tid},
+		.thread = {.thread = number, .tid = record->tid, .process = member->number},
 	};
 	struct capture_thread *thread = &definition.thread;
 
@@ -43,36 +63,37 @@ static uint32_t add_thread(struct collector *collector, const struct thread_reco
 }
 
 /* The number of @tid, whose first record may have been lost. */
-uint32_t collector_thread(struct collector *collector, uint32_t tid)
+uint32_t collector_thread(struct collector *collector, uint32_t tid, const struct member *member)
 {
 	struct thread_record record = {.tid = tid};
 	uint32_t number = thread_numbers_get(&collector->numbers, tid);
 
 	if (number != CAPTURE_UNKNOWN)
 		return number;
-	process_thread_name(collector->options.process, tid, record.comm);
-	return add_thread(collector, &record);
+	process_thread_name(member->process, tid, record.comm);
+	return add_thread(collector, &record, member);
 }
 
 /* The last word of a record of @size bytes. */
-static uint32_t shapes_of(struct collector *collector, const struct operator_record *record,
-			  size_t size)
+static uint32_t shapes_of(struct collector *collector, struct instance_state *instance,
+			  const struct operator_record *record, size_t size)
 {
 	uint64_t number;
 
-	if (!collector->shapes || size < sizeof(*record) + sizeof(number))
+	if (!instance->shapes || size < sizeof(*record) + sizeof(number))
 		return CAPTURE_UNKNOWN;
 	memcpy(&number, (const char *)record + size - sizeof(number), sizeof(number));
-	return shape_table_number(collector->shapes, number, collector->options.sink);
+	return shape_table_number(instance->shapes, number, collector->options.sink);
 }
 
-/* Define the operator of one of the location's own names; 0 or a negative errno. */
-static int define_static(struct collector *collector, uint32_t id)
+/* Define operator @id, which is one of the instance's own names; 0 or a negative errno. */
+static int define_static(struct collector *collector, struct instance_state *instance, uint32_t id)
 {
-	const struct static_name *name = &collector->options.location->names.items[id];
+	const struct static_name *name =
+		&instance->location->names.items[id - instance->first_operator];
 	struct strings_record strings = {
 		.verified = 1,
-		.identity = {.id = id, .key.index = id},
+		.identity = {.id = id, .key = {.index = id, .instance = instance->number}},
 		.node_index = CAPTURE_UNKNOWN,
 		.name_length = strlen(name->name),
 		.op_type_length = strlen(name->op_type),
@@ -83,19 +104,34 @@ static int define_static(struct collector *collector, uint32_t id)
 	return identity_add(collector->identities, &strings);
 }
 
+/* The instance that has @id among its own names; NULL if none has. */
+static struct instance_state *named_before(struct collector *collector, uint32_t id)
+{
+	if (id == NO_ID || !(id & STATIC_IDS))
+		return NULL;
+	for (size_t i = 0; i < collector->instances.n; i++) {
+		struct instance_state *instance = collector->instances.items[i];
+
+		if (id - instance->first_operator < instance->location->names.n)
+			return instance;
+	}
+	return NULL;
+}
+
 /* The recording's number of the kernel's operator @id, or CAPTURE_UNKNOWN. */
 static uint32_t operator_number(struct collector *collector, uint32_t id)
 {
 	uint32_t number = identity_operator(collector->identities, id);
+	struct instance_state *named =
+		number == CAPTURE_UNKNOWN ? named_before(collector, id) : NULL;
 
-	if (number == CAPTURE_UNKNOWN && id < collector->options.location->names.n &&
-	    !define_static(collector, id))
+	if (named && !define_static(collector, named, id))
 		number = identity_operator(collector->identities, id);
 	return number;
 }
 
-static void add_operator(struct collector *collector, const struct operator_record *record,
-			 size_t size)
+static void add_operator(struct collector *collector, struct instance_state *instance,
+			 const struct operator_record *record, size_t size)
 {
 	uint32_t n = collector->options.counters->n;
 	struct capture_record execution = {
@@ -103,10 +139,11 @@ static void add_operator(struct collector *collector, const struct operator_reco
 		.exec =
 			{
 				.op = operator_number(collector, record->id),
-				.thread = collector_thread(collector, record->tid),
+				.thread =
+					collector_thread(collector, record->tid, instance->member),
 				.run = record->run,
 				.parent = CAPTURE_UNKNOWN,
-				.shapes = shapes_of(collector, record, size),
+				.shapes = shapes_of(collector, instance, record, size),
 				.depth = record->depth,
 				.cpu = record->cpu,
 				.start = record->start,
@@ -135,16 +172,18 @@ static void add_operator(struct collector *collector, const struct operator_reco
 	collector->operators++;
 }
 
-static void add_run(struct collector *collector, const struct run_record *record)
+static void add_run(struct collector *collector, struct instance_state *instance,
+		    const struct run_record *record)
 {
 	struct capture_record ended = {
 		.type = CAPTURE_RUN,
 		.run =
 			{
 				.run = record->run,
-				.session = identity_session(collector->identities, record->session,
-							    record->owner),
-				.thread = collector_thread(collector, record->tid),
+				.session = identity_session(collector->identities, instance->number,
+							    record->session, record->owner),
+				.thread =
+					collector_thread(collector, record->tid, instance->member),
 				.start = record->start,
 				.end = record->end,
 				.failed = record->flags & FLAG_THREW,
@@ -192,9 +231,12 @@ static bool keep_run(struct collector *collector, const struct run_record *recor
 
 static void take_record(struct collector *collector, const void *data, size_t size)
 {
+	struct instance_state *instance = instance_of(collector, data);
 	size_t values = collector->options.counters->n * sizeof(uint64_t);
 	const struct session_end_record *end = data;
 
+	if (!instance)
+		return;
 	switch (*(const uint8_t *)data) {
 	case RECORD_OPERATOR:
 		if (hold(collector, data, size))
@@ -202,24 +244,21 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		if (((const struct operator_record *)data)->flags & FLAG_WORK)
 			values = 2 * values + sizeof(uint64_t);
 		if (size >= sizeof(struct operator_record) + values)
-			add_operator(collector, data, size);
+			add_operator(collector, instance, data, size);
 		break;
 	case RECORD_RUN:
 		if (size >= sizeof(struct run_record) + values && keep_run(collector, data))
-			add_run(collector, data);
+			add_run(collector, instance, data);
 		break;
 	case RECORD_STRINGS:
 		identity_add(collector->identities, data);
 		break;
-	case RECORD_THREAD:
-		add_thread(collector, data);
-		break;
 	case RECORD_SESSION_END:
-		identity_session_end(collector->identities, end->owner);
+		identity_session_end(collector->identities, instance->number, end->owner);
 		break;
 	case RECORD_SHAPES:
-		if (collector->shapes)
-			shape_table_add(collector->shapes, data, size);
+		if (instance->shapes)
+			shape_table_add(instance->shapes, data, size);
 		break;
 	default:
 		break;
@@ -241,7 +280,8 @@ static uint32_t generation(const struct collector *collector, uint32_t instance)
  */
 static void describe_sighting(struct collector *collector, const struct sighting_record *sighting)
 {
-	struct naming *naming = collector->naming;
+	struct instance_state *instance = instance_of(collector, sighting);
+	struct naming *naming = instance ? instance->naming : NULL;
 	struct strings_record strings;
 
 	if (!naming || generation(collector, sighting->instance) != sighting->identity.generation ||
@@ -251,112 +291,155 @@ static void describe_sighting(struct collector *collector, const struct sighting
 	identity_add(collector->identities, &strings);
 }
 
-static int keep_pending(struct collector *collector, const void *data, uint32_t size)
+static void take_settled(struct collector *collector, const void *data, size_t size)
 {
-	size_t at = collector->pending.n, needed = at + sizeof(size) + size;
+	if (*(const uint8_t *)data == RECORD_SIGHTING)
+		describe_sighting(collector, data);
+	else
+		take_record(collector, data, size);
+}
 
-	if (needed > PENDING_MAX) {
-		collector->unnamed++;
-		return 0;
-	}
-	if (array_reserve(&collector->pending, needed))
-		return -ENOMEM;
-	memcpy(collector->pending.items + at, &size, sizeof(size));
-	memcpy(collector->pending.items + at + sizeof(size), data, size);
-	collector->pending.n = needed;
-	return 0;
+static void take_kept(void *context, const void *data, uint32_t size)
+{
+	take_settled(context, data, size);
 }
 
 /* Names are readable from now on: take all that waited, in order. */
-void collector_take_pending(struct collector *collector)
+void collector_take_pending(struct collector *collector, struct instance_state *instance)
 {
-	uint32_t size;
-
-	for (size_t at = 0; at < collector->pending.n; at += sizeof(size) + size) {
-		const unsigned char *data = collector->pending.items + at + sizeof(size);
-
-		memcpy(&size, collector->pending.items + at, sizeof(size));
-		if (*data == RECORD_SIGHTING)
-			describe_sighting(collector, (const void *)data);
-		else
-			take_record(collector, data, size);
-	}
-	array_free(&collector->pending);
+	instance_each(instance, take_kept, collector);
+	array_free(&instance->pending);
 }
 
 /* The first records with shapes came before names could be read. */
-static void prove_pending(struct collector *collector)
+static void prove_kept(void *context, const void *data, uint32_t size)
 {
-	uint32_t size;
+	struct instance_state *instance = context;
 
-	for (size_t at = 0; at < collector->pending.n; at += sizeof(size) + size) {
-		const unsigned char *data = collector->pending.items + at + sizeof(size);
-
-		memcpy(&size, collector->pending.items + at, sizeof(size));
-		if (*data == RECORD_SHAPES)
-			shape_table_prove(collector->shapes, (const void *)data, size);
-	}
+	if (*(const uint8_t *)data == RECORD_SHAPES)
+		shape_table_prove(instance->shapes, data, size);
 }
 
-static void try_calibration(struct collector *collector, const struct sighting_record *sighting)
+/* How many of the operators that waited are lost now that nothing will name them. */
+static void count_kept(void *context, const void *data, uint32_t size)
 {
-	const struct collector_options *options = &collector->options;
+	struct collector *collector = context;
 
-	if (collector->naming->ops->sight(collector->naming, sighting)) {
-		if (++collector->sightings < SIGHTINGS_MAX)
-			return;
+	collector->unnamed += *(const uint8_t *)data == RECORD_OPERATOR;
+}
+
+/* Names cannot be proven: a failure if there is nothing else to record. */
+static void refuse(struct collector *collector, struct instance_state *instance)
+{
+	struct error why;
+
+	error_set(&why, -ENOTRECOVERABLE,
+		  "the names of the operators could not be proven in process %d after %d "
+		  "operators: this build of %s lays its objects out in a way that opprobe "
+		  "does not know, please report its build-id %s",
+		  instance->member->process->pid, SIGHTINGS_MAX, instance->location->runtime->title,
+		  instance->location->build_id);
+	if (collector->instances.n == 1) {
 		collector_keep_failure(collector, -ENOTRECOVERABLE);
-		error_set(&collector->failure, -ENOTRECOVERABLE,
-			  "the names of the operators could not be proven in process %d after %d "
-			  "operators: this build of %s lays its objects out in a way that opprobe "
-			  "does not know, please report its build-id %s",
-			  options->process->pid, SIGHTINGS_MAX, options->location->runtime->title,
-			  options->location->build_id);
+		collector->failure = why;
 		return;
 	}
-	if (collector->shapes)
-		prove_pending(collector);
+	instance->refused = true;
+	snprintf(instance->note, sizeof(instance->note), "%.255s", why.text);
+	instance_each(instance, count_kept, collector);
+	array_free(&instance->pending);
 }
 
-bool collector_calibrated(const struct collector *collector)
+static void try_calibration(struct collector *collector, struct instance_state *instance,
+			    const struct sighting_record *sighting)
 {
-	return !collector->naming || collector->naming->ops->settled(collector->naming);
+	if (instance->naming->ops->sight(instance->naming, sighting)) {
+		if (++instance->sightings >= SIGHTINGS_MAX)
+			refuse(collector, instance);
+		return;
+	}
+	if (instance->shapes)
+		instance_each(instance, prove_kept, instance);
 }
 
-/* Is all known that records are waiting for? */
-static bool settled(const struct collector *collector)
+static void keep(struct collector *collector, struct instance_state *instance, const void *data,
+		 size_t size)
 {
-	return collector_calibrated(collector) &&
-	       (!collector->shapes || shape_table_settled(collector->shapes));
+	int error = instance_keep(instance, data, size);
+
+	if (error == -ENOBUFS)
+		collector->unnamed++;
+	else
+		collector_keep_failure(collector, error);
+}
+
+/* A record of an instance of which not all is known yet. */
+static void take_unsettled(struct collector *collector, struct instance_state *instance,
+			   const void *data, size_t size)
+{
+	uint8_t type = *(const uint8_t *)data;
+
+	if (instance->refused) {
+		collector->unnamed += type == RECORD_OPERATOR;
+		return;
+	}
+	keep(collector, instance, data, size);
+	if (type == RECORD_SIGHTING && !instance_named(instance))
+		try_calibration(collector, instance, data);
+	else if (type == RECORD_SHAPES && instance->shapes && instance_named(instance))
+		shape_table_prove(instance->shapes, data, size);
+	if (instance->shapes && instance_named(instance) &&
+	    instance->pending.n > PENDING_SHAPES_MAX)
+		shape_table_refuse(instance->shapes);
+	if (!instance->refused && instance_settled(instance))
+		collector_take_pending(collector, instance);
+}
+
+/* A thread's first sight, or what has happened to a process. */
+static void take_news(struct collector *collector, const struct thread_record *record)
+{
+	const struct member *member = member_of(collector, record->pid);
+	struct collector_news *news;
+
+	if (record->type == RECORD_THREAD) {
+		if (member)
+			add_thread(collector, record, member);
+		return;
+	}
+	if (record->type == RECORD_THREADS_CHANGED) {
+		collector->threads_changed = true;
+		return;
+	}
+	news = array_push(&collector->news);
+	if (news)
+		*news = (struct collector_news){
+			.kind = record->type == RECORD_FORKED ? COLLECTOR_FORKED
+							      : COLLECTOR_EXECUTED,
+			.pid = record->pid,
+			.tid = record->tid,
+		};
 }
 
 int collector_take(void *context, void *data, size_t size)
 {
 	struct collector *collector = context;
 	uint8_t type = *(const uint8_t *)data;
+	struct instance_state *instance;
 
 	if (collector->failed)
 		return 0;
-	if (type == RECORD_THREADS_CHANGED) {
-		collector->threads_changed = true;
+	if (type == RECORD_THREAD || type == RECORD_THREADS_CHANGED || type == RECORD_FORKED ||
+	    type == RECORD_EXECUTED) {
+		if (size >= sizeof(struct thread_record))
+			take_news(collector, data);
 		return 0;
 	}
-	if (settled(collector)) {
-		if (type == RECORD_SIGHTING)
-			describe_sighting(collector, data);
-		else
-			take_record(collector, data, size);
+	instance = instance_of(collector, data);
+	if (!instance)
 		return 0;
-	}
-	collector_keep_failure(collector, keep_pending(collector, data, size));
-	if (type == RECORD_SIGHTING && !collector_calibrated(collector))
-		try_calibration(collector, data);
-	else if (type == RECORD_SHAPES && collector->shapes && collector_calibrated(collector))
-		shape_table_prove(collector->shapes, data, size);
-	if (collector->shapes && collector_calibrated(collector) &&
-	    collector->pending.n > PENDING_SHAPES_MAX)
-		shape_table_refuse(collector->shapes);
-	if (settled(collector))
-		collector_take_pending(collector);
+	if (instance->refused || !instance_settled(instance))
+		take_unsettled(collector, instance, data, size);
+	else
+		take_settled(collector, data, size);
 	return 0;
 }

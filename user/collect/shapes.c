@@ -24,11 +24,12 @@ struct shape_table {
 	enum state state;
 	ARRAY_OF(struct kept *) numbers; /* by the kernel's number */
 	struct hash entries;
-	uint32_t n_defined;
+	uint32_t *n_defined; /* shared by the tables of one recording */
 };
 
 struct shape_table *shape_table_new(const struct runtime_target *target,
-				    const struct naming *naming, struct error *err)
+				    const struct naming *naming, uint32_t *n_defined,
+				    struct error *err)
 {
 	struct shape_table *table = calloc(1, sizeof(*table));
 
@@ -36,6 +37,7 @@ struct shape_table *shape_table_new(const struct runtime_target *target,
 		error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
+	table->n_defined = n_defined;
 	table->ops = target->location->runtime->shapes;
 	table->shapes = table->ops->new (target, naming, err);
 	if (!table->shapes) {
@@ -215,10 +217,10 @@ uint32_t shape_table_number(struct shape_table *table, uint64_t number, struct r
 		return CAPTURE_UNKNOWN;
 	if (entry->number != CAPTURE_UNKNOWN)
 		return entry->number;
-	record.shapes = (struct capture_shapes){table->n_defined, entry->inputs, entry->outputs};
+	record.shapes = (struct capture_shapes){*table->n_defined, entry->inputs, entry->outputs};
 	if (sink_take(sink, &record))
 		return CAPTURE_UNKNOWN;
-	entry->number = table->n_defined++;
+	entry->number = (*table->n_defined)++;
 	return entry->number;
 }
 
@@ -228,5 +230,4 @@ void shape_table_restart(struct shape_table *table)
 
 	hash_for_each(entry, &table->entries, node)
 		entry->number = CAPTURE_UNKNOWN;
-	table->n_defined = 0;
 }

@@ -18,11 +18,12 @@ struct shape_table;
 
 /*
  * Begin to read shapes of @target, whose names @naming has. NULL with @err set
- * if its runtime's file does not tell what is needed to begin. Both must
- * outlive the table.
+ * if its runtime's file does not tell what is needed to begin. *@n_defined is
+ * the next number of shapes in the recording. All must outlive the table.
  */
 struct shape_table *shape_table_new(const struct runtime_target *target,
-				    const struct naming *naming, struct error *err);
+				    const struct naming *naming, uint32_t *n_defined,
+				    struct error *err);
 void shape_table_free(struct shape_table *table);
 
 /* Is it known whether shapes can be read? */

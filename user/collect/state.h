@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The collector's state, for its own three files: load.c brings the BPF
- * programs into the kernel, records.c takes what they send, collector.c is
- * its life as collector.h tells it.
+ * The collector's state, for its own four files: load.c brings the BPF
+ * programs into the kernel, members.c the processes under their probes,
+ * records.c takes what the programs send, collector.c is the life as
+ * collector.h tells it.
  */
 #ifndef OPPROBE_COLLECT_STATE_H
 #define OPPROBE_COLLECT_STATE_H
@@ -13,9 +14,7 @@
 #include "collector.h"
 #include "held.h"
 #include "identity.h"
-#include "pool.h"
-#include "probes.h"
-#include "shapes.h"
+#include "instance.h"
 #include "thread_numbers.h"
 #include "threads.h"
 
@@ -26,25 +25,24 @@ struct kernel_features {
 	bool multi;	   /* links of many probes, filtered by process, from 6.6 on */
 };
 
+struct news_list {
+	ARRAY_OF(struct collector_news);
+};
+
 struct collector {
 	struct collector_options options;
 	struct opprobe_bpf *bpf;
 	struct kernel_features features;
-	struct probes *run_probes, *operator_probes;
+	ARRAY_OF(struct member *) members;
+	ARRAY_OF(struct instance_state *) instances; /* by their number */
+	bool runs_attached, operators_attached;	     /* are the probes in place? */
 	struct ring_buffer *ring;
 	struct held *held; /* with min_duration */
 	struct thread_slots *threads;
-	struct pool *pool;
 	struct identity_table *identities;
-	struct naming *naming;	    /* NULL: operators are known before they run */
-	struct shape_table *shapes; /* NULL: not wanted, or not to be had */
-	char note[256];		    /* why not, else "" */
-
 	struct thread_numbers numbers;
-
-	/* Records that wait for names, in order: {u32 size, bytes}. */
-	ARRAY_OF(unsigned char) pending;
-	uint32_t sightings;
+	uint32_t n_shapes, n_names; /* numbers given so far */
+	struct news_list news;
 
 	bool releasing;
 	uint64_t operators, runs, unnamed, unheld;
@@ -66,11 +64,25 @@ int collector_take(void *context, void *data, size_t size);
 int collector_keep_failure(struct collector *collector, int error);
 /* Hand @record to the sink, whose failure becomes the collector's. */
 void collector_send(struct collector *collector, const struct capture_record *record);
-/* The recording's number of thread @tid, which is defined at first need. */
-uint32_t collector_thread(struct collector *collector, uint32_t tid);
-/* Take all records that waited for names or shapes, in order. */
-void collector_take_pending(struct collector *collector);
-/* Have the names' places been proven? */
-bool collector_calibrated(const struct collector *collector);
+/* The recording's number of thread @tid of @member, which is defined at first need. */
+uint32_t collector_thread(struct collector *collector, uint32_t tid, const struct member *member);
+/* Take all records of @instance that waited for names or shapes, in order. */
+void collector_take_pending(struct collector *collector, struct instance_state *instance);
+
+/* Make ready to record @target; nothing is attached yet. Negative with @err set on failure. */
+int collector_add_target(struct collector *collector, const struct collector_target *target,
+			 struct error *err);
+/* Define the processes in the sink that it has not been told of. */
+void collector_tell_members(struct collector *collector);
+/* Take the probes of the instances of @member (NULL: of all) away, or just those of operators. */
+void collector_detach(struct collector *collector, const struct member *member,
+		      bool operators_only);
+/* Is a member alive? Those that are not any more are news. */
+bool collector_look_for_living(struct collector *collector);
+/* Drop those that have exited, whose last records have been taken. */
+void collector_drop_dead(struct collector *collector);
+/* The member that thread @tid is of; NULL if it is not there any more to tell. */
+struct member *collector_member_of(struct collector *collector, pid_t tid);
+void collector_free_members(struct collector *collector);
 
 #endif

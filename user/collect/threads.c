@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/array.h"
 #include "../base/hash.h"
 
 struct slot {
@@ -18,7 +19,7 @@ struct slot {
 };
 
 struct thread_slots {
-	const struct process *process;
+	ARRAY_OF(const struct process *) processes;
 	struct thread_counters *counters;
 	int map;
 	struct thread_list threads;
@@ -33,8 +34,8 @@ static void free_slot(struct thread_slots *slots, struct slot *slot)
 	slots->free = slot;
 }
 
-struct thread_slots *thread_slots_new(const struct process *process, const struct counter_set *set,
-				      int events_map, int slots_map, struct error *err)
+struct thread_slots *thread_slots_new(const struct counter_set *set, int events_map, int slots_map,
+				      struct error *err)
 {
 	struct thread_slots *slots = calloc(1, sizeof(*slots));
 
@@ -42,7 +43,6 @@ struct thread_slots *thread_slots_new(const struct process *process, const struc
 		error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	slots->process = process;
 	slots->map = slots_map;
 	for (unsigned int i = THREAD_SLOTS; i-- > 0;)
 		free_slot(slots, &slots->slots[i]);
@@ -107,41 +107,75 @@ static int open_thread(struct thread_slots *slots, pid_t tid, uint64_t birth, st
 	return 0;
 }
 
-int thread_slots_update(struct thread_slots *slots, struct error *err)
+int thread_slots_add(struct thread_slots *slots, const struct process *process)
 {
-	unsigned int failed = 0, opened = 0;
-	struct slot *slot;
-	int error = 0;
+	const struct process **added = array_push(&slots->processes);
 
-	if (process_threads(slots->process, &slots->threads))
-		return 0; /* the target is gone */
-	hash_for_each(slot, &slots->used, node)
-		slot->alive = false;
+	if (!added)
+		return -ENOMEM;
+	*added = process;
+	return 0;
+}
+
+void thread_slots_drop(struct thread_slots *slots, const struct process *process)
+{
+	for (size_t i = 0; i < slots->processes.n; i++)
+		if (slots->processes.items[i] == process)
+			slots->processes.items[i] = slots->processes.items[--slots->processes.n];
+}
+
+/* The threads of @process that have a slot live on. */
+static void keep_living(struct thread_slots *slots, const struct process *process)
+{
+	if (process_threads(process, &slots->threads))
+		return; /* it is gone */
 	for (size_t i = 0; i < slots->threads.n; i++) {
 		pid_t tid = slots->threads.items[i];
+		struct slot *slot = find(slots, tid, process_thread_birth(process, tid));
 
-		slot = find(slots, tid, process_thread_birth(slots->process, tid));
 		if (slot)
 			slot->alive = true;
 	}
-	close_dead(slots);
+}
+
+/* How many threads have events, and how many could not be given theirs. */
+struct outcome {
+	unsigned int opened, failed;
+	int error; /* the last one */
+};
+
+static void open_threads(struct thread_slots *slots, const struct process *process,
+			 struct outcome *outcome, struct error *err)
+{
+	if (process_threads(process, &slots->threads))
+		return;
 	for (size_t i = 0; i < slots->threads.n; i++) {
 		pid_t tid = slots->threads.items[i];
-		uint64_t birth = process_thread_birth(slots->process, tid);
+		uint64_t birth = process_thread_birth(process, tid);
+		int error;
 
 		if (!birth)
 			continue;
-		if (find(slots, tid, birth)) {
-			opened++;
-			continue;
-		}
-		error = open_thread(slots, tid, birth, err);
-		if (!error)
-			opened++;
-		else if (error != -ESRCH)
-			failed++;
+		error = find(slots, tid, birth) ? 0 : open_thread(slots, tid, birth, err);
+		outcome->opened += !error;
+		outcome->failed += error && error != -ESRCH;
+		outcome->error = error ? error : outcome->error;
 	}
-	return failed && !opened ? error : (int)failed;
+}
+
+int thread_slots_update(struct thread_slots *slots, struct error *err)
+{
+	struct outcome outcome = {};
+	struct slot *slot;
+
+	hash_for_each(slot, &slots->used, node)
+		slot->alive = false;
+	for (size_t i = 0; i < slots->processes.n; i++)
+		keep_living(slots, slots->processes.items[i]);
+	close_dead(slots);
+	for (size_t i = 0; i < slots->processes.n; i++)
+		open_threads(slots, slots->processes.items[i], &outcome, err);
+	return outcome.failed && !outcome.opened ? outcome.error : (int)outcome.failed;
 }
 
 void thread_slots_free(struct thread_slots *slots)
@@ -150,6 +184,7 @@ void thread_slots_free(struct thread_slots *slots)
 		return;
 	thread_counters_free(slots->counters);
 	thread_list_free(&slots->threads);
+	array_free(&slots->processes);
 	hash_free(&slots->used);
 	free(slots);
 }

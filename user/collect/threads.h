@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The threads of the target and their perf events: every thread has a slot,
+ * The threads of the targets and their perf events: every thread has a slot,
  * threads born later get one, a dead thread's is used again.
  */
 #ifndef OPPROBE_THREADS_H
@@ -15,10 +15,13 @@ struct thread_slots;
 
 /*
  * @events_map is the BPF map of perf events, @slots_map the one from tid to
- * slot. @process and @set must outlive the result.
+ * slot. @set must outlive the result.
  */
-struct thread_slots *thread_slots_new(const struct process *process, const struct counter_set *set,
-				      int events_map, int slots_map, struct error *err);
+struct thread_slots *thread_slots_new(const struct counter_set *set, int events_map, int slots_map,
+				      struct error *err);
+/* Threads of @process, which outlives this or is dropped, are to have slots; 0 or -ENOMEM. */
+int thread_slots_add(struct thread_slots *slots, const struct process *process);
+void thread_slots_drop(struct thread_slots *slots, const struct process *process);
 /*
  * Bring the slots up to date with the threads that live now. Returns the
  * number of threads that could not be given their events (their counters are

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instance.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PENDING_MAX (64 << 20) /* bytes kept while names are not readable */
+
+struct instance_state *instance_new(unsigned int number, struct member *member,
+				    const struct located *located)
+{
+	struct instance_state *instance = calloc(1, sizeof(*instance));
+
+	if (!instance)
+		return NULL;
+	instance->number = number;
+	instance->member = member;
+	instance->location = &located->location;
+	instance->file = &located->file;
+	return instance;
+}
+
+void instance_free(struct instance_state *instance)
+{
+	if (!instance)
+		return;
+	shape_table_free(instance->shapes);
+	if (instance->naming)
+		instance->naming->ops->free(instance->naming);
+	array_free(&instance->pending);
+	free(instance);
+}
+
+int instance_begin(struct instance_state *instance, struct opprobe_bpf *bpf, bool wanted,
+		   uint32_t *n_shapes, struct error *err)
+{
+	const struct runtime *runtime = instance->location->runtime;
+	const struct runtime_target target = {
+		.process = instance->member->process,
+		.location = instance->location,
+		.file = instance->file,
+		.bpf = bpf,
+		.instance = instance->number,
+	};
+	struct error why = {};
+
+	if (runtime->naming_new) {
+		instance->naming = runtime->naming_new(&target, err);
+		if (!instance->naming)
+			return -ENOMEM;
+	}
+	if (!wanted)
+		return 0;
+	if (runtime->shapes)
+		instance->shapes = shape_table_new(&target, instance->naming, n_shapes, &why);
+	else
+		error_set(&why, -ENOTSUP, "shapes are not read from %s", runtime->title);
+	if (!instance->shapes)
+		snprintf(instance->note, sizeof(instance->note), "%.255s", why.text);
+	return 0;
+}
+
+const char *instance_note(const struct instance_state *instance)
+{
+	if (*instance->note || !instance->shapes)
+		return instance->note;
+	return shape_table_note(instance->shapes);
+}
+
+bool instance_named(const struct instance_state *instance)
+{
+	return !instance->naming || instance->naming->ops->settled(instance->naming);
+}
+
+bool instance_settled(const struct instance_state *instance)
+{
+	return instance_named(instance) &&
+	       (!instance->shapes || shape_table_settled(instance->shapes));
+}
+
+int instance_keep(struct instance_state *instance, const void *data, uint32_t size)
+{
+	size_t at = instance->pending.n, needed = at + sizeof(size) + size;
+
+	if (needed > PENDING_MAX)
+		return -ENOBUFS;
+	if (array_reserve(&instance->pending, needed))
+		return -ENOMEM;
+	memcpy(instance->pending.items + at, &size, sizeof(size));
+	memcpy(instance->pending.items + at + sizeof(size), data, size);
+	instance->pending.n = needed;
+	return 0;
+}
+
+void instance_each(struct instance_state *instance,
+		   void (*take)(void *context, const void *data, uint32_t size), void *context)
+{
+	uint32_t size;
+
+	for (size_t at = 0; at < instance->pending.n; at += sizeof(size) + size) {
+		memcpy(&size, instance->pending.items + at, sizeof(size));
+		take(context, instance->pending.items + at + sizeof(size), size);
+	}
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * An instance: one runtime, in one file, in one process of the recording. Its
+ * number is in the cookies of its sites and in the records of its programs.
+ * What is known of names and shapes is known of an instance; until it is,
+ * the records that need it wait here.
+ *
+ *	new ─▶ begin ─▶ { attach ─▶ detach } ─▶ free
+ */
+#ifndef OPPROBE_INSTANCE_H
+#define OPPROBE_INSTANCE_H
+
+#include "../base/array.h"
+#include "../runtime/find.h"
+#include "pool.h"
+#include "probes.h"
+#include "shapes.h"
+
+/* A process of the recording. */
+struct member {
+	const struct process *process;
+	const struct located *located; /* its runtimes, the first of them speaks for it */
+	uint32_t number;	       /* in the recording */
+	uint32_t parent;	       /* of the process that forked it, or CAPTURE_UNKNOWN */
+	struct pool *pool;
+	bool told; /* to the sink */
+	bool gone;
+};
+
+struct instance_state {
+	unsigned int number;
+	struct member *member;
+	const struct location *location;
+	const struct mapped_file *file;
+	struct naming *naming;	    /* NULL: operators are known before they run */
+	struct shape_table *shapes; /* NULL: not wanted, or not to be had */
+	char note[256];		    /* why not, or what else is missing; else "" */
+	uint32_t first_operator;    /* number of the first of the location's names */
+	struct probes *run_probes, *operator_probes;
+
+	/* Records that wait for names, in order: {u32 size, bytes}. */
+	ARRAY_OF(unsigned char) pending;
+	uint32_t sightings;
+	bool refused; /* its names cannot be proven: its operators are counted as lost */
+};
+
+/* NULL without memory. @located and @member must outlive it. */
+struct instance_state *instance_new(unsigned int number, struct member *member,
+				    const struct located *located);
+void instance_free(struct instance_state *instance);
+/*
+ * Begin to find names, and shapes if they are @wanted; @n_shapes is the
+ * recording's next number of shapes. 0, or -ENOMEM with @err set.
+ */
+int instance_begin(struct instance_state *instance, struct opprobe_bpf *bpf, bool wanted,
+		   uint32_t *n_shapes, struct error *err);
+/* A sentence for the user on what was wanted of it and is not to be had, else "". */
+const char *instance_note(const struct instance_state *instance);
+/* Have the names' places been proven? */
+bool instance_named(const struct instance_state *instance);
+/* Is all known that records are waiting for? */
+bool instance_settled(const struct instance_state *instance);
+
+/* Keep a copy of the record @data. 0, -ENOBUFS beyond what may wait, or -ENOMEM. */
+int instance_keep(struct instance_state *instance, const void *data, uint32_t size);
+/* Hand all that waits to @take, in order; it goes on waiting. */
+void instance_each(struct instance_state *instance,
+		   void (*take)(void *context, const void *data, uint32_t size), void *context);
+
+#endif

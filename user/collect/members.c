@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The processes of a recording and the runtimes in them: they come, have their
+ * probes put in place and taken away, and go, while the recording goes on.
+ */
+#include "state.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct member *find_member(const struct collector *collector, pid_t pid)
+{
+	for (size_t i = collector->members.n; i-- > 0;) {
+		struct member *member = collector->members.items[i];
+
+		if (member->process->pid == pid && !member->gone)
+			return member;
+	}
+	return NULL;
+}
+
+static void free_member(struct member *member)
+{
+	if (!member)
+		return;
+	pool_free(member->pool);
+	free(member);
+}
+
+void collector_free_members(struct collector *collector)
+{
+	for (size_t i = 0; i < collector->instances.n; i++)
+		instance_free(collector->instances.items[i]);
+	for (size_t i = 0; i < collector->members.n; i++)
+		free_member(collector->members.items[i]);
+	array_free(&collector->instances);
+	array_free(&collector->members);
+}
+
+static struct member *add_member(struct collector *collector, const struct collector_target *target)
+{
+	const struct member *parent =
+		target->parent ? find_member(collector, target->parent) : NULL;
+	struct member *member = calloc(1, sizeof(*member)), **added;
+
+	if (!member)
+		return NULL;
+	member->process = target->process;
+	member->located = target->located;
+	member->number = collector->members.n;
+	member->parent = parent ? parent->number : CAPTURE_UNKNOWN;
+	member->told = !member->number; /* by the info */
+	member->pool = pool_new(target->process);
+	added = member->pool && (!collector->threads ||
+				 !thread_slots_add(collector->threads, target->process))
+			? array_push(&collector->members)
+			: NULL;
+	if (!added) {
+		free_member(member);
+		return NULL;
+	}
+	*added = member;
+	return member;
+}
+
+/* Has @member an instance of the runtime in this very file? */
+static bool has_instance(const struct collector *collector, const struct member *member,
+			 const struct located *located)
+{
+	for (size_t i = 0; i < collector->instances.n; i++)
+		if (collector->instances.items[i]->member == member &&
+		    collector->instances.items[i]->location == &located->location)
+			return true;
+	return false;
+}
+
+static int add_instance(struct collector *collector, struct member *member,
+			const struct located *located, struct error *err)
+{
+	struct instance_state *instance, **added;
+	unsigned int number = collector->instances.n;
+
+	if (number >= INSTANCES_MAX)
+		return error_set(err, -ENOSPC,
+				 "cannot record process %d as well: %d runtimes in processes are "
+				 "as many as one recording takes, start another one",
+				 member->process->pid, INSTANCES_MAX);
+	instance = instance_new(number, member, located);
+	added = instance ? array_push(&collector->instances) : NULL;
+	if (!added || identity_locate(collector->identities, number, member->number)) {
+		collector->instances.n = number;
+		instance_free(instance);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	*added = instance;
+	instance->first_operator = STATIC_IDS + collector->n_names;
+	collector->n_names += located->location.names.n;
+	collector->bpf->bss->instances[number].forget_each_run =
+		!location_has(&located->location, SITE_SESSION_END);
+	return instance_begin(instance, collector->bpf, collector->options.shapes,
+			      &collector->n_shapes, err);
+}
+
+int collector_watch(struct collector *collector, pid_t pid)
+{
+	uint8_t on = 1;
+
+	return bpf_map_update_elem(bpf_map__fd(collector->bpf->maps.targets), &pid, &on, BPF_ANY)
+		       ? -errno
+		       : 0;
+}
+
+int collector_add_target(struct collector *collector, const struct collector_target *target,
+			 struct error *err)
+{
+	struct member *member = find_member(collector, target->process->pid);
+	int error = 0;
+
+	if (!member)
+		member = add_member(collector, target);
+	if (!member)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (const struct located *it = target->located; it && !error; it = it->next)
+		if (!has_instance(collector, member, it))
+			error = add_instance(collector, member, it, err);
+	if (error)
+		return error;
+	error = collector_watch(collector, target->process->pid);
+	if (error)
+		return error_set(err, error, "cannot tell the probes of process %d: %s",
+				 target->process->pid, strerror(-error));
+	return collector->threads ? thread_slots_update(collector->threads, err) : 0;
+}
+
+void collector_tell_members(struct collector *collector)
+{
+	for (size_t i = 0; i < collector->members.n; i++) {
+		struct member *member = collector->members.items[i];
+		const struct located *located = member->located;
+		const struct capture_record record = {
+			.type = CAPTURE_PROCESS,
+			.process = {member->number, member->process->pid, member->parent,
+				    member->process->command, located->file.path,
+				    located->location.runtime->name, located->location.version,
+				    located->location.build_id},
+		};
+
+		if (!member->told)
+			collector_send(collector, &record);
+		member->told = true;
+	}
+}
+
+static struct probes_target probes_target_of(const struct collector *collector,
+					     const struct instance_state *instance)
+{
+	return (struct probes_target){
+		.location = instance->location,
+		.file = instance->file,
+		.pid = instance->member->process->pid,
+		.instance = instance->number,
+		.first_operator = instance->first_operator,
+		.multi = collector->features.multi,
+		.cookies = collector->features.cookies,
+	};
+}
+
+static int attach_part(struct collector *collector, struct instance_state *instance,
+		       enum probes_part part, struct error *err)
+{
+	struct probes **probes =
+		part == PROBES_OF_RUNS ? &instance->run_probes : &instance->operator_probes;
+	const struct probes_target target = probes_target_of(collector, instance);
+
+	if (*probes || instance->member->gone)
+		return 0;
+	*probes = probes_attach(collector->bpf, &target, part, err);
+	return *probes ? 0 : -EINVAL;
+}
+
+static int attach_all(struct collector *collector, enum probes_part part, struct error *err)
+{
+	int error = 0;
+
+	collector_tell_members(collector);
+	for (size_t i = 0; i < collector->instances.n && !error; i++)
+		error = attach_part(collector, collector->instances.items[i], part, err);
+	return error;
+}
+
+int collector_attach_runs(struct collector *collector, struct error *err)
+{
+	int error = attach_all(collector, PROBES_OF_RUNS, err);
+
+	if (error)
+		return error;
+	collector->runs_attached = true;
+	/* Entries count from now on: an entry without its exit cannot be. */
+	__atomic_store_n(&collector->bpf->bss->counting_runs, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int collector_attach_operators(struct collector *collector, struct error *err)
+{
+	int error = attach_all(collector, PROBES_OF_OPERATORS, err);
+
+	if (error)
+		return error;
+	collector->operators_attached = true;
+	__atomic_store_n(&collector->bpf->bss->recording, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void collector_detach(struct collector *collector, const struct member *member, bool operators_only)
+{
+	ARRAY_OF(struct probes *) going = {};
+
+	for (size_t i = 0; i < collector->instances.n; i++) {
+		struct instance_state *instance = collector->instances.items[i];
+		size_t n = going.n;
+
+		if (member && instance->member != member)
+			continue;
+		/* Without memory for the list, one after the other. */
+		if (array_extend(&going, n + 2)) {
+			probes_detach(&instance->operator_probes, 1);
+			if (!operators_only)
+				probes_detach(&instance->run_probes, 1);
+			continue;
+		}
+		going.items[n] = instance->operator_probes;
+		instance->operator_probes = NULL;
+		if (operators_only)
+			continue;
+		going.items[n + 1] = instance->run_probes;
+		instance->run_probes = NULL;
+	}
+	probes_detach(going.items, going.n);
+	array_free(&going);
+}
+
+void collector_detach_operators(struct collector *collector)
+{
+	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
+	collector->operators_attached = false;
+	collector_detach(collector, NULL, true);
+}
+
+int collector_add(struct collector *collector, const struct collector_target *target,
+		  struct error *err)
+{
+	int error = collector_add_target(collector, target, err);
+
+	if (error >= 0 && collector->runs_attached)
+		error = attach_all(collector, PROBES_OF_RUNS, err);
+	if (error >= 0 && collector->operators_attached)
+		error = attach_all(collector, PROBES_OF_OPERATORS, err);
+	if (error >= 0)
+		return 0;
+	collector_drop(collector, target->process->pid);
+	return error;
+}
+
+void collector_drop(struct collector *collector, pid_t pid)
+{
+	struct member *member = find_member(collector, pid);
+
+	bpf_map_delete_elem(bpf_map__fd(collector->bpf->maps.targets), &pid);
+	if (!member)
+		return;
+	member->gone = true;
+	collector_detach(collector, member, false);
+	if (collector->threads)
+		thread_slots_drop(collector->threads, member->process);
+}
+
+void collector_shed(struct collector *collector, pid_t pid)
+{
+	for (size_t i = 0; i < collector->instances.n; i++) {
+		const struct instance_state *instance = collector->instances.items[i];
+		const struct probes_target target = probes_target_of(collector, instance);
+
+		if (instance->member->process->pid == pid)
+			probes_shed(collector->bpf, &target);
+	}
+}
+
+bool collector_look_for_living(struct collector *collector)
+{
+	bool alive = false;
+
+	for (size_t i = 0; i < collector->members.n; i++) {
+		struct member *member = collector->members.items[i];
+		struct collector_news *news;
+
+		if (member->gone)
+			continue;
+		if (process_alive(member->process)) {
+			alive = true;
+			continue;
+		}
+		news = array_push(&collector->news);
+		if (news)
+			*news = (struct collector_news){.kind = COLLECTOR_GONE,
+							.pid = member->process->pid};
+	}
+	return alive;
+}
+
+void collector_drop_dead(struct collector *collector)
+{
+	for (size_t i = 0; i < collector->members.n; i++) {
+		const struct member *member = collector->members.items[i];
+
+		if (!member->gone && !process_alive(member->process))
+			collector_drop(collector, member->process->pid);
+	}
+}
+
+struct member *collector_member_of(struct collector *collector, pid_t tid)
+{
+	for (size_t i = 0; i < collector->members.n; i++)
+		if (process_thread_birth(collector->members.items[i]->process, tid))
+			return collector->members.items[i];
+	return NULL;
+}

@@ -2,6 +2,8 @@
 """What is lost is counted: what was recorded and what was lost add up to what ran."""
 
 import collections
+import csv
+import io
 import signal
 
 from harness import check, check_counts, check_equal, described_counts, test
@@ -79,6 +81,11 @@ def _(t):
           outer, inner)
     # What ran inside the innermost one is not known, so what is its own is not either.
     check_equal(inner["self_ns"], None, "self time of the innermost If that was recorded")
+    exported = t.opprobe("export", t.path("capture.opp"), "--format", "csv")
+    check_equal(exported.wait(), 0, "status of export")
+    around = {line["name"]: line["parent"] for line in csv.DictReader(io.StringIO(exported.stdout))}
+    check_equal(around, {name: "level%02d/If" % (int(name[5:7]) - 1) if name != "level00/If" else ""
+                         for name, _ in expected}, "what each is inside of")
     shown = t.opprobe("report", t.path("capture.opp"), "--sort", "self", "--json").finish()
     check_equal(shown.operators[-1]["name"], inner["name"], "what is not known comes last")
 

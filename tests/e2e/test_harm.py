@@ -133,6 +133,21 @@ def _(t):
     finish_load(load)
 
 
+@test("what was recorded goes to the file soon, although nothing follows")
+def _(t):
+    target = t.ort_run("1.24.3", "mlp", "-O", "0")
+    probe = t.opprobe("record", "-p", target.pid, "-o", t.path("early.opp")).attached()
+    target.run(3)
+    patience, runs = probe.patience(), 0
+    while runs < 3:
+        check(not patience.over(), "three runs do not come into the file")
+        time.sleep(PERIOD)
+        shown = t.opprobe("report", t.path("early.opp"), "--json")
+        runs = shown.finish().json["runs"] if shown.wait() == 0 else 0
+    probe.signal(signal.SIGINT)
+    check_equal(probe.wait(), 0, "exit status")
+
+
 @test("what was recorded is kept when the target exits")
 def _(t):
     target = t.node("1.24.3")

@@ -81,6 +81,7 @@ def programs_hit(target, process, runs):
 def _(t):
     target = t.ort_run("1.24.3", "tiny", "-O", "0")
     process = record(t, target, "--schedule", "wait=1000000,active=1", "-o", t.path("none.opp"))
+    target.run(5000)  # long enough for it to act, if it were to
     check_equal(programs_hit(target, process, 50), {"ort_run_enter": 50, "ort_run_exit": 50},
                 "programs that ran, and how often")
     process.signal(2)

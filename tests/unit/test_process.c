@@ -1,316 +1,269 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Processes as /proc shows them: this one, its threads, and children of all kinds. */
+/* A process as it is seen from outside: this one, its threads and its children. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
 #include <cmocka.h>
-#include <errno.h>
-#include <fcntl.h>
+
 #include <pthread.h>
-#include <signal.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "needs.h"
 #include "target/process.h"
 
-static struct process self;
-
-static int open_self(void **state)
+static struct process open_process(pid_t pid)
 {
-	return process_open(&self, getpid(), NULL);
-}
-
-static int close_self(void **state)
-{
-	process_close(&self);
-	return 0;
-}
-
-/* Opening @pid fails, and the sentence has @part. */
-static void refused(pid_t pid, const char *part)
-{
-	struct process process = {};
+	struct process process;
 	struct error err = {};
 
-	assert_true(process_open(&process, pid, &err) < 0);
-	if (!strstr(err.text, part))
-		fail_msg("'%s' does not say '%s'", err.text, part);
-	process_close(&process);
+	if (process_open(&process, pid, &err))
+		fail_msg("%s", err.text);
+	return process;
 }
 
-static pid_t child_that(void (*does)(void))
+static void expect_refusal(pid_t pid, int error, const char *says)
 {
-	pid_t pid = fork();
+	struct process process;
+	struct error err = {};
 
-	if (!pid) {
-		does();
-		_exit(0);
-	}
-	return pid;
+	assert_int_equal(process_open(&process, pid, &err), error);
+	if (!strstr(err.text, says))
+		fail_msg("%s", err.text);
+	assert_int_equal(process.fd, -1);
 }
 
-static void wait_forever(void)
+/* A thread that has a name and waits to be let go. */
+struct thread {
+	pthread_t id;
+	pid_t tid;
+	sem_t named, go;
+};
+
+static void *thread_main(void *data)
 {
-	for (;;)
-		pause();
-}
+	struct thread *thread = data;
 
-static void end_at_once(void)
-{
-}
-
-/* -- what can be opened -------------------------------------------------------- */
-
-static void what_is_no_process_is_refused(void **state)
-{
-	pid_t gone = child_that(end_at_once);
-
-	assert_int_equal(waitpid(gone, NULL, 0), gone);
-	refused(gone, "there is no process");
-	refused(0, "there is no process");
-	refused(-1, "there is no process");
-}
-
-static void a_zombie_has_exited_already(void **state)
-{
-	pid_t child = child_that(end_at_once);
-	siginfo_t info;
-
-	assert_int_equal(waitid(P_PID, child, &info, WEXITED | WNOWAIT), 0);
-	refused(child, "has exited already");
-	waitpid(child, NULL, 0);
-}
-
-static void *tell_tid(void *pipe)
-{
-	pid_t tid = syscall(SYS_gettid);
-
-	if (write(((int *)pipe)[1], &tid, sizeof(tid)) == sizeof(tid))
-		wait_forever();
+	thread->tid = syscall(SYS_gettid);
+	prctl(PR_SET_NAME, "a) 1 (b");
+	sem_post(&thread->named);
+	sem_wait(&thread->go);
 	return NULL;
 }
 
-static void a_thread_is_told_from_its_process(void **state)
+static void start(struct thread *thread)
 {
-	struct thread_list threads = {};
-	char expected[64], name[16];
-	pthread_t thread;
-	int ends[2];
-	pid_t tid;
-
-	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(pthread_create(&thread, NULL, tell_tid, ends), 0);
-	pthread_setname_np(thread, "a worker");
-	assert_int_equal(read(ends[0], &tid, sizeof(tid)), sizeof(tid));
-	snprintf(expected, sizeof(expected), "is a thread of process %d", getpid());
-	refused(tid, expected);
-
-	assert_int_equal(process_threads(&self, &threads), 0);
-	assert_int_equal(threads.n, 2);
-	assert_int_equal(threads.items[0], getpid());
-	assert_int_equal(threads.items[1], tid);
-	process_thread_name(&self, tid, name);
-	assert_string_equal(name, "a worker");
-	assert_true(process_thread_birth(&self, tid) >= process_thread_birth(&self, getpid()));
-	assert_true(process_thread_birth(&self, getpid()) > 0);
-	pthread_cancel(thread);
-	pthread_join(thread, NULL);
-	process_thread_name(&self, tid, name);
-	assert_string_equal(name, "");
-	assert_int_equal(process_thread_birth(&self, tid), 0);
-	thread_list_free(&threads);
-	close(ends[0]);
-	close(ends[1]);
+	sem_init(&thread->named, 0, 0);
+	sem_init(&thread->go, 0, 0);
+	assert_int_equal(pthread_create(&thread->id, NULL, thread_main, thread), 0);
+	sem_wait(&thread->named);
 }
 
-static void a_program_of_32_bits_is_refused(void **state)
+static void end(struct thread *thread)
 {
-	char path[] = "/tmp/opprobe-process-XXXXXX", command[128];
-	struct process process = {};
-	struct error err = {};
-	int fd = mkstemp(path), ends[2], status;
-	pid_t child;
-
-	assert_true(fd >= 0);
-	close(fd);
-	/* A 32-bit program that waits: no library, so that any compiler will do. */
-	snprintf(command, sizeof(command),
-		 "echo 'void _start(void) { for (;;) ; }' | "
-		 "cc -m32 -x c - -nostdlib -static -o %s 2>/dev/null",
-		 path);
-	if (system(command)) {
-		unlink(path);
-		leave_out("a compiler of 32-bit programs");
-	}
-	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	child = fork();
-	if (!child) {
-		execl(path, path, NULL);
-		if (write(ends[1], "", 1) < 0)
-			_exit(2);
-		_exit(1);
-	}
-	close(ends[1]);
-	status = read(ends[0], command, 1);
-	close(ends[0]);
-	if (!status)
-		assert_int_equal(process_open(&process, child, &err), -EINVAL);
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	unlink(path);
-	if (status)
-		leave_out("a kernel that runs 32-bit programs");
-	assert_non_null(strstr(err.text, "32-bit"));
+	sem_post(&thread->go);
+	pthread_join(thread->id, NULL);
 }
 
-static void the_command_line_has_spaces_between_its_words(void **state)
+static void a_process_is_known_by_its_arguments_and_alive_until_it_exits(void **state)
 {
+	int fds[2], status;
 	struct process process;
-	int in[2], out[2];
-	pid_t child;
 	char byte;
+	pid_t pid;
 
-	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
-	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-	child = fork();
-	if (!child) {
-		dup2(in[0], 0);
-		dup2(out[1], 1);
-		execl("/bin/sh", "sh", "-c", "echo; read line; exit", "some words", NULL);
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(fds[0], STDIN_FILENO);
+		close(fds[1]);
+		execl("/bin/cat", "cat", "-", "-", NULL);
 		_exit(1);
 	}
-	/* It has begun, and waits for a line that does not come. */
-	assert_int_equal(read(out[0], &byte, 1), 1);
-	assert_int_equal(process_open(&process, child, NULL), 0);
-	assert_string_equal(process.command, "sh -c echo; read line; exit some words");
+	/* It has become another program when the pipe's other end is its own. */
+	close(fds[0]);
+	do
+		process = open_process(pid);
+	while (strncmp(process.command, "cat ", 4) && (process_close(&process), true));
+	assert_string_equal(process.command, "cat - -");
 	assert_true(process_alive(&process));
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
+	close(fds[1]);
+	while (process_alive(&process))
+		;
+	/* Nobody has asked for its status yet. */
+	expect_refusal(pid, -ESRCH, "has exited already");
+	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_false(process_alive(&process));
+	expect_refusal(pid, -ESRCH, "there is no process");
+	assert_int_equal(process_read(&process, (uintptr_t)&byte, &byte, 1), -ESRCH);
 	process_close(&process);
-	for (int i = 0; i < 2; i++) {
-		close(in[i]);
-		close(out[i]);
-	}
+	process_close(&process);
 }
 
-/* -- its memory ------------------------------------------------------------------ */
+static void what_is_no_process_is_refused_with_a_reason(void **state)
+{
+	struct thread thread;
+
+	expect_refusal(0, -ESRCH, "there is no process");
+	expect_refusal(-1, -ESRCH, "there is no process");
+	start(&thread);
+	expect_refusal(thread.tid, -EINVAL, "is a thread of process");
+	end(&thread);
+}
 
 static void memory_is_read_whole_or_not_at_all(void **state)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
+	struct process self = open_process(getpid());
+	long page = sysconf(_SC_PAGESIZE);
 	char *two =
 		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint64_t value = 0;
+	char copy[16];
 
-	assert_ptr_not_equal(two, MAP_FAILED);
-	memcpy(two + page - 8, "12345678", 8);
+	assert_true(two != MAP_FAILED);
 	munmap(two + page, page);
-	assert_int_equal(process_read(&self, (uintptr_t)two + page - 8, &value, 8), 0);
-	assert_memory_equal(&value, "12345678", 8);
-	/* The second half lies in no mapping. */
-	assert_int_equal(process_read(&self, (uintptr_t)two + page - 4, &value, 8), -EFAULT);
-	assert_int_equal(process_read(&self, 0, &value, 8), -EFAULT);
+	strcpy(two + page - 8, "0123456");
+	assert_int_equal(process_read(&self, (uintptr_t)two + page - 8, copy, 8), 0);
+	assert_string_equal(copy, "0123456");
+	assert_int_equal(process_read(&self, (uintptr_t)two + page - 8, copy, 9), -EFAULT);
+	assert_int_equal(process_read(&self, 16, copy, 1), -EFAULT);
 	munmap(two, page);
+	process_close(&self);
 }
 
-static void the_memory_of_a_process_that_is_gone_cannot_be_read(void **state)
+static void threads_are_listed_in_order_with_their_names_and_births(void **state)
 {
-	pid_t child = child_that(wait_forever);
-	struct process process;
-	uint64_t value;
+	struct process self = open_process(getpid());
+	struct thread_list list = {};
+	struct thread threads[3];
+	uint64_t birth;
+	char name[16];
+	pid_t gone;
 
-	assert_int_equal(process_open(&process, child, NULL), 0);
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	assert_int_equal(process_read(&process, (uintptr_t)&value, &value, 8), -ESRCH);
-	process_close(&process);
+	assert_int_equal(process_threads(&self, &list), 0);
+	assert_int_equal(list.n, 1);
+	assert_int_equal(list.items[0], getpid());
+	for (int i = 0; i < 3; i++)
+		start(&threads[i]);
+	assert_int_equal(process_threads(&self, &list), 0);
+	assert_int_equal(list.n, 4);
+	for (size_t i = 1; i < list.n; i++)
+		assert_true(list.items[i - 1] < list.items[i]);
+	process_thread_name(&self, threads[0].tid, name);
+	assert_string_equal(name, "a) 1 (b");
+	birth = process_thread_birth(&self, threads[0].tid);
+	assert_true(birth >= process_thread_birth(&self, getpid()));
+	assert_true(process_thread_birth(&self, getpid()) > 0);
+	gone = threads[0].tid;
+	for (int i = 0; i < 3; i++)
+		end(&threads[i]);
+	/* The kernel lists a thread that was joined a moment longer. */
+	while (process_thread_birth(&self, gone))
+		;
+	process_thread_name(&self, gone, name);
+	assert_string_equal(name, "");
+	assert_int_equal(process_thread_cpu(&self, gone), 0);
+	thread_list_free(&list);
+	process_close(&self);
 }
 
-/* -- the files that it maps ------------------------------------------------------- */
-
-static const struct mapped_file *find_file(const struct mapped_file *files, ssize_t n,
-					   const char *path)
+static uint64_t births_field(pid_t tid)
 {
-	for (ssize_t i = 0; i < n; i++)
-		if (!strcmp(files[i].path, path))
-			return &files[i];
-	return NULL;
+	char path[64], text[1024];
+	unsigned long long start;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_non_null(fgets(text, sizeof(text), file));
+	fclose(file);
+	assert_int_equal(sscanf(strrchr(text, ')') + 1,
+				" %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+				"%*d %*d %*d %llu",
+				&start),
+			 1);
+	return start;
 }
 
-/* After an upgrade, another file has the name; the process goes on with the one that it maps. */
-static void a_mapped_file_that_was_replaced_is_still_the_one_that_is_opened(void **state)
+static void a_birth_is_the_start_time_whatever_the_thread_is_called(void **state)
 {
-	char path[] = "/tmp/opprobe-process-XXXXXX", text[16];
-	size_t page = sysconf(_SC_PAGESIZE);
-	const struct mapped_file *file;
+	struct process self = open_process(getpid());
+	struct thread thread;
+
+	start(&thread);
+	assert_int_equal(process_thread_birth(&self, thread.tid), births_field(thread.tid));
+	assert_int_equal(process_thread_birth(&self, getpid()), births_field(getpid()));
+	end(&thread);
+	process_close(&self);
+}
+
+static void executable_files_are_listed_once_and_deleted_ones_told(void **state)
+{
+	struct process self = open_process(getpid());
+	char path[] = "/tmp/opprobe-test-XXXXXX", own[1024];
+	int fd = mkstemp(path);
+	long page = sysconf(_SC_PAGESIZE);
 	struct mapped_file *files;
-	int fd = mkstemp(path), other;
-	struct stat st, opened;
-	void *code;
+	bool found_own = false, found = false;
+	void *first, *second;
 	ssize_t n;
 
-	assert_true(fd >= 0);
-	assert_int_equal(ftruncate(fd, page), 0);
-	assert_int_equal(fstat(fd, &st), 0);
-	code = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-	close(fd);
-	if (code == MAP_FAILED) {
-		unlink(path);
-		leave_out("a /tmp from which programs may be mapped");
-	}
+	assert_int_equal(ftruncate(fd, 4 * page), 0);
+	first = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, page);
+	second = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 3 * page);
+	if (first == MAP_FAILED || second == MAP_FAILED)
+		skip(); /* /tmp is mounted noexec */
+	unlink(path);
+	n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	assert_true(n > 0);
+	own[n] = '\0';
 	n = process_mapped_files(&self, &files, NULL);
 	assert_true(n > 1);
-	file = find_file(files, n, path);
-	assert_non_null(file);
-	assert_false(file->deleted);
-	assert_int_equal(file->start, (uintptr_t)code);
-	assert_int_equal(file->end - file->start, page);
-	assert_int_equal(file->inode, st.st_ino);
-	free(files);
+	for (ssize_t i = 0; i < n; i++) {
+		for (ssize_t j = 0; j < i; j++)
+			assert_false(files[i].inode == files[j].inode &&
+				     files[i].device == files[j].device);
+		if (!strcmp(files[i].path, own)) {
+			found_own = true;
+			assert_false(files[i].deleted);
+			assert_int_equal(access(files[i].open_path, R_OK), 0);
+		}
+		if (!strcmp(files[i].path, path)) {
+			void *lower = first < second ? first : second;
 
-	unlink(path);
-	other = open(path, O_CREAT | O_WRONLY, 0600);
-	assert_int_equal(write(other, "another", 7), 7);
-	close(other);
-	n = process_mapped_files(&self, &files, NULL);
-	file = find_file(files, n, path);
-	assert_non_null(file);
-	assert_true(file->deleted);
-	fd = open(file->open_path, O_RDONLY);
+			found = true;
+			assert_true(files[i].deleted);
+			assert_int_equal(files[i].start, (uintptr_t)lower);
+			assert_int_equal(files[i].end - files[i].start, page);
+			assert_int_equal(files[i].offset, lower == first ? page : 3 * page);
+		}
+	}
+	assert_true(found && found_own);
 	free(files);
-	unlink(path);
-	if (fd < 0 && geteuid())
-		leave_out(NEEDS_ROOT);
-	assert_int_equal(fstat(fd, &opened), 0);
-	assert_int_equal(opened.st_ino, st.st_ino);
-	assert_int_equal(read(fd, text, 7), 7);
-	assert_memory_not_equal(text, "another", 7);
+	munmap(first, page);
+	munmap(second, page);
 	close(fd);
-	munmap(code, page);
+	process_close(&self);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_no_process_is_refused),
-		cmocka_unit_test(a_zombie_has_exited_already),
-		cmocka_unit_test(a_thread_is_told_from_its_process),
-		cmocka_unit_test(a_program_of_32_bits_is_refused),
-		cmocka_unit_test(the_command_line_has_spaces_between_its_words),
+		cmocka_unit_test(a_process_is_known_by_its_arguments_and_alive_until_it_exits),
+		cmocka_unit_test(what_is_no_process_is_refused_with_a_reason),
 		cmocka_unit_test(memory_is_read_whole_or_not_at_all),
-		cmocka_unit_test(the_memory_of_a_process_that_is_gone_cannot_be_read),
-		cmocka_unit_test(a_mapped_file_that_was_replaced_is_still_the_one_that_is_opened),
+		cmocka_unit_test(threads_are_listed_in_order_with_their_names_and_births),
+		cmocka_unit_test(a_birth_is_the_start_time_whatever_the_thread_is_called),
+		cmocka_unit_test(executable_files_are_listed_once_and_deleted_ones_told),
 	};
 
-	return cmocka_run_group_tests(tests, open_self, close_self);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

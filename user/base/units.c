@@ -26,7 +26,7 @@ static int parse(const char *text, const struct unit *units, uint64_t *result)
 	char *end;
 	double value = strtod(text, &end);
 
-	if (end == text || !isfinite(value) || value <= 0)
+	if (end == text || !isfinite(value))
 		return -EINVAL;
 	for (; units->name; units++) {
 		if (strcasecmp(end, units->name))

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From what the kernel sends to what the sink gets: records as the ring
+ * buffer would hand them over, with names that a made-up runtime reads.
+ */
+#include "record_list.h"
+
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "collect/state.h"
+
+#define MAIN 77 /* a thread */
+
+/* A runtime whose names are proven when the test says so. */
+struct fake_naming {
+	struct naming naming;
+	bool proves, proven, session_ends; /* the last: while the name is read */
+	uint32_t *generation;
+	unsigned int described;
+};
+
+static int sight(struct naming *naming, const struct sighting_record *sighting)
+{
+	struct fake_naming *fake = (struct fake_naming *)naming;
+
+	fake->proven = fake->proves;
+	return fake->proven ? 0 : -EAGAIN;
+}
+
+static bool is_settled(const struct naming *naming)
+{
+	return ((const struct fake_naming *)naming)->proven;
+}
+
+static struct strings_record strings_of(const struct identity *identity)
+{
+	struct strings_record strings = {
+		.type = RECORD_STRINGS,
+		.verified = 1,
+		.identity = *identity,
+		.node_index = identity->key.index,
+		.op_type_length = 4,
+		.op_type = "Conv",
+		.provider_length = 3,
+		.provider = "CPU",
+	};
+
+	strings.name_length = snprintf(strings.name, sizeof(strings.name), "node%u", identity->id);
+	return strings;
+}
+
+static int describe(struct naming *naming, const struct identity *identity,
+		    struct strings_record *strings)
+{
+	struct fake_naming *fake = (struct fake_naming *)naming;
+
+	fake->described++;
+	*strings = strings_of(identity);
+	*fake->generation += fake->session_ends;
+	return 0;
+}
+
+static const struct naming_ops fake_ops = {
+	.sight = sight, .settled = is_settled, .describe = describe};
+static const struct runtime fake_runtime = {.name = "fake", .title = "Fake"};
+
+struct test {
+	struct collector collector;
+	struct process process;
+	struct location location;
+	struct counter_set counters;
+	struct fake_naming naming;
+	struct member member;
+	struct instance_state instance;
+	struct opprobe_bpf bpf;
+	struct opprobe_bpf__bss bss;
+	struct record_list list;
+};
+
+/* A collector without the kernel; names are @proven from the start, or never yet. */
+static struct test *set_up(bool proven)
+{
+	struct test *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	t->list = record_list();
+	t->process = (struct process){.pid = getpid(), .fd = -1};
+	t->location.runtime = &fake_runtime;
+	t->counters.n = 1;
+	t->bpf.bss = &t->bss;
+	t->naming = (struct fake_naming){.naming.ops = &fake_ops,
+					 .proves = true,
+					 .proven = proven,
+					 .generation = &t->bss.instances[0].generation};
+	t->member.process = &t->process;
+	t->instance = (struct instance_state){
+		.member = &t->member, .location = &t->location, .naming = &t->naming.naming};
+	t->collector.options.counters = &t->counters;
+	t->collector.options.sink = &t->list.sink;
+	t->collector.bpf = &t->bpf;
+	t->collector.held = held_new();
+	t->collector.identities = identity_new(&t->list.sink);
+	*array_push(&t->collector.members) = &t->member;
+	*array_push(&t->collector.instances) = &t->instance;
+	assert_int_equal(identity_locate(t->collector.identities, 0, 0), 0);
+	return t;
+}
+
+static void tear_down(struct test *t)
+{
+	held_free(t->collector.held);
+	identity_free(t->collector.identities);
+	thread_numbers_clear(&t->collector.numbers);
+	array_free(&t->collector.members);
+	array_free(&t->collector.instances);
+	array_free(&t->instance.pending);
+	record_list_free(&t->list);
+	free(t);
+}
+
+static void take(struct test *t, const void *record, size_t size)
+{
+	void *copy = malloc(size);
+
+	memcpy(copy, record, size);
+	assert_int_equal(collector_take(&t->collector, copy, size), 0);
+	free(copy);
+}
+
+static struct identity identity(uint32_t id)
+{
+	return (struct identity){
+		.key = {.session = 0x1000, .index = id}, .root = 0x1000, .id = id, .tid = MAIN};
+}
+
+static void take_strings(struct test *t, uint32_t id)
+{
+	struct identity whose = identity(id);
+	struct strings_record strings = strings_of(&whose);
+
+	take(t, &strings, sizeof(strings));
+}
+
+static void take_sighting(struct test *t, uint32_t id, uint32_t generation)
+{
+	struct sighting_record sighting = {.type = RECORD_SIGHTING, .identity = identity(id)};
+
+	sighting.identity.generation = generation;
+	take(t, &sighting, sizeof(sighting));
+}
+
+static void take_thread(struct test *t, uint32_t tid, const char *name)
+{
+	struct thread_record thread = {.type = RECORD_THREAD, .tid = tid, .pid = getpid()};
+
+	snprintf(thread.comm, sizeof(thread.comm), "%s", name);
+	take(t, &thread, sizeof(thread));
+}
+
+/* An execution from @start on with one count, which is @start, too. */
+static void take_operator(struct test *t, uint32_t id, uint32_t run, uint32_t tid, uint64_t start)
+{
+	struct {
+		struct operator_record record;
+		uint64_t value;
+	} op = {.record = {.type = RECORD_OPERATOR,
+			   .counted = 1,
+			   .tid = tid,
+			   .id = id,
+			   .run = run,
+			   .parent = NO_ID,
+			   .start = start,
+			   .end = start + 10},
+		.value = start};
+
+	take(t, &op, sizeof(op));
+}
+
+static void take_run(struct test *t, uint32_t run, uint64_t start, uint64_t end)
+{
+	struct {
+		struct run_record record;
+		uint64_t value;
+	} whole = {.record = {.type = RECORD_RUN,
+			      .tid = MAIN,
+			      .run = run,
+			      .session = 0x1000,
+			      .start = start,
+			      .end = end}};
+
+	take(t, &whole, sizeof(whole));
+}
+
+static size_t executions(const struct test *t)
+{
+	return record_list_count(&t->list, CAPTURE_EXEC);
+}
+
+static const struct capture_exec *execution(const struct test *t, size_t number)
+{
+	return &record_list_get(&t->list, CAPTURE_EXEC, number)->exec;
+}
+
+/* -- names ------------------------------------------------------------------------ */
+
+static void records_wait_for_names_and_come_in_their_order(void **state)
+{
+	struct test *t = set_up(false);
+
+	t->naming.proves = false;
+	take_sighting(t, 1, 0);
+	take_operator(t, 1, 0, MAIN, 100);
+	take_sighting(t, 2, 0);
+	take_operator(t, 2, 0, MAIN, 200);
+	take_run(t, 0, 50, 300);
+	assert_int_equal(t->list.all.n, 0);
+	t->naming.proves = true;
+	take_sighting(t, 3, 0);
+	assert_int_equal(t->naming.described, 3);
+	assert_int_equal(executions(t), 2);
+	assert_int_equal(execution(t, 0)->start, 100);
+	assert_int_equal(execution(t, 1)->start, 200);
+	assert_int_equal(execution(t, 1)->counters[0], 200);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_RUN), 1);
+	assert_string_equal(record_list_get(&t->list, CAPTURE_OPERATOR, 1)->op.name, "node2");
+	/* From now on nothing waits. */
+	take_operator(t, 3, 1, MAIN, 400);
+	assert_int_equal(executions(t), 3);
+	assert_int_equal(t->collector.unnamed, 0);
+	assert_int_equal(t->collector.operators, 3);
+	assert_int_equal(t->collector.runs, 1);
+	tear_down(t);
+}
+
+static void what_waits_is_bounded_and_the_rest_counted_as_lost(void **state)
+{
+	static unsigned char record[1 << 20] = {99}; /* of a type that means nothing */
+	struct test *t = set_up(false);
+
+	t->naming.proves = false;
+	for (int i = 0; i < 70; i++)
+		take(t, record, sizeof(record));
+	/* Each takes four bytes more than a sixty-fourth of the room. */
+	assert_int_equal(t->collector.unnamed, 70 - 63);
+	assert_true(t->instance.pending.n <= 64 << 20);
+	/* There is room for small ones. */
+	t->naming.proves = true;
+	take_sighting(t, 1, 0);
+	take_operator(t, 1, 0, MAIN, 100);
+	assert_int_equal(t->collector.unnamed, 70 - 63);
+	assert_int_equal(executions(t), 1);
+	assert_int_equal(t->instance.pending.n, 0);
+	tear_down(t);
+}
+
+static void a_name_that_was_sighted_before_a_session_ended_is_not_read(void **state)
+{
+	struct test *t = set_up(true);
+
+	t->bss.instances[0].generation = 5;
+	take_sighting(t, 1, 4);
+	assert_int_equal(t->naming.described, 0);
+	take_operator(t, 1, 0, MAIN, 100);
+	assert_int_equal(executions(t), 0);
+	assert_int_equal(t->collector.unnamed, 1);
+	take_sighting(t, 1, 5);
+	take_operator(t, 1, 0, MAIN, 200);
+	assert_int_equal(executions(t), 1);
+	tear_down(t);
+}
+
+static void a_name_is_not_believed_if_a_session_ended_while_it_was_read(void **state)
+{
+	struct test *t = set_up(true);
+
+	t->naming.session_ends = true;
+	take_sighting(t, 1, 0);
+	assert_int_equal(t->naming.described, 1);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_OPERATOR), 0);
+	take_operator(t, 1, 0, MAIN, 100);
+	assert_int_equal(executions(t), 0);
+	assert_int_equal(t->collector.unnamed, 1);
+	tear_down(t);
+}
+
+static void strings_that_are_no_name_are_refused(void **state)
+{
+	struct test *t = set_up(true);
+	struct identity whose = identity(1);
+	struct strings_record good = strings_of(&whose), bad[4] = {good, good, good, good};
+
+	bad[0].verified = 0;
+	bad[1].op_type_length = NO_ID;
+	bad[2].op_type_length = 0;
+	bad[3].name_length = NO_ID;
+	for (unsigned int i = 0; i < 4; i++) {
+		take(t, &bad[i], sizeof(bad[i]));
+		take_operator(t, 1, 0, MAIN, 100);
+		assert_int_equal(t->collector.unnamed, i + 1);
+	}
+	assert_int_equal(t->list.all.n, 1); /* the thread */
+	take(t, &good, sizeof(good));
+	take_operator(t, 1, 0, MAIN, 100);
+	assert_int_equal(executions(t), 1);
+	assert_int_equal(t->collector.unnamed, 4);
+	assert_int_equal(t->collector.operators, 1);
+	tear_down(t);
+}
+
+static void names_that_cannot_be_proven_end_the_recording(void **state)
+{
+	struct test *t = set_up(false);
+
+	t->naming.proves = false;
+	for (int i = 0; i < 4999; i++)
+		take_sighting(t, 1, 0);
+	assert_int_equal(t->collector.failed, 0);
+	take_sighting(t, 1, 0);
+	assert_int_equal(t->collector.failed, -ENOTRECOVERABLE);
+	assert_non_null(strstr(t->collector.failure.text, "Fake"));
+	tear_down(t);
+}
+
+/* -- threads ------------------------------------------------------------------------ */
+
+static void a_thread_id_that_is_used_again_is_another_thread(void **state)
+{
+	struct test *t = set_up(true);
+
+	take_strings(t, 1);
+	take_thread(t, MAIN, "old");
+	take_operator(t, 1, 0, MAIN, 100);
+	take_thread(t, MAIN, "new");
+	take_operator(t, 1, 0, MAIN, 200);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_THREAD), 2);
+	assert_int_equal(execution(t, 0)->thread, 0);
+	assert_int_equal(execution(t, 1)->thread, 1);
+	assert_string_equal(record_list_get(&t->list, CAPTURE_THREAD, 1)->thread.comm, "new");
+	tear_down(t);
+}
+
+static void a_thread_whose_first_record_was_lost_has_its_name_from_the_process(void **state)
+{
+	struct test *t = set_up(true);
+	char name[16];
+
+	process_thread_name(&t->process, getpid(), name);
+	take_strings(t, 1);
+	take_operator(t, 1, 0, getpid(), 100);
+	take_operator(t, 1, 0, getpid(), 200);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_THREAD), 1);
+	assert_string_equal(record_list_get(&t->list, CAPTURE_THREAD, 0)->thread.comm, name);
+	assert_int_equal(record_list_get(&t->list, CAPTURE_THREAD, 0)->thread.tid, getpid());
+	assert_string_not_equal(name, "");
+	tear_down(t);
+}
+
+/* -- runs that are long enough ---------------------------------------------------------- */
+
+static void operators_of_short_runs_are_left_out_with_them(void **state)
+{
+	struct test *t = set_up(true);
+
+	t->collector.options.min_duration = 1000;
+	take_strings(t, 1);
+	take_operator(t, 1, 0, MAIN, 100);
+	take_operator(t, 1, 1, MAIN, 200);
+	take_operator(t, 1, 0, MAIN, 300);
+	take_operator(t, 1, NO_ID, MAIN, 350);
+	assert_int_equal(executions(t), 0);
+	take_run(t, 1, 0, 999);
+	assert_int_equal(executions(t), 0);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_RUN), 0);
+	take_run(t, 0, 0, 1000);
+	assert_int_equal(executions(t), 2);
+	assert_int_equal(execution(t, 0)->start, 100);
+	assert_int_equal(execution(t, 1)->start, 300);
+	assert_int_equal(t->list.all.items[t->list.all.n - 1].type, CAPTURE_RUN);
+	assert_int_equal(t->collector.unheld, 0);
+	tear_down(t);
+}
+
+static void what_cannot_be_held_is_counted_as_lost(void **state)
+{
+	static unsigned char record[8 << 20];
+	struct operator_record *op = (void *)record;
+	struct test *t = set_up(true);
+
+	t->collector.options.min_duration = 1;
+	*op = (struct operator_record){.type = RECORD_OPERATOR, .parent = NO_ID};
+	for (uint32_t i = 0; i < 34; i++) {
+		op->run = i;
+		assert_int_equal(collector_take(&t->collector, record, sizeof(record)), 0);
+	}
+	assert_int_equal(t->collector.unheld, 34 - 31);
+	tear_down(t);
+}
+
+/* -- the sink ---------------------------------------------------------------------------- */
+
+static void a_sink_that_fails_ends_the_recording(void **state)
+{
+	struct test *t = set_up(true);
+
+	take_strings(t, 1);
+	take_operator(t, 1, 0, MAIN, 100);
+	t->list.failure = -ENOSPC;
+	take_operator(t, 1, 0, MAIN, 200);
+	assert_int_equal(t->collector.failed, -ENOSPC);
+	t->list.failure = 0;
+	take_operator(t, 1, 0, MAIN, 300);
+	assert_int_equal(executions(t), 1);
+	tear_down(t);
+}
+
+static void records_that_are_too_short_for_their_counts_are_left_out(void **state)
+{
+	struct operator_record op = {.type = RECORD_OPERATOR, .id = 1, .parent = NO_ID};
+	struct run_record run = {.type = RECORD_RUN};
+	struct test *t = set_up(true);
+
+	take_strings(t, 1);
+	take(t, &op, sizeof(op));
+	take(t, &run, sizeof(run));
+	assert_int_equal(executions(t), 0);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_RUN), 0);
+	tear_down(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_wait_for_names_and_come_in_their_order),
+		cmocka_unit_test(what_waits_is_bounded_and_the_rest_counted_as_lost),
+		cmocka_unit_test(a_name_that_was_sighted_before_a_session_ended_is_not_read),
+		cmocka_unit_test(a_name_is_not_believed_if_a_session_ended_while_it_was_read),
+		cmocka_unit_test(strings_that_are_no_name_are_refused),
+		cmocka_unit_test(names_that_cannot_be_proven_end_the_recording),
+		cmocka_unit_test(a_thread_id_that_is_used_again_is_another_thread),
+		cmocka_unit_test(
+			a_thread_whose_first_record_was_lost_has_its_name_from_the_process),
+		cmocka_unit_test(operators_of_short_runs_are_left_out_with_them),
+		cmocka_unit_test(what_cannot_be_held_is_counted_as_lost),
+		cmocka_unit_test(a_sink_that_fails_ends_the_recording),
+		cmocka_unit_test(records_that_are_too_short_for_their_counts_are_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

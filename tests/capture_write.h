@@ -19,6 +19,7 @@ static inline int capture_write_info(struct capture_writer *writer, const struct
 				 &(struct capture_record){record_type, .member = *it});            \
 	}
 
+CAPTURE_WRITE(process, CAPTURE_PROCESS, process, process)
 CAPTURE_WRITE(thread, CAPTURE_THREAD, thread, thread)
 CAPTURE_WRITE(session, CAPTURE_SESSION, session, session)
 CAPTURE_WRITE(operator, CAPTURE_OPERATOR, op, operator)

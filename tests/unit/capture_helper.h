@@ -42,8 +42,8 @@ static inline struct capture_info test_info(uint32_t n_events)
 	return info;
 }
 
-/* A capture with @info, thread 0 (tid 100), thread 1 (tid 101), session 0. */
-static inline struct test_capture test_begin(const struct capture_info *info)
+/* A capture with @info and nothing else. */
+static inline struct test_capture test_open(const struct capture_info *info)
 {
 	struct test_capture c = {.path = "/tmp/opprobe-test-XXXXXX"};
 	struct error err;
@@ -54,12 +54,42 @@ static inline struct test_capture test_begin(const struct capture_info *info)
 	c.writer = capture_writer_open(c.path, &err);
 	assert_non_null(c.writer);
 	assert_int_equal(capture_write_info(c.writer, info), 0);
-	assert_int_equal(
-		capture_write_thread(c.writer, &(struct capture_thread){0, 100, "main", 0}), 0);
-	assert_int_equal(
-		capture_write_thread(c.writer, &(struct capture_thread){1, 101, "pool", 0}), 0);
-	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){0, 0x1000, 0}),
-			 0);
+	return c;
+}
+
+/* One with the runtime of test_info(). */
+static inline struct capture_process test_process(uint32_t process, uint32_t pid, uint32_t parent,
+						  const char *command)
+{
+	return (struct capture_process){
+		process,       pid,	 parent,  command, "/lib/libonnxruntime.so",
+		"onnxruntime", "1.24.3", "abcdef"};
+}
+
+static inline void test_thread(struct test_capture *c, uint32_t number, uint32_t tid,
+			       const char *comm, uint32_t process)
+{
+	struct capture_thread thread = {.thread = number, .tid = tid, .process = process};
+
+	memcpy(thread.comm, comm, strnlen(comm, sizeof(thread.comm)));
+	assert_int_equal(capture_write_thread(c->writer, &thread), 0);
+}
+
+static inline void test_session(struct test_capture *c, uint32_t session, uint32_t process)
+{
+	struct capture_session record = {session, 0x1000 * (session + 1), process};
+
+	assert_int_equal(capture_write_session(c->writer, &record), 0);
+}
+
+/* A capture with @info, thread 0 (tid 100), thread 1 (tid 101), session 0. */
+static inline struct test_capture test_begin(const struct capture_info *info)
+{
+	struct test_capture c = test_open(info);
+
+	test_thread(&c, 0, 100, "main", 0);
+	test_thread(&c, 1, 101, "pool", 0);
+	test_session(&c, 0, 0);
 	return c;
 }
 

@@ -58,6 +58,13 @@ static inline int record_list_take(struct record_sink *sink, const struct captur
 	case CAPTURE_INFO:
 		copy->info = record_list_own(list, record->info, sizeof(*record->info));
 		break;
+	case CAPTURE_PROCESS:
+		copy->process.command = record_list_string(list, record->process.command);
+		copy->process.library = record_list_string(list, record->process.library);
+		copy->process.runtime = record_list_string(list, record->process.runtime);
+		copy->process.version = record_list_string(list, record->process.version);
+		copy->process.build_id = record_list_string(list, record->process.build_id);
+		break;
 	case CAPTURE_OPERATOR:
 		copy->op.name = record_list_string(list, record->op.name);
 		copy->op.op_type = record_list_string(list, record->op.op_type);

@@ -147,6 +147,8 @@ static int add_info(struct fold *f, const struct capture_info *info)
 
 	a->info = *info;
 	f->rows.n_events = info->n_events;
+	if (processes_begin(&a->processes, info))
+		return -ENOMEM;
 	titles_make(info, a->titles);
 	n_metrics = titles_metrics(info, (const char(*)[160])a->titles, &a->options, a->metrics,
 				   &f->err);
@@ -175,10 +177,9 @@ static int add_record(struct fold *f, const struct capture_record *record)
 	case CAPTURE_THREAD:
 		return define_thread(f, &record->thread);
 	case CAPTURE_PROCESS:
-		return 0;
+		return processes_add(&a->processes, &record->process);
 	case CAPTURE_SESSION:
-		a->n_sessions++;
-		return 0;
+		return define_session(f, &record->session);
 	case CAPTURE_OPERATOR:
 		return define_operator(f, &record->op);
 	case CAPTURE_SHAPES:
@@ -240,6 +241,8 @@ struct analysis *analyze_begin(const struct analyze_options *options, struct err
 		goto fail;
 	f->sink.take = take;
 	f->a.options = *options;
+	f->a.processes.one = options->one_process;
+	f->a.processes.pid = options->pid;
 	f->a.sum = row_new(CAPTURE_COUNTERS);
 	f->a.runs = row_new(CAPTURE_COUNTERS);
 	f->gap_row = row_new(CAPTURE_COUNTERS);
@@ -329,5 +332,6 @@ void analysis_free(struct analysis *a)
 		metric_free(a->metrics[i]);
 	tensor_lists_free(&a->tensor_lists);
 	strings_free(&f->strings);
+	processes_free(&a->processes);
 	free(f);
 }

@@ -22,6 +22,7 @@
 #include "../capture/capture.h"
 #include "../base/error.h"
 #include "../base/hash.h"
+#include "processes.h"
 #include "tensors.h"
 
 struct histogram;
@@ -34,6 +35,7 @@ enum analyze_group {
 	GROUP_THREAD,
 	GROUP_SESSION,
 	GROUP_RUN,
+	GROUP_PROCESS,
 };
 
 /* Numbers of runs, both ends included. */
@@ -50,6 +52,8 @@ struct analyze_options {
 	const char *name, *op; /* globs on the shown name and the op type, or NULL */
 	bool one_session;      /* executions of @session only */
 	uint32_t session;
+	bool one_process; /* those of the process @pid only */
+	uint32_t pid;
 	struct analyze_range runs[ANALYZE_RANGES_MAX]; /* none: all */
 	size_t n_runs;
 	const char *metrics[ANALYZE_METRICS_MAX]; /* NAME=EXPR, beside the usual ones */
@@ -77,7 +81,7 @@ struct analyze_counter {
  * What a row's executions computed and moved, as far as the shapes tell: see
  * flops.h. A sum that does not fit is UINT64_MAX. Executions with others
  * inside are left out but for their sizes; nested ones are in the rows of
- * threads, sessions and runs, too.
+ * threads, sessions, runs and processes, too.
  */
 struct analyze_amounts {
 	uint64_t executions;			 /* that ended and had none inside */
@@ -96,6 +100,7 @@ struct analyze_row {
 	const char *name, *op_type, *domain, *provider;
 	struct tensor_list *inputs, *outputs;
 	uint32_t op, session, node_index, thread, tid, run, step;
+	const struct analyze_process *process;
 	struct analyze_row *parent; /* with options.tree: the row around it, or NULL */
 	uint64_t count;		    /* executions */
 	uint64_t threw;		    /* of these, without an end */
@@ -118,6 +123,7 @@ struct analyze_row {
 struct analysis {
 	struct capture_info info;
 	struct analyze_options options;
+	struct processes processes; /* all; figures are of those that are shown */
 	/* The events' names made unique, so that no alias hides another. */
 	char titles[CAPTURE_COUNTERS][160];
 	struct metric *metrics[ANALYZE_METRICS_MAX + 8];
@@ -142,7 +148,8 @@ struct analysis {
 	 * sessions, whatever their name, and the gap. */
 	uint64_t base_ns;
 	uint64_t executions; /* in the capture, before any selection */
-	uint32_t n_threads;  /* that executed operators */
+	/* Of the processes that are shown, before any other selection: */
+	uint32_t n_threads; /* that executed operators */
 	uint32_t n_sessions;
 	struct capture_loss loss;
 	uint64_t lost;	   /* its sum */

@@ -62,7 +62,7 @@ static int add_total(struct fold *f, struct analyze_row *row, const struct captu
 }
 
 /*
- * Rows of whole threads, sessions and runs hold operators and what ran
+ * Rows of whole threads, sessions, runs and processes hold operators and what ran
  * inside them: their totals are of top-level operators, so that no time is
  * in them twice. When operators are chosen by name, that is for the user to
  * judge, as the ones around them may not be in the row.
@@ -124,17 +124,28 @@ static int add_to_run(struct fold *f, struct thread_state *thread, const struct 
 	return 0;
 }
 
-static bool selected(const struct fold *f, uint32_t run, uint32_t session)
+static bool selected(const struct fold *f, const struct thread_state *thread, uint32_t run,
+		     uint32_t session)
 {
 	const struct analyze_options *options = &f->a.options;
 
-	if (options->one_session && session != options->session)
+	if (!thread->process->shown || (options->one_session && session != options->session))
 		return false;
 	for (size_t i = 0; i < options->n_runs; i++)
 		if (run != CAPTURE_UNKNOWN && run >= options->runs[i].first &&
 		    run <= options->runs[i].last)
 			return true;
 	return !options->n_runs;
+}
+
+/* What views say of the processes that are shown, whatever else is selected. */
+static void know_exec(struct fold *f, struct thread_state *thread, const struct capture_exec *exec)
+{
+	f->a.has_work |= exec->flags & EXEC_WORK;
+	f->a.has_shapes |= exec->shapes != CAPTURE_UNKNOWN;
+	f->a.has_counters |= exec->counted != 0;
+	f->a.n_threads += !thread->seen;
+	thread->seen = true;
 }
 
 int fold_exec(struct fold *f, const struct capture_exec *exec)
@@ -151,12 +162,9 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 		return -EINVAL;
 	f->a.executions++;
 	f->last = exec->end > f->last ? exec->end : f->last;
-	f->a.has_work |= exec->flags & EXEC_WORK;
-	f->a.has_shapes |= exec->shapes != CAPTURE_UNKNOWN;
-	f->a.has_counters |= exec->counted != 0;
-	f->a.n_threads += !thread->seen;
-	thread->seen = true;
-	if (!selected(f, exec->run, state->op.session))
+	if (thread->process->shown)
+		know_exec(f, thread, exec);
+	if (!selected(f, thread, exec->run, state->op.session))
 		return 0;
 	nesting_close(&thread->nesting, exec, f->a.compensated ? &f->a.overhead : NULL, &nested,
 		      &below, &f->sum);
@@ -254,17 +262,18 @@ static void add_whole_run(struct fold *f, const struct capture_run *run, const s
 
 int fold_run(struct fold *f, const struct capture_run *run)
 {
+	const struct thread_state *thread = table_get(&f->threads, run->thread);
 	struct open_run *ops;
 	struct capture_run less;
 	int error = 0;
 
-	if (run->run == CAPTURE_UNKNOWN || run->counted >> f->a.info.n_events)
+	if (!thread || run->run == CAPTURE_UNKNOWN || run->counted >> f->a.info.n_events)
 		return -EINVAL;
 	f->a.has_runs = true;
 	ops = open_runs_take(&f->open_runs, run->run);
 	less = without_probes(f, run, ops);
 	f->last = run->end > f->last ? run->end : f->last;
-	if (selected(f, run->run, run->session)) {
+	if (selected(f, thread, run->run, run->session)) {
 		if (run->failed)
 			f->a.runs_failed++;
 		else
@@ -288,7 +297,7 @@ void fold_pool(struct fold *f, const struct capture_pool *pool)
 {
 	struct thread_state *thread = table_get(&f->threads, pool->thread);
 
-	if (!thread || thread->seen)
+	if (!thread || thread->seen || !thread->process->shown)
 		return;
 	if (!pool->cpu_ns)
 		f->pool_cpu_unknown = true;

@@ -21,6 +21,7 @@ struct op_state {
 	bool shown; /* its name and type are among the selected */
 	/* The row that it added to last, and the part of the key that may vary. */
 	struct analyze_row *row;
+	const struct analyze_process *row_process;
 	uint32_t row_part;
 };
 
@@ -31,6 +32,7 @@ struct shapes_state {
 
 struct thread_state {
 	struct capture_thread thread;
+	const struct analyze_process *process;
 	bool seen;
 	struct nesting nesting;
 	struct open_run *run; /* that its last top-level operator belonged to */
@@ -75,9 +77,11 @@ void fold_pool(struct fold *f, const struct capture_pool *pool);
 
 /* -- grouping.c -------------------------------------------------------------- */
 
-/* Remember a definition, with copies of its strings. Return 0 or -ENOMEM. */
+/* Remember a definition, with copies of its strings. Return 0, -ENOMEM, or -EINVAL for one
+ * of a process that was not defined. */
 int define_operator(struct fold *f, const struct capture_operator *op);
 int define_thread(struct fold *f, const struct capture_thread *thread);
+int define_session(struct fold *f, const struct capture_session *session);
 int define_shapes(struct fold *f, const struct capture_shapes *shapes);
 /* The item of @number, NULL if it was not defined. */
 void *table_get(const struct table *table, uint32_t number);

@@ -77,11 +77,26 @@ int define_operator(struct fold *f, const struct capture_operator *op)
 
 int define_thread(struct fold *f, const struct capture_thread *thread)
 {
-	struct thread_state *state = table_make(&f->threads, thread->thread, sizeof(*state));
+	const struct analyze_process *process = processes_get(&f->a.processes, thread->process);
+	struct thread_state *state;
 
+	if (!process)
+		return -EINVAL;
+	state = table_make(&f->threads, thread->thread, sizeof(*state));
 	if (!state)
 		return -ENOMEM;
 	state->thread = *thread;
+	state->process = process;
+	return 0;
+}
+
+int define_session(struct fold *f, const struct capture_session *session)
+{
+	const struct analyze_process *process = processes_get(&f->a.processes, session->process);
+
+	if (!process)
+		return -EINVAL;
+	f->a.n_sessions += process->shown;
 	return 0;
 }
 
@@ -105,7 +120,7 @@ static uint64_t pair(uint32_t high, uint32_t low)
 	return (uint64_t)high << 32 | low;
 }
 
-/* The part of the key that differs between executions of one operator. */
+/* The part of the key that differs between executions of one operator on one process. */
 static uint32_t varying_part(const struct fold *f, const struct capture_exec *exec)
 {
 	switch (f->a.options.group) {
@@ -122,9 +137,15 @@ static uint32_t varying_part(const struct fold *f, const struct capture_exec *ex
 	}
 }
 
+/*
+ * Nodes belong to the process that executes them, also where their session is
+ * not known. Sessions and runs are numbered over all processes; what belongs
+ * to none that is known is kept apart by process.
+ */
 static struct row_key key_of(const struct fold *f, const struct op_state *state,
-			     const struct capture_exec *exec)
+			     const struct thread_state *thread, const struct capture_exec *exec)
 {
+	uint64_t process = thread->process->process;
 	const struct capture_operator *op = &state->op;
 	const struct shapes_state *shapes = table_get(&f->shapes, exec->shapes);
 	struct row_key key = {};
@@ -136,6 +157,7 @@ static struct row_key key_of(const struct fold *f, const struct op_state *state,
 		key.words[2] = (uintptr_t)op->provider;
 		key.words[3] = pair(op->session, op->name[0] ? 0 : op->node_index);
 		key.words[4] = f->a.options.tree ? exec->parent : 0;
+		key.words[5] = process;
 		break;
 	case GROUP_OP:
 		key.words[0] = (uintptr_t)op->op_type;
@@ -149,9 +171,14 @@ static struct row_key key_of(const struct fold *f, const struct op_state *state,
 		break;
 	case GROUP_SESSION:
 		key.words[0] = op->session;
+		key.words[1] = op->session == CAPTURE_UNKNOWN ? process : 0;
 		break;
 	case GROUP_RUN:
 		key.words[0] = exec->run;
+		key.words[1] = exec->run == CAPTURE_UNKNOWN ? process : 0;
+		break;
+	case GROUP_PROCESS:
+		key.words[0] = process;
 		break;
 	}
 	return key;
@@ -198,6 +225,7 @@ static void start_row(struct fold *f, struct analyze_row *row, const struct op_s
 	row->op = exec->op;
 	row->thread = exec->thread;
 	row->tid = thread->thread.tid;
+	row->process = thread->process;
 	row->run = exec->run;
 	row->inputs = shapes ? shapes->inputs : NULL;
 	row->outputs = shapes ? shapes->outputs : NULL;
@@ -219,6 +247,9 @@ static void start_row(struct fold *f, struct analyze_row *row, const struct op_s
 	case GROUP_RUN:
 		row->label = numbered(f, "run", row->run);
 		break;
+	case GROUP_PROCESS:
+		row->label = row->process->label;
+		break;
 	}
 }
 
@@ -226,8 +257,11 @@ static void start_row(struct fold *f, struct analyze_row *row, const struct op_s
 static void keep_common(struct fold *f, struct analyze_row *row, const struct op_state *state,
 			const struct capture_exec *exec)
 {
+	const struct thread_state *thread = table_get(&f->threads, exec->thread);
 	const struct capture_operator *op = &state->op;
 
+	if (row->process != thread->process)
+		row->process = NULL;
 	if (row->thread != exec->thread)
 		row->thread = row->tid = CAPTURE_UNKNOWN;
 	if (row->run != exec->run)
@@ -252,17 +286,19 @@ static void keep_common(struct fold *f, struct analyze_row *row, const struct op
 
 struct analyze_row *row_of(struct fold *f, struct op_state *state, const struct capture_exec *exec)
 {
+	const struct thread_state *thread = table_get(&f->threads, exec->thread);
 	uint32_t part = varying_part(f, exec);
 	struct analyze_row *row = state->row;
 
-	if (!row || state->row_part != part) {
-		struct row_key key = key_of(f, state, exec);
+	if (!row || state->row_part != part || state->row_process != thread->process) {
+		struct row_key key = key_of(f, state, thread, exec);
 
 		row = rows_get(&f->rows, &key);
 		if (!row)
 			return NULL;
 		state->row = row;
 		state->row_part = part;
+		state->row_process = thread->process;
 	}
 	if (!row->count && !row->self_count && row->op == CAPTURE_UNKNOWN)
 		start_row(f, row, state, exec);
@@ -273,6 +309,7 @@ struct analyze_row *row_of(struct fold *f, struct op_state *state, const struct 
 
 struct analyze_row *row_of_run(struct fold *f, const struct capture_run *run)
 {
+	const struct thread_state *thread = table_get(&f->threads, run->thread);
 	struct row_key key = {{run->run}};
 	struct analyze_row *row = rows_get(&f->rows, &key);
 
@@ -282,6 +319,7 @@ struct analyze_row *row_of_run(struct fold *f, const struct capture_run *run)
 	row->step = run->step;
 	row->session = run->session;
 	row->thread = run->thread;
+	row->process = thread->process;
 	row->run_ns = run->failed ? 0 : run->end - run->start;
 	row->label = numbered(f, "run", run->run);
 	return row;

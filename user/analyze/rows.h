@@ -10,7 +10,7 @@
 #define ROWS_MAX (1u << 22)
 
 struct row_key {
-	uint64_t words[5]; /* of interned strings, the addresses */
+	uint64_t words[6]; /* of interned strings, the addresses */
 };
 
 struct rows {

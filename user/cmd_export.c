@@ -6,14 +6,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/processes.h"
 #include "cmd.h"
 #include "output/output.h"
+
+enum key {
+	KEY_PROCESS = 256,
+};
 
 static char format_doc[1024]; /* filled before anything is parsed */
 
 static const struct argp_option options[] = {
 	{"format", 'f', "FORMAT", 0, format_doc, 0},
 	{"output", 'o', "FILE", 0, "Write here instead of stdout; compressed if it ends in .gz", 0},
+	{"process", KEY_PROCESS, "PID", 0, "Records of the process PID only, of several", 0},
 	{},
 };
 
@@ -24,7 +30,8 @@ static const char doc[] = "Write a capture in a format of other tools.\v"
 			  "  opprobe export run.opp --format csv | head";
 
 struct arguments {
-	const char *capture, *output, *format;
+	const char *capture, *output;
+	struct export_options export;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -37,10 +44,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'f':
 		if (!format_find(export_formats, arg, &err))
 			argp_error(state, "%s", err.text);
-		arguments->format = arg;
+		arguments->export.format = arg;
 		return 0;
 	case 'o':
 		arguments->output = arg;
+		return 0;
+	case KEY_PROCESS:
+		if (process_parse(arg, &arguments->export.pid, &err))
+			argp_error(state, "%s", err.text);
+		arguments->export.one_process = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->capture)
@@ -50,7 +62,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!arguments->capture)
 			argp_error(state, "which capture? Name the file that opprobe record wrote");
-		if (!arguments->format)
+		if (!arguments->export.format)
 			argp_error(state, "which format? Give --format %s",
 				   format_names(export_formats, names, sizeof(names)));
 		return 0;
@@ -69,9 +81,10 @@ int cmd_export(int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	format_help(export_formats, format_doc, sizeof(format_doc));
 	argp_parse(&argp, argc, argv, 0, 0, &arguments);
-	error = export_capture(arguments.capture, arguments.format, arguments.output, stderr, &err);
+	error = export_capture(arguments.capture, &arguments.export, arguments.output, stderr,
+			       &err);
 	/* Whoever closed the pipe has seen enough. */
 	if (error && error != -EPIPE)
 		fprintf(stderr, "opprobe: %s\n", err.text);
-	return error ? EXIT_FAILED : EXIT_OK;
+	return error == -EINVAL ? EXIT_USAGE : error ? EXIT_FAILED : EXIT_OK;
 }

@@ -269,11 +269,12 @@ static int check_trace(const struct recording_options *options, struct error *er
 
 static int show(const struct record_arguments *arguments, struct error *err)
 {
+	const struct export_options trace = {.format = "chrome"};
 	const char *capture = arguments->recording.capture;
 	int error = report_print(capture, &arguments->report, stdout, err);
 
 	if (!error)
-		error = export_capture(capture, "chrome", arguments->trace, NULL, err);
+		error = export_capture(capture, &trace, arguments->trace, NULL, err);
 	if (!error)
 		recording_say(&arguments->recording,
 			      "capture %s (opprobe report %s), trace %s (ui.perfetto.dev)", capture,

@@ -19,6 +19,7 @@ enum key {
 	KEY_NO_HEADER,
 	KEY_OP,
 	KEY_PERCENTILES,
+	KEY_PROCESS,
 	KEY_RUN,
 	KEY_SELF_COUNTERS,
 	KEY_SESSION,
@@ -28,7 +29,7 @@ enum key {
 
 static const struct argp_option options[] = {
 	{"group-by", KEY_GROUP_BY, "WHAT", 0,
-	 "One row per node (the default), op, shape, thread, session or run", 1},
+	 "One row per node (the default), op, shape, thread, session, run or process", 1},
 	{"tree", KEY_TREE, 0, 0, "Show nodes inside the nodes (If, Loop, Scan) that they ran in",
 	 1},
 	{"sort", 's', "COLUMN", 0, "Sort by any column (default: total)", 1},
@@ -47,6 +48,7 @@ static const struct argp_option options[] = {
 	{0, 0, 0, 0, "Selecting:", 2},
 	{"name", KEY_NAME, "GLOB", 0, "Nodes whose name matches", 2},
 	{"op", KEY_OP, "GLOB", 0, "Operators whose type matches", 2},
+	{"process", KEY_PROCESS, "PID", 0, "The process PID, of several", 2},
 	{"session", KEY_SESSION, "N", 0, "Session number N", 2},
 	{"run", KEY_RUN, "LIST", 0, "Runs by number, such as 0,5-9,20-", 2},
 	{"runs", KEY_RUN, 0, OPTION_ALIAS, 0, 2},
@@ -126,6 +128,11 @@ static error_t parse_selection(int key, char *arg, struct argp_state *state,
 		return 0;
 	case KEY_OP:
 		analyze->op = arg;
+		return 0;
+	case KEY_PROCESS:
+		if (process_parse(arg, &analyze->pid, &err))
+			argp_error(state, "%s", err.text);
+		analyze->one_process = true;
 		return 0;
 	case KEY_SESSION:
 		analyze->one_session = true;

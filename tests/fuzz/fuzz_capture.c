@@ -42,7 +42,8 @@ static void print(const char *path, unsigned int view, FILE *out)
 	struct error err;
 
 	if (view < 3) {
-		export_capture(path, export_formats[view].name, "/dev/null", out, &err);
+		export_capture(path, &(struct export_options){.format = export_formats[view].name},
+			       "/dev/null", out, &err);
 		return;
 	}
 	options.percentiles = options.self_counters = true;

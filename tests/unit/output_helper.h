@@ -88,7 +88,7 @@ static inline char *export(const struct test_capture *c, const char *format)
 	char *text;
 
 	close(fd);
-	if (export_capture(c->path, format, path, NULL, &err))
+	if (export_capture(c->path, &(struct export_options){.format = format}, path, NULL, &err))
 		fail_msg("%s", err.text);
 	text = (char *)test_load(path, &size);
 	unlink(path);

@@ -95,6 +95,7 @@ static const struct expected row_columns[] = {
 	{"op", "Op", "op", "MatMul", "MatMul", "", "op_type"},
 	{"domain", "Domain", "domain", "ai.onnx", "ai.onnx", "", "domain"},
 	{"provider", "Provider", "provider", "CPU", "CPU", "", "provider"},
+	{"pid", "PID", "pid", "42", "42", "", "pid"},
 	{"session", "Session", "session", "0", "0", "", "session"},
 	{"index", "Index", "index", "3", "3", "", "node_index"},
 	{"tid", "TID", "tid", "100", "100", "", NULL},

@@ -142,7 +142,9 @@ static void a_trace_named_gz_is_compressed(void **state)
 	gzFile file;
 
 	snprintf(path, sizeof(path), "%s.json.gz", c.path);
-	assert_int_equal(export_capture(c.path, "chrome", path, NULL, &err), 0);
+	assert_int_equal(export_capture(c.path, &(struct export_options){.format = "chrome"}, path,
+					NULL, &err),
+			 0);
 	file = gzopen(path, "rb");
 	assert_non_null(file);
 	assert_false(gzdirect(file));
@@ -176,7 +178,10 @@ static void exports_of_a_damaged_capture_are_whole_and_fail(void **state)
 		char out[64];
 
 		snprintf(out, sizeof(out), "%s.out", c.path);
-		assert_int_equal(export_capture(c.path, format->name, out, NULL, &err), -EBADMSG);
+		assert_int_equal(export_capture(c.path,
+						&(struct export_options){.format = format->name},
+						out, NULL, &err),
+				 -EBADMSG);
 		assert_non_null(strstr(err.text, "damaged at byte"));
 		bytes = test_load(out, &size);
 		if (strcmp(format->name, "csv"))
@@ -185,7 +190,9 @@ static void exports_of_a_damaged_capture_are_whole_and_fail(void **state)
 			free(bytes);
 		unlink(out);
 	}
-	assert_int_equal(export_capture(c.path, "ort", "/dev/full", NULL, &err), -EBADMSG);
+	assert_int_equal(export_capture(c.path, &(struct export_options){.format = "ort"},
+					"/dev/full", NULL, &err),
+			 -EBADMSG);
 	test_remove(&c);
 }
 

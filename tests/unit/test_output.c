@@ -92,7 +92,8 @@ static void compare_members(const cJSON *object, const cJSON *schema, const cJSO
 static void the_schema_describes_the_json_report(void **state)
 {
 	static const enum analyze_group groups[] = {GROUP_NODE,	  GROUP_OP,	 GROUP_SHAPE,
-						    GROUP_THREAD, GROUP_SESSION, GROUP_RUN};
+						    GROUP_THREAD, GROUP_SESSION, GROUP_RUN,
+						    GROUP_PROCESS};
 	struct test_capture c = odd_capture();
 	struct error err;
 	char *text = NULL;
@@ -423,8 +424,11 @@ static void a_place_that_cannot_be_written_is_told(void **state)
 	assert_int_equal(report_print(c.path, &options, full, &err), -ENOSPC);
 	assert_non_null(strstr(err.text, "No space left"));
 	fclose(full);
-	assert_int_equal(export_capture(c.path, "chrome", "/dev/full", NULL, &err), -ENOSPC);
-	assert_true(export_capture(c.path, "chrome", "/nonexistent/x", NULL, &err) < 0);
+	assert_int_equal(export_capture(c.path, &(struct export_options){.format = "chrome"},
+					"/dev/full", NULL, &err),
+			 -ENOSPC);
+	assert_true(export_capture(c.path, &(struct export_options){.format = "chrome"},
+				   "/nonexistent/x", NULL, &err) < 0);
 	assert_non_null(strstr(err.text, "/nonexistent/x"));
 	test_remove(&c);
 }
@@ -452,7 +456,9 @@ static void a_format_is_found_by_its_name_and_the_error_tells_which_there_are(vo
 			assert_true(f->help[0] && (i ? !!f->ops : !!f->write));
 		}
 	}
-	assert_int_equal(export_capture("/dev/null", "nix", "-", NULL, &err), -EINVAL);
+	assert_int_equal(export_capture("/dev/null", &(struct export_options){.format = "nix"}, "-",
+					NULL, &err),
+			 -EINVAL);
 	assert_int_equal(
 		report_print("/dev/null", &(struct report_options){.format = "nix"}, stdout, &err),
 		-EINVAL);

@@ -242,7 +242,7 @@ static void table_csv_and_json_have_the_same_values(void **state)
 	char keys[KEYS_MAX][32];
 	size_t n = all_keys(keys), numbers = 0;
 
-	for (int group = GROUP_NODE; group <= GROUP_RUN; group++) {
+	for (int group = GROUP_NODE; group <= GROUP_PROCESS; group++) {
 		struct report_options options = lacking_options;
 		cJSON *json;
 
@@ -274,7 +274,7 @@ static void members_of_rows_are_of_the_type_that_the_schema_tells(void **state)
 	struct test_capture c = lacking_capture();
 	size_t nulls = 0;
 
-	for (int group = GROUP_NODE; group <= GROUP_RUN; group++) {
+	for (int group = GROUP_NODE; group <= GROUP_PROCESS; group++) {
 		struct report_options options = lacking_options;
 		const cJSON *row, *item;
 		cJSON *json;

@@ -269,7 +269,7 @@ int fold_run(struct fold *f, const struct capture_run *run)
 
 	if (!thread || run->run == CAPTURE_UNKNOWN || run->counted >> f->a.info.n_events)
 		return -EINVAL;
-	f->a.has_runs = true;
+	f->a.has_runs |= thread->process->shown;
 	ops = open_runs_take(&f->open_runs, run->run);
 	less = without_probes(f, run, ops);
 	f->last = run->end > f->last ? run->end : f->last;

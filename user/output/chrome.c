@@ -20,8 +20,9 @@
 /* What a line needs beside prepared text. */
 #define NUMBER_ROOM 24
 
-/* Events per time of the operators that ended in one step. */
+/* Events per time of the operators of a process that ended in one step. */
 struct tracks {
+	uint32_t pid;
 	uint64_t step; /* its number, since the start of the recording */
 	bool used;
 	uint64_t first;	  /* when the first of these operators started */
@@ -63,22 +64,26 @@ static int prepare_keys(struct export_state *e)
 
 static int chrome_begin(struct export_state *e)
 {
-	char label[320], *name;
-	struct prepared line = {};
-	int error = prepare_keys(e);
+	stream_put(e->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+	return prepare_keys(e);
+}
 
-	e->private = calloc(1, sizeof(struct tracks));
-	if (error || !e->private)
-		return -ENOMEM;
-	snprintf(label, sizeof(label), "%s", e->info.command[0] ? e->info.command : "process");
-	name = text_json(label);
-	if (!name)
-		return -ENOMEM;
-	error = prepare(
-		&line,
-		"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
-		"{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,\"args\":{\"name\":%s}}",
-		e->info.pid, name);
+/* The first line is of a process: all else belongs to one that precedes it. */
+static int chrome_process(struct export_state *e, struct analyze_process *process)
+{
+	char *name = text_json(process->command[0] ? process->command : "process");
+	struct tracks *tracks = calloc(1, sizeof(*tracks));
+	struct prepared line = {};
+	int error = -ENOMEM;
+
+	process->private = tracks;
+	if (name && tracks) {
+		tracks->pid = process->pid;
+		error = prepare(&line,
+				"%s{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,"
+				"\"args\":{\"name\":%s}}",
+				e->processes.n_shown > 1 ? ",\n" : "", process->pid, name);
+	}
 	if (!error)
 		stream_put(e->out, line.text);
 	free(line.text);
@@ -99,7 +104,10 @@ static int chrome_thread(struct export_state *e, struct export_thread *thread)
 	error = prepare(&line,
 			",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,"
 			"\"args\":{\"name\":%s}}",
-			e->info.pid, thread->thread.tid, name);
+			thread->process->pid, thread->thread.tid, name);
+	if (!error)
+		error = prepare(&thread->detail, "%u,\"tid\":%u", thread->process->pid,
+				thread->thread.tid);
 	if (!error)
 		stream_put(e->out, line.text);
 	free(line.text);
@@ -118,10 +126,8 @@ static int chrome_operator(struct export_state *e, struct export_operator *op)
 		snprintf(index, sizeof(index), ",\"node_index\":\"%u\"", op->op.node_index);
 	if (label && type && provider) {
 		label[strlen(label) - 1] = '\0';
-		error = prepare(
-			&op->head,
-			",\n{\"name\":%s_kernel_time\",\"cat\":\"Node\",\"pid\":%u,\"tid\":", label,
-			e->info.pid);
+		error = prepare(&op->head,
+				",\n{\"name\":%s_kernel_time\",\"cat\":\"Node\",\"pid\":", label);
 		if (!error)
 			error = prepare(&op->detail, ",\"args\":{\"op_name\":%s%s%s%s", type,
 					op->op.provider[0] ? ",\"provider\":" : "",
@@ -215,7 +221,7 @@ static int write_tracks(struct export_state *e, struct tracks *tracks)
 		*p++ = ':';
 		p = put_text(p, e->keys[i].text + 1, e->keys[i].size - 3);
 		p = PUT_LITERAL(p, " per \xc2\xb5s\",\"ph\":\"C\",\"pid\":");
-		p = put_u64(p, e->info.pid);
+		p = put_u64(p, tracks->pid);
 		p = PUT_LITERAL(p, ",\"ts\":");
 		p = put_since_start(e, p, ts);
 		p = PUT_LITERAL(p, ",\"args\":{\"value\":");
@@ -232,7 +238,7 @@ static int write_tracks(struct export_state *e, struct tracks *tracks)
 static int add_to_tracks(struct export_state *e, const struct capture_exec *exec,
 			 const struct nested_exec *nested)
 {
-	struct tracks *tracks = e->private;
+	struct tracks *tracks = e->threads.items[exec->thread]->process->private;
 	uint64_t since = exec->end > e->info.start ? exec->end - e->info.start : 0;
 	int error = 0;
 
@@ -254,10 +260,10 @@ static int add_to_tracks(struct export_state *e, const struct capture_exec *exec
 
 /* -- slices ------------------------------------------------------------------- */
 
-static char *put_times(const struct export_state *e, char *p, uint32_t tid, uint64_t start,
-		       uint64_t end, bool ended)
+static char *put_times(const struct export_state *e, char *p, const struct export_thread *thread,
+		       uint64_t start, uint64_t end, bool ended)
 {
-	p = put_u64(p, tid);
+	p = put_prepared(p, &thread->detail);
 	/* Without an end it is a point: "i", of its thread. */
 	p = ended ? PUT_LITERAL(p, ",\"ph\":\"X\",\"ts\":")
 		  : PUT_LITERAL(p, ",\"ph\":\"i\",\"s\":\"t\",\"ts\":");
@@ -282,8 +288,7 @@ static int chrome_exec(struct export_state *e, const struct capture_exec *exec,
 	if (!p)
 		return -ENOMEM;
 	p = put_prepared(p, &op->head);
-	p = put_times(e, p, e->threads.items[exec->thread]->thread.tid, exec->start, exec->end,
-		      ended);
+	p = put_times(e, p, e->threads.items[exec->thread], exec->start, exec->end, ended);
 	p = put_prepared(p, &op->detail);
 	p = put_counters(e, p, nested->counted, nested->total);
 	if (nested->counted)
@@ -315,10 +320,7 @@ static int chrome_run(struct export_state *e, const struct capture_run *run,
 	if (!p)
 		return -ENOMEM;
 	p = PUT_LITERAL(p, ",\n{\"name\":\"model_run\",\"cat\":\"Session\",\"pid\":");
-	p = put_u64(p, e->info.pid);
-	p = PUT_LITERAL(p, ",\"tid\":");
-	p = put_times(e, p, e->threads.items[run->thread]->thread.tid, run->start, run->end,
-		      !run->failed);
+	p = put_times(e, p, e->threads.items[run->thread], run->start, run->end, !run->failed);
 	p = PUT_LITERAL(p, ",\"args\":{\"run\":");
 	p = put_u64(p, run->run);
 	p = PUT_LITERAL(p, ",\"step\":");
@@ -336,26 +338,19 @@ static int chrome_run(struct export_state *e, const struct capture_run *run,
 
 /* -- the end --------------------------------------------------------------------- */
 
-static int chrome_end(struct export_state *e)
+/* Of the runtime: each process has its own, and most of them the same. */
+static int put_runtime(struct export_state *e, const struct analyze_process *process,
+		       const char *before, const char *behind)
 {
-	const struct capture_info *info = &e->info;
-	char *version = text_json(info->version), *build_id = text_json(info->build_id);
-	char *runtime = text_json(info->runtime), *library = text_json(info->library);
+	char *version = text_json(process->version), *build_id = text_json(process->build_id);
+	char *runtime = text_json(process->runtime), *library = text_json(process->library);
 	struct prepared text = {};
-	uint64_t lost = loss_total(&e->loss);
-	int error = write_tracks(e, e->private);
+	int error = -ENOMEM;
 
-	if (!error && version && build_id && runtime && library)
-		error = prepare(
-			&text,
-			"\n],\n\"otherData\":{\"runtime\":%s,\"version\":%s,\"build_id\":%s,"
-			"\"library\":%s,\"clock\":\"CLOCK_MONOTONIC\",\"start_ns\":\"%llu\","
-			"\"realtime_offset_ns\":\"%lld\",\"lost\":\"%llu\",\"complete\":%s}}\n",
-			runtime, version, build_id, library, (unsigned long long)info->start,
-			(long long)info->realtime_offset, (unsigned long long)lost,
-			e->complete ? "true" : "false");
-	else
-		error = -ENOMEM;
+	if (version && build_id && runtime && library)
+		error = prepare(&text,
+				"%s\"runtime\":%s,\"version\":%s,\"build_id\":%s,\"library\":%s%s",
+				before, runtime, version, build_id, library, behind);
 	if (!error)
 		stream_put(e->out, text.text);
 	free(text.text);
@@ -366,8 +361,56 @@ static int chrome_end(struct export_state *e)
 	return error;
 }
 
+/* The first that is shown; the others, as an array that is there if there are any. */
+static int put_runtimes(struct export_state *e)
+{
+	uint32_t n = 0;
+	int error = 0;
+
+	for (size_t i = 0; i < e->processes.n && !error; i++) {
+		const struct analyze_process *process = e->processes.items[i];
+		char before[64];
+
+		if (!process->shown)
+			continue;
+		snprintf(before, sizeof(before), "%s{\"pid\":\"%u\",",
+			 n == 1 ? "\"others\":[" : ",", process->pid);
+		error = put_runtime(e, process, n ? before : "", n ? "}" : ",");
+		n++;
+	}
+	stream_put(e->out, n > 1 ? "]," : "");
+	return error;
+}
+
+static int chrome_end(struct export_state *e)
+{
+	const struct capture_info *info = &e->info;
+	struct prepared text = {};
+	uint64_t lost = loss_total(&e->loss);
+	int error = 0;
+
+	for (size_t i = 0; i < e->processes.n && !error; i++)
+		if (e->processes.items[i]->shown)
+			error = write_tracks(e, e->processes.items[i]->private);
+	stream_put(e->out, "\n],\n\"otherData\":{");
+	if (!error)
+		error = put_runtimes(e);
+	if (!error)
+		error = prepare(
+			&text,
+			"\"clock\":\"CLOCK_MONOTONIC\",\"start_ns\":\"%llu\","
+			"\"realtime_offset_ns\":\"%lld\",\"lost\":\"%llu\",\"complete\":%s}}\n",
+			(unsigned long long)info->start, (long long)info->realtime_offset,
+			(unsigned long long)lost, e->complete ? "true" : "false");
+	if (!error)
+		stream_put(e->out, text.text);
+	free(text.text);
+	return error;
+}
+
 const struct export_ops chrome_ops = {
 	.begin = chrome_begin,
+	.process_defined = chrome_process,
 	.operator_defined = chrome_operator,
 	.thread_defined = chrome_thread,
 	.shapes_defined = chrome_shapes,

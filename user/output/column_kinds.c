@@ -42,6 +42,11 @@ static struct value number(const struct analysis *a, const struct analyze_row *r
 	return known == CAPTURE_UNKNOWN ? absent : value_whole(known);
 }
 
+static struct value pid(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return row->process ? value_whole(row->process->pid) : absent;
+}
+
 static struct value count(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
 	return value_whole(*(const uint64_t *)field(row, of));
@@ -271,6 +276,7 @@ const struct column_kind column_kinds[] = {
 	{"domain", "Domain", any_text, FIELD(domain), &unit_text, 0, .member = {"domain", "text"}},
 	{"provider", "Provider", text, FIELD(provider), &unit_text, 0,
 	 .member = {"provider", "text"}},
+	{"pid", "PID", pid, 0, &unit_pid, 0, .member = {"pid", "count"}},
 	{"session", "Session", number, FIELD(session), &unit_number, 0,
 	 .member = {"session", "count"}},
 	{"index", "Index", number, FIELD(node_index), &unit_number, 0,

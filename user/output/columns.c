@@ -126,19 +126,31 @@ static void add_event(const struct analysis *a, struct columns *columns, const c
 			make_event_column(a, &columns->columns[columns->n++], kind, i);
 }
 
+static void add_process(const struct analysis *a, struct columns *columns)
+{
+	if (a->processes.n_shown > 1)
+		ADD(columns, "pid");
+}
+
 static void add_what_the_row_is(const struct analysis *a, struct columns *columns)
 {
 	ADD(columns, "name");
 	switch (a->options.group) {
 	case GROUP_NODE:
 		ADD(columns, "op");
+		add_process(a, columns);
 		if (a->n_sessions > 1)
 			ADD(columns, "session");
 		break;
 	case GROUP_SHAPE:
 		ADD(columns, "inputs");
 		break;
+	case GROUP_THREAD:
+	case GROUP_SESSION:
+		add_process(a, columns);
+		break;
 	case GROUP_RUN:
+		add_process(a, columns);
 		ADD(columns, "session", "step", "duration");
 		break;
 	default:

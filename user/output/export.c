@@ -59,6 +59,18 @@ static int define_operator(struct export_state *e, const struct capture_operator
 	return e->format->operator_defined(e, new);
 }
 
+static int define_process(struct export_state *e, const struct capture_process *process)
+{
+	int error = process ? processes_add(&e->processes, process)
+			    : processes_begin(&e->processes, &e->info);
+	struct analyze_process *last;
+
+	if (error)
+		return error;
+	last = e->processes.items[e->processes.n - 1];
+	return last->shown && e->format->process_defined ? e->format->process_defined(e, last) : 0;
+}
+
 static int define_thread(struct export_state *e, const struct capture_thread *thread)
 {
 	struct export_thread **place;
@@ -71,7 +83,8 @@ static int define_thread(struct export_state *e, const struct capture_thread *th
 	if (!*place)
 		return -ENOMEM;
 	(*place)->thread = *thread;
-	return e->format->thread_defined(e, *place);
+	(*place)->process = processes_get(&e->processes, thread->process);
+	return (*place)->process->shown ? e->format->thread_defined(e, *place) : 0;
 }
 
 static int define_shapes(struct export_state *e, const struct capture_shapes *shapes)
@@ -122,6 +135,8 @@ static int export_exec(struct export_state *e, const struct capture_exec *exec)
 	struct nested_exec nested;
 	int error = 0;
 
+	if (!e->threads.items[exec->thread]->process->shown)
+		return 0;
 	if (format->nested)
 		error = close_nesting(e, exec, &nested);
 	if (!error && format->run && !exec->depth && exec->run != CAPTURE_UNKNOWN)
@@ -135,6 +150,8 @@ static int export_run(struct export_state *e, const struct capture_run *run)
 	struct open_run *open;
 	int error;
 
+	if (!e->threads.items[run->thread]->process->shown)
+		return 0;
 	e->runs_failed += run->failed;
 	if (!e->format->run)
 		return 0;
@@ -148,7 +165,7 @@ static int export_run(struct export_state *e, const struct capture_run *run)
 static int begin(struct export_state *e, const struct capture_info *info)
 {
 	struct analyze_options options = {};
-	int n_metrics;
+	int n_metrics, error;
 
 	e->info = *info;
 	titles_make(info, e->titles);
@@ -156,7 +173,8 @@ static int begin(struct export_state *e, const struct capture_info *info)
 	if (n_metrics < 0)
 		return n_metrics;
 	e->n_metrics = n_metrics;
-	return e->format->begin(e);
+	error = e->format->begin(e);
+	return error ? error : define_process(e, NULL);
 }
 
 static int export_record(struct export_state *e, const struct capture_record *record)
@@ -164,6 +182,8 @@ static int export_record(struct export_state *e, const struct capture_record *re
 	switch (record->type) {
 	case CAPTURE_INFO:
 		return begin(e, record->info);
+	case CAPTURE_PROCESS:
+		return define_process(e, &record->process);
 	case CAPTURE_OPERATOR:
 		return define_operator(e, &record->op);
 	case CAPTURE_THREAD:
@@ -235,6 +255,7 @@ static void free_state(struct export_state *e)
 	array_free(&e->threads);
 	array_free(&e->shapes);
 	free(e->private);
+	processes_free(&e->processes);
 	open_runs_free(&e->open_runs);
 }
 
@@ -271,12 +292,14 @@ static void print_notes(const struct export_state *e, struct capture_reader *rea
 		fprintf(out, "%s\n", capture_reader_cut(reader));
 }
 
-int export_capture(const char *capture_path, const char *format, const char *out_path, FILE *notes,
-		   struct error *err)
+int export_capture(const char *capture_path, const struct export_options *options,
+		   const char *out_path, FILE *notes, struct error *err)
 {
-	const struct format *found = format_find(export_formats, format, err);
+	const struct format *found = format_find(export_formats, options->format, err);
 	struct capture_reader *reader = found ? capture_reader_open(capture_path, err) : NULL;
-	struct export_state e = {.sink.take = take};
+	struct export_state e = {.sink.take = take,
+				 .processes.one = options->one_process,
+				 .processes.pid = options->pid};
 	int error = 0, closed = 0, damage = 0;
 
 	if (!reader)
@@ -287,6 +310,8 @@ int export_capture(const char *capture_path, const char *format, const char *out
 		error = export_all(&e, reader, &damage, err);
 		if (error == -ENOMEM)
 			error_set(err, error, "cannot export %s: out of memory", capture_path);
+		if (!error && !damage)
+			error = processes_require(&e.processes, err);
 		closed = stream_close(e.out, error || damage < 0 ? NULL : err);
 		if (notes && !error && !closed)
 			print_notes(&e, reader, notes);

@@ -34,6 +34,7 @@ struct export_operator {
 
 struct export_thread {
 	struct capture_thread thread;
+	struct analyze_process *process;
 	struct prepared detail;
 	struct nesting nesting;
 	void *private; /* the format's own, freed at the end */
@@ -50,6 +51,7 @@ struct export_state {
 	const struct export_ops *format;
 	int error; /* the first one, a negative errno */
 	struct capture_info info;
+	struct processes processes; /* private: the format's own of each */
 	struct stream *out;
 	char titles[CAPTURE_COUNTERS][160];
 	struct prepared keys[CAPTURE_COUNTERS];
@@ -71,6 +73,8 @@ struct export_state {
 /* Each returns 0 or a negative errno; NULL for what a format has no use for. */
 struct export_ops {
 	int (*begin)(struct export_state *e);
+	/* This and all below: of processes that are shown. */
+	int (*process_defined)(struct export_state *e, struct analyze_process *process);
 	int (*operator_defined)(struct export_state *e, struct export_operator *op);
 	int (*thread_defined)(struct export_state *e, struct export_thread *thread);
 	int (*shapes_defined)(struct export_state *e, struct export_shapes *shapes);

@@ -36,20 +36,97 @@ static void line(FILE *out, const char *label, const char *text)
 	free(clean);
 }
 
+/* "onnxruntime 1.24.3, build-id 0123", without what is not known. */
+static const char *runtime_text(const struct analyze_process *process, bool with_build_id,
+				char *text, size_t size)
+{
+	bool build_id = with_build_id && process->build_id[0];
+
+	snprintf(text, size, "%.200s%s%.100s%s%.100s",
+		 process->runtime[0] ? process->runtime : "not known",
+		 process->version[0] ? " " : "", process->version, build_id ? ", build-id " : "",
+		 build_id ? process->build_id : "");
+	return text;
+}
+
+/* The shown process number @i or the next one, NULL if there is none; @i moves behind it. */
+static const struct analyze_process *next_shown(const struct analysis *a, size_t *i)
+{
+	while (*i < a->processes.n) {
+		const struct analyze_process *process = a->processes.items[(*i)++];
+
+		if (process->shown)
+			return process;
+	}
+	return NULL;
+}
+
+/* What processes have in common: it then stands in a line of its own. */
+struct common {
+	const struct analyze_process *first;
+	bool runtime, library;
+};
+
+static struct common find_common(const struct analysis *a)
+{
+	size_t i = 0;
+	const struct analyze_process *process, *first = next_shown(a, &i);
+	struct common common = {first, first, first};
+
+	/* Of their strings, equal ones are one. */
+	while ((process = next_shown(a, &i))) {
+		common.runtime &= process->runtime == first->runtime &&
+				  process->version == first->version &&
+				  process->build_id == first->build_id;
+		common.library &= process->library == first->library;
+	}
+	return common;
+}
+
+static void print_process(const struct analyze_process *process, const char *label,
+			  const char *behind, FILE *out)
+{
+	char text[3072];
+
+	snprintf(text, sizeof(text), "%.600s (pid %u)%s",
+		 process->command[0] ? process->command : "process", process->pid, behind);
+	line(out, label, text);
+}
+
+static void print_several(const struct analysis *a, const struct common *common, FILE *out)
+{
+	const struct analyze_process *process;
+	char runtime[512], behind[2048];
+
+	fprintf(out, "%-10s %u processes, pids", "target", a->processes.n_shown);
+	for (size_t i = 0; (process = next_shown(a, &i));)
+		fprintf(out, "%s %u", process == common->first ? "" : ",", process->pid);
+	fputc('\n', out);
+	for (size_t i = 0; (process = next_shown(a, &i));) {
+		bool library = !common->library && process->library[0];
+
+		runtime_text(process, !common->runtime, runtime, sizeof(runtime));
+		snprintf(behind, sizeof(behind), ": %s%s%s%.1200s",
+			 process->runtime[0] ? "" : "runtime ", runtime, library ? ", " : "",
+			 library ? process->library : "");
+		print_process(process, "", behind, out);
+	}
+}
+
 static void print_target(const struct analysis *a, FILE *out)
 {
 	const struct capture_info *info = &a->info;
-	char text[2048];
+	struct common common = find_common(a);
+	char text[1024];
 
-	snprintf(text, sizeof(text), "%s (pid %u)", info->command[0] ? info->command : "process",
-		 info->pid);
-	line(out, "target", text);
-	snprintf(text, sizeof(text), "%s%s%s%s%s", info->runtime[0] ? info->runtime : "not known",
-		 info->version[0] ? " " : "", info->version, info->build_id[0] ? ", build-id " : "",
-		 info->build_id);
-	line(out, "runtime", text);
-	if (info->library[0])
-		line(out, "library", info->library);
+	if (a->processes.n_shown > 1)
+		print_several(a, &common, out);
+	else if (common.first)
+		print_process(common.first, "target", "", out);
+	if (common.runtime)
+		line(out, "runtime", runtime_text(common.first, true, text, sizeof(text)));
+	if (common.library && common.first->library[0])
+		line(out, "library", common.first->library);
 	snprintf(text, sizeof(text), "%s%s%s, kernel %s", info->cpu[0] ? info->cpu : info->machine,
 		 info->cpu[0] && info->machine[0] ? ", " : "", info->cpu[0] ? info->machine : "",
 		 info->kernel);
@@ -139,8 +216,9 @@ static void print_why_empty(const struct analysis *a, FILE *out)
 			"their first operator, or began before the recording.\n");
 	else
 		fprintf(out,
-			"No operators were recorded: none ran in this time. Give the process work "
-			"while recording (send the model a request), or record longer.\n");
+			"No operators were recorded: none ran in this time. Give the process%s work "
+			"while recording (send the model a request), or record longer.\n",
+			a->processes.n_shown > 1 ? "es" : "");
 }
 
 static void print_losses(const struct analysis *a, FILE *out)

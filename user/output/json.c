@@ -153,6 +153,33 @@ static void put_rows(struct json *j)
 
 /* -- the rest ---------------------------------------------------------------- */
 
+static void put_process(struct json *j, const struct analyze_process *process)
+{
+	fprintf(j->out, "{\"pid\":%u", process->pid);
+	member_u64(j, "parent_pid", process->parent ? process->parent->pid : 0, process->parent);
+	member_or_null(j, "command", process->command);
+	member_or_null(j, "runtime", process->runtime);
+	member_or_null(j, "version", process->version);
+	member_or_null(j, "build_id", process->build_id);
+	member_or_null(j, "library", process->library);
+	fputc('}', j->out);
+}
+
+static void put_processes(struct json *j)
+{
+	const char *before = "\n";
+
+	fputs(",\n\"processes\":[", j->out);
+	for (size_t i = 0; i < j->a->processes.n; i++) {
+		if (!j->a->processes.items[i]->shown)
+			continue;
+		fputs(before, j->out);
+		put_process(j, j->a->processes.items[i]);
+		before = ",\n";
+	}
+	fputc(']', j->out);
+}
+
 static void put_about(struct json *j)
 {
 	const struct capture_info *info = &j->a->info;
@@ -164,7 +191,9 @@ static void put_about(struct json *j)
 	member_or_null(j, "library", info->library);
 	fprintf(j->out, "},\n\"target\":{\"pid\":%u", info->pid);
 	member_or_null(j, "command", info->command);
-	fputs("},\n\"machine\":{\"host\":", j->out);
+	fputc('}', j->out);
+	put_processes(j);
+	fputs(",\n\"machine\":{\"host\":", j->out);
 	put_string(j, info->host[0] ? info->host : NULL);
 	member_or_null(j, "kernel", info->kernel);
 	member_or_null(j, "architecture", info->machine);

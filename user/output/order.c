@@ -11,6 +11,15 @@ struct sorted {
 	struct analyze_row *row;
 };
 
+/* What is of no one process comes last. */
+static int compare_processes(const struct analyze_row *x, const struct analyze_row *y)
+{
+	uint32_t x_number = x->process ? x->process->process : CAPTURE_UNKNOWN;
+	uint32_t y_number = y->process ? y->process->process : CAPTURE_UNKNOWN;
+
+	return (x_number > y_number) - (x_number < y_number);
+}
+
 static int compare_rows(const struct analyze_row *x, const struct analyze_row *y)
 {
 	int by_label;
@@ -20,6 +29,8 @@ static int compare_rows(const struct analyze_row *x, const struct analyze_row *y
 	by_label = strcmp(x->label, y->label);
 	if (by_label)
 		return by_label;
+	if (x->process != y->process)
+		return compare_processes(x, y);
 	return x->session != y->session ? (x->session > y->session ? 1 : -1)
 					: (x->run > y->run) - (x->run < y->run);
 }

@@ -86,31 +86,31 @@ static int ort_shapes(struct export_state *e, struct export_shapes *shapes)
 }
 
 /* What precedes the name: category, process, thread, duration and start. */
-static char *put_start(struct export_state *e, char *p, const char *category, uint32_t tid,
-		       uint64_t start, uint64_t end)
+static char *put_start(struct export_state *e, char *p, const char *category,
+		       const struct export_thread *thread, uint64_t start, uint64_t end)
 {
 	uint64_t since = start > e->info.start ? start - e->info.start : 0;
 
 	p = e->lines++ ? PUT_LITERAL(p, ",\n{\"cat\" : \"") : PUT_LITERAL(p, "{\"cat\" : \"");
 	p = put_text(p, category, strlen(category));
 	p = PUT_LITERAL(p, "\",\"pid\" :");
-	p = put_u64(p, e->info.pid);
+	p = put_u64(p, thread->process->pid);
 	p = PUT_LITERAL(p, ",\"tid\" :");
-	p = put_u64(p, tid);
+	p = put_u64(p, thread->thread.tid);
 	p = PUT_LITERAL(p, ",\"dur\" :");
 	p = put_u64(p, (end - start) / 1000);
 	p = PUT_LITERAL(p, ",\"ts\" :");
 	return put_u64(p, since / 1000);
 }
 
-static int ort_session_record(struct export_state *e, const char *name, uint32_t tid,
-			      uint64_t start, uint64_t end)
+static int ort_session_record(struct export_state *e, const char *name,
+			      const struct export_thread *thread, uint64_t start, uint64_t end)
 {
 	char *p = stream_reserve(e->out, 384);
 
 	if (!p)
 		return -ENOMEM;
-	p = put_start(e, p, "Session", tid, start, end);
+	p = put_start(e, p, "Session", thread, start, end);
 	p = PUT_LITERAL(p, ",\"ph\" : \"X\",\"name\" :\"");
 	p = put_text(p, name, strlen(name));
 	stream_advance(e->out, PUT_LITERAL(p, "\",\"args\" : {}}"));
@@ -123,8 +123,8 @@ static int close_subgraph(struct export_state *e, const struct export_thread *th
 	if (!subgraph->used)
 		return 0;
 	subgraph->used = false;
-	return ort_session_record(e, "SequentialExecutor::Execute", thread->thread.tid,
-				  subgraph->start, subgraph->end);
+	return ort_session_record(e, "SequentialExecutor::Execute", thread, subgraph->start,
+				  subgraph->end);
 }
 
 /*
@@ -171,8 +171,7 @@ static int ort_exec(struct export_state *e, const struct capture_exec *exec,
 					   (shapes ? shapes->detail.size : 0) + 256);
 	if (!p)
 		return -ENOMEM;
-	p = put_start(e, p, "Node", e->threads.items[exec->thread]->thread.tid, exec->start,
-		      exec->end);
+	p = put_start(e, p, "Node", e->threads.items[exec->thread], exec->start, exec->end);
 	p = put_prepared(p, &op->head);
 	p = shapes ? put_prepared(p, &shapes->detail)
 		   : PUT_LITERAL(p, "\"input_type_shape\" : [],\"output_type_shape\" : [],");
@@ -184,15 +183,15 @@ static int ort_exec(struct export_state *e, const struct capture_exec *exec,
 static int ort_run(struct export_state *e, const struct capture_run *run,
 		   const struct open_run *ops)
 {
-	uint32_t tid = e->threads.items[run->thread]->thread.tid;
+	const struct export_thread *thread = e->threads.items[run->thread];
 	int error = 0;
 
 	if (run->failed)
 		return 0;
 	if (ops && ops->last >= ops->first)
-		error = ort_session_record(e, "SequentialExecutor::Execute", tid, ops->first,
+		error = ort_session_record(e, "SequentialExecutor::Execute", thread, ops->first,
 					   ops->last);
-	return error ? error : ort_session_record(e, "model_run", tid, run->start, run->end);
+	return error ? error : ort_session_record(e, "model_run", thread, run->start, run->end);
 }
 
 static int ort_end(struct export_state *e)

@@ -54,8 +54,8 @@ struct report_options {
 
 /*
  * Analyse the capture @capture_path ("-" for stdin) and print it to @out.
- * Returns 0, or a negative errno with @err set (-EINVAL for a column or a
- * metric that does not exist); of a damaged capture what precedes the damage
+ * Returns 0, or a negative errno with @err set (-EINVAL for a column, a metric
+ * or a process that does not exist); of a damaged capture what precedes the damage
  * has been printed then.
  */
 int report_print(const char *capture_path, const struct report_options *options, FILE *out,
@@ -71,15 +71,22 @@ void report_columns(char *text, size_t size);
 /* The schema of what the format "json" prints. */
 int report_print_json_schema(FILE *out, struct error *err);
 
+struct export_options {
+	const char *format; /* one of export_formats */
+	bool one_process;   /* records of the process @pid only */
+	uint32_t pid;
+};
+
 /*
- * Write the records of the capture @capture_path ("-" for stdin) in @format,
- * one of export_formats, to @out_path ("-" for stdout; compressed if it ends
- * in ".gz"). @notes, if not NULL, gets lines about what the result lacks.
- * Returns 0, or a negative errno with @err set; of a damaged capture what
- * precedes the damage has been written then, as a whole file of its format.
+ * Write the records of the capture @capture_path ("-" for stdin) to @out_path
+ * ("-" for stdout; compressed if it ends in ".gz"). @notes, if not NULL, gets
+ * lines about what the result lacks. Returns 0, or a negative errno with @err
+ * set; of a damaged capture what precedes the damage has been written then, as
+ * a whole file of its format. That a process does not exist (-EINVAL) shows at
+ * the end: a file without records has been written then.
  */
-int export_capture(const char *capture_path, const char *format, const char *out_path, FILE *notes,
-		   struct error *err);
+int export_capture(const char *capture_path, const struct export_options *options,
+		   const char *out_path, FILE *notes, struct error *err);
 
 /* The sentence for a failed write to @out; returns its negative errno. */
 int output_failed(const char *what, int error, struct error *err);

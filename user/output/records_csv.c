@@ -15,7 +15,7 @@
 static int csv_begin(struct export_state *e)
 {
 	stream_put(e->out,
-		   "run,tid,thread,start_ns,duration_ns,cpu,depth,threw,migrated,name,op_type,"
+		   "run,pid,tid,thread,start_ns,duration_ns,cpu,depth,threw,migrated,name,op_type,"
 		   "domain,provider,session,node_index,parent,inputs,outputs");
 	for (uint32_t i = 0; i < e->info.n_events; i++) {
 		char *title = text_csv(e->titles[i]);
@@ -49,7 +49,9 @@ static int csv_thread(struct export_state *e, struct export_thread *thread)
 
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(thread->thread.comm), thread->thread.comm);
 	name = text_csv(comm);
-	error = name ? prepare(&thread->detail, ",%u,%s,", thread->thread.tid, name) : -ENOMEM;
+	error = name ? prepare(&thread->detail, ",%u,%u,%s,", thread->process->pid,
+			       thread->thread.tid, name)
+		     : -ENOMEM;
 	free(name);
 	return error;
 }

@@ -70,6 +70,9 @@ int report_print(const char *capture_path, const struct report_options *options,
 	if (!reader)
 		return format ? -EIO : -EINVAL;
 	error = analyze(reader, &options->analyze, &analysis, err);
+	/* What damage hides may be there. */
+	if (!error && !analysis->damaged)
+		error = processes_require(&analysis->processes, err);
 	if (!error)
 		error = print(analysis, format, options, out, err);
 	if (!error && analysis->damaged) {

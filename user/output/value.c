@@ -51,6 +51,12 @@ static void print_count(const struct value *value, char *cell, size_t size)
 	text_count(cell, size, value->whole);
 }
 
+/* As other programs print it. */
+static void print_pid(const struct value *value, char *cell, size_t size)
+{
+	snprintf(cell, size, "%" PRIu64, value->whole);
+}
+
 static void print_time(const struct value *value, char *cell, size_t size)
 {
 	text_time(cell, size, value->real);
@@ -102,6 +108,7 @@ static void print_rate(const struct value *value, char *cell, size_t size)
 
 const struct unit unit_text = {.suffix = ""};
 const struct unit unit_number = {.suffix = "", .is_name = true, .print = print_count};
+const struct unit unit_pid = {.suffix = "", .is_name = true, .print = print_pid};
 const struct unit unit_count = {.suffix = "", .print = print_count};
 const struct unit unit_ns = {.suffix = "_ns", .print = print_time};
 const struct unit unit_percent = {.suffix = "", .print = print_percent};

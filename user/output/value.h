@@ -41,8 +41,8 @@ struct unit {
 	void (*print)(const struct value *value, char *cell, size_t size);
 };
 
-extern const struct unit unit_text, unit_number, unit_count, unit_ns, unit_percent, unit_interval,
-	unit_bytes, unit_rate, unit_metric;
+extern const struct unit unit_text, unit_number, unit_pid, unit_count, unit_ns, unit_percent,
+	unit_interval, unit_bytes, unit_rate, unit_metric;
 
 /* Absent if @text is NULL or, unless @empty_is_known, "". */
 struct value value_text(const char *text, bool empty_is_known);

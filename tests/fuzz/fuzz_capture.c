@@ -35,22 +35,29 @@ static void mend_checksums(uint8_t *bytes, size_t size)
 	}
 }
 
-/* One view of @path: a grouping in one of the formats, or an export. */
+/* The other process of the seed that has two. */
+#define PID 43
+
+/* One view of @path: a grouping in one of the formats, or an export; of one process or all. */
 static void print(const char *path, unsigned int view, FILE *out)
 {
 	struct report_options options = {};
 	struct error err;
 
-	if (view < 3) {
-		export_capture(path, &(struct export_options){.format = export_formats[view].name},
-			       "/dev/null", out, &err);
+	if (view % 32 < 3) {
+		const struct export_options export = {export_formats[view % 32].name, view >= 32,
+						      PID};
+
+		export_capture(path, &export, "/dev/null", out, &err);
 		return;
 	}
 	options.percentiles = options.self_counters = true;
 	options.format = report_formats[view % 3].name;
-	options.analyze.group = view / 3 % 6;
+	options.analyze.group = view / 3 % 7;
 	options.analyze.tree = options.analyze.group == GROUP_NODE && view & 32;
 	options.analyze.compensate = view & 64;
+	options.analyze.one_process = (view & 24) == 24;
+	options.analyze.pid = PID;
 	if (view & 16) {
 		options.analyze.name = "*a*";
 		options.analyze.n_runs = 1;

@@ -63,6 +63,31 @@ static void the_view_of_one_process_is_that_of_a_capture_of_it_alone(void **stat
 	test_remove(&both);
 }
 
+/* Its runtime may be one that has none. */
+static void runs_of_another_process_are_no_runs_of_this_one(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct capture_process other = test_process(1, 43, CAPTURE_UNKNOWN, "node");
+	struct test_capture c = test_begin(&info);
+	char *text;
+
+	assert_int_equal(capture_write_process(c.writer, &other), 0);
+	test_thread(&c, 2, 200, "main", 1);
+	test_operator(&c, 0, "conv", "Conv");
+	test_write(&c, on(2, CAPTURE_UNKNOWN, test_exec(0, 10, 50)));
+	end_run(&c, 0, 0, test_run(0, 0, 100));
+	test_finish(&c);
+	text = report_of(&c, (struct report_options){0}, 43);
+	assert_non_null(strstr(text, "Sum"));
+	assert_null(strstr(text, "Total of"));
+	assert_null(strstr(text, "belong to no run"));
+	free(text);
+	text = report_of(&c, (struct report_options){0}, 0);
+	assert_non_null(strstr(text, "Total of 1 run"));
+	free(text);
+	test_remove(&c);
+}
+
 static void a_process_that_is_not_there_is_an_error_with_those_that_are(void **state)
 {
 	struct test_capture c = capture_of(BOTH);
@@ -115,7 +140,17 @@ static void check_header(const struct capture_process *process, const char *expe
 static void the_header_has_a_line_per_process(void **state)
 {
 	struct capture_process process = test_process(1, 43, 0, "node worker.js");
+	struct test_capture c;
+	char *text;
 
+	c = capture_with(&process);
+	text = report_of(&c, (struct report_options){0}, 0);
+	assert_non_null(strstr(text, "Give the processes work"));
+	free(text);
+	text = report_of(&c, (struct report_options){0}, 43);
+	assert_non_null(strstr(text, "Give the process work"));
+	free(text);
+	test_remove(&c);
 	check_header(&process, "target     2 processes, pids 42, 43\n"
 			       "           server (pid 42): onnxruntime 1.24.3\n"
 			       "           node worker.js (pid 43): onnxruntime 1.24.3\n"
@@ -331,6 +366,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_view_of_one_process_is_that_of_a_capture_of_it_alone),
+		cmocka_unit_test(runs_of_another_process_are_no_runs_of_this_one),
 		cmocka_unit_test(a_process_that_is_not_there_is_an_error_with_those_that_are),
 		cmocka_unit_test(the_header_has_a_line_per_process),
 		cmocka_unit_test(rows_tell_their_pid_where_there_are_several),

@@ -39,6 +39,7 @@ PFM_LIBS  ?= -lpfm
 
 comma := ,
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
+	-Wno-missing-field-initializers \
 	$(if $(WERROR),-Werror)
 OPTIMISE := $(if $(DEBUG),-O1 -fno-omit-frame-pointer -fsanitize=address$(comma)undefined \
 	-fno-sanitize-recover=undefined,-O2)

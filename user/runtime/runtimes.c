@@ -167,7 +167,9 @@ int location_add_site(struct location *location, const struct site *what, struct
 	site->address = insn->address;
 	site->length = insn->length;
 	site->emulated = insn->probe == PROBE_EMULATED;
-	site->stack_depth = unwind_stack_depth(image, range, insn->address);
+	/* By the ABI; tables for exceptions alone need not tell of the way out. */
+	site->stack_depth =
+		insn->kind == INSN_RETURN ? 0 : unwind_stack_depth(image, range, insn->address);
 	disassemble_text(dis, code, insn->length, insn->address, site->instruction,
 			 sizeof(site->instruction));
 	return 0;

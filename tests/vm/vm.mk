@@ -29,7 +29,7 @@ $(EXACT_MODEL): tests/vm/exact_model.py
 .PHONY: vm vm-programs e2e-exact
 e2e-exact: $(EXACT) $(EXACT_MODEL)
 
-vm-programs: $(PROGRAM) $(ORT_RUN) $(EXACT) $(KNOWN_COUNTS)
+vm-programs: $(PROGRAM) $(ORT_RUN) $(RUNTIME_PROGRAM) $(SYMBOLS) $(EXACT) $(KNOWN_COUNTS)
 
 vm: vm-programs $(MODELS) $(EXACT_MODEL)
 	$(Q)tests/vm/check --program $(PROGRAM) --objects $(O) $(VM)

@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,10 +50,13 @@ enum {
 	OPTION_ON_CAPTURE,
 	OPTION_PER_CYCLE,
 	OPTION_SHAPES,
+	OPTION_FOLLOW,
 };
 
 static const struct argp_option record_options[] = {
-	{"pid", 'p', "PID", 0, "The process to record", 0},
+	{"pid", 'p', "PID[,PID...]", 0, "The processes to record", 0},
+	{"follow", OPTION_FOLLOW, NULL, 0,
+	 "Record what they fork, too, and what these and they execute", 0},
 	{"duration", 'd', "TIME", 0, "Stop after this time (10s, 500ms, 2m); else at Ctrl-C", 0},
 	{"events", 'e', "EVENTS", 0,
 	 "Count these: EVENT[=NAME],... as in `opprobe list`, {a,b} to count together; none for "
@@ -88,17 +92,43 @@ static const struct argp_option profile_options[] = {
 	{},
 };
 
+/* "4711,4712" */
+static void parse_pids(struct recording_options *recording, const char *text,
+		       struct argp_state *state)
+{
+	const char *at = text;
+	char *end;
+
+	for (;;) {
+		long pid = strtol(at, &end, 10);
+
+		if (end == at || (*end && *end != ',') || pid <= 0 || pid > INT_MAX)
+			argp_error(state,
+				   "'%s' is not a process id, or several with commas between",
+				   text);
+		for (size_t i = 0; i < recording->n_pids; i++)
+			if (recording->pids[i] == pid)
+				argp_error(state, "process %ld is named twice", pid);
+		if (recording->n_pids == PROCESSES_MAX)
+			argp_error(state, "more than %d processes", PROCESSES_MAX);
+		recording->pids[recording->n_pids++] = pid;
+		if (!*end)
+			return;
+		at = end + 1;
+	}
+}
+
 static error_t parse_record(int key, char *text, struct argp_state *state)
 {
 	struct recording_options *recording = &((struct record_arguments *)state->input)->recording;
 	struct error err;
-	char *end;
 
 	switch (key) {
 	case 'p':
-		recording->pid = strtol(text, &end, 10);
-		if (end == text || *end || recording->pid <= 0)
-			argp_error(state, "'%s' is not a process id", text);
+		parse_pids(recording, text, state);
+		break;
+	case OPTION_FOLLOW:
+		recording->follow = true;
 		break;
 	case 'd':
 		if (parse_duration(text, &recording->duration))
@@ -152,7 +182,7 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 		argp_error(state, "unexpected argument '%s'", text);
 		break;
 	case ARGP_KEY_END:
-		if (!recording->pid)
+		if (!recording->n_pids)
 			argp_error(state, "which process? Give its id with -p PID");
 		if (recording->events && recording->config)
 			argp_error(state, "-e and --config exclude each other");
@@ -208,6 +238,7 @@ static const struct argp record_argp = {
 	.doc = "Record what every operator of a running process costs into a capture file.\v"
 	       "Examples:\n"
 	       "  sudo opprobe record -p 4711 -d 10s -o run.opp\n"
+	       "  sudo opprobe record -p 4711,4712 --follow -o both.opp\n"
 	       "  sudo opprobe record -p 4711 -e cycles,instructions -o - | opprobe report -\n",
 };
 
@@ -329,8 +360,8 @@ int cmd_profile(int argc, char **argv)
 	arguments.recording.context = &arguments;
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&profile_argp, argc, argv, 0, NULL, &arguments);
-	snprintf(capture, sizeof(capture), "opprobe-%d.opp", arguments.recording.pid);
-	snprintf(trace, sizeof(trace), "opprobe-%d.trace.json", arguments.recording.pid);
+	snprintf(capture, sizeof(capture), "opprobe-%d.opp", arguments.recording.pids[0]);
+	snprintf(trace, sizeof(trace), "opprobe-%d.trace.json", arguments.recording.pids[0]);
 	if (!arguments.recording.capture)
 		arguments.recording.capture = capture;
 	if (!arguments.trace)

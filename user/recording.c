@@ -18,14 +18,14 @@
 #include "collect/info.h"
 #include "collect/overhead.h"
 #include "counters/counters.h"
-#include "runtime/find.h"
-#include "target/process.h"
+#include "following.h"
 
 struct recording {
 	const struct recording_options *options;
 	struct timespec started;
-	struct process process;
-	struct located *located;
+	struct following_options follow;
+	struct following *following;
+	const struct collector_target *first; /* the one that speaks for all */
 	bool noted; /* what was wanted and is not to be had has been said */
 	struct counter_set counters;
 	char path[4096]; /* of the capture being written */
@@ -51,7 +51,7 @@ void recording_say(const struct recording_options *options, const char *format, 
 
 static void show_progress(struct recording *recording, const struct collector_progress *progress)
 {
-	bool runs = location_has(&recording->located->location, SITE_RUN_ENTER);
+	bool runs = location_has(&recording->first->located->location, SITE_RUN_ENTER);
 
 	if (progress->waiting && !recording->told_to_wait)
 		recording_say(recording->options, "waiting for the first %s",
@@ -72,8 +72,16 @@ static int on_progress(void *context, const struct collector_progress *progress)
 {
 	struct recording *recording = context;
 
+	bool more = following_look(recording->following, recording->collector, progress->news,
+				   progress->n_news);
+
 	show_progress(recording, progress);
-	return capture_writer_flush(recording->writer);
+	return capture_writer_flush(recording->writer) ?: more;
+}
+
+static void say_line(void *context, const char *text)
+{
+	recording_say(context, "%s", text);
 }
 
 static double elapsed_ms(const struct timespec *since)
@@ -98,35 +106,6 @@ static int choose_counters(const struct recording_options *options, struct count
 	else
 		error = counters_default(set, err);
 	return error ? error : counters_check(set, err);
-}
-
-/* Find the runtime; with `wait`, as long as it takes. */
-static int find_runtime(struct recording *recording, struct error *err)
-{
-	const struct recording_options *options = recording->options;
-	const struct process *process = &recording->process;
-	struct timespec pause = {.tv_nsec = 100000000};
-	bool told = false;
-	int error;
-
-	for (;;) {
-		error = runtime_find(process, &recording->located, err);
-		if (error != -ENOENT || !options->wait)
-			return error;
-		if (!process_alive(process))
-			return error_set(err, -ESRCH,
-					 "process %d exited before it loaded a runtime",
-					 process->pid);
-		if (*options->stop)
-			return error_set(err, -EINTR,
-					 "interrupted before process %d loaded a runtime",
-					 process->pid);
-		if (!told)
-			recording_say(options, "waiting for process %d to load a runtime",
-				      process->pid);
-		told = true;
-		nanosleep(&pause, NULL);
-	}
 }
 
 /*
@@ -173,8 +152,8 @@ static int write_info(struct recording *recording, struct error *err)
 {
 	struct capture_info info;
 
-	info_gather(&info, &recording->process, &recording->located->location,
-		    &recording->located->file, &recording->counters);
+	info_gather(&info, recording->first->process, &recording->first->located->location,
+		    &recording->first->located->file, &recording->counters);
 	return write_record(recording, &(struct capture_record){CAPTURE_INFO, .info = &info}, err);
 }
 
@@ -313,9 +292,16 @@ static int select_runs(struct recording *recording, struct error *err)
  */
 static int write_overhead(struct recording *recording, struct error *err)
 {
-	struct self_kind kind = overhead_kind(&recording->located->location);
+	struct self_kind kind = {true, true};
 	struct capture_record record = {.type = CAPTURE_OVERHEAD};
+	size_t n;
+	const struct collector_target *targets = following_targets(recording->following, &n);
 
+	for (size_t i = 0; i < n; i++)
+		for (const struct located *it = targets[i].located; it; it = it->next) {
+			kind.enter_emulated &= overhead_kind(&it->location).enter_emulated;
+			kind.exit_emulated &= overhead_kind(&it->location).exit_emulated;
+		}
 	if (recording->overhead && (!kind.enter_emulated || !kind.exit_emulated)) {
 		overhead_free(recording->overhead);
 		recording->overhead = overhead_start(kind, &recording->counters);
@@ -325,13 +311,43 @@ static int write_overhead(struct recording *recording, struct error *err)
 	return write_record(recording, &record, err);
 }
 
+/* Whatever chooses runs needs them in every process. */
+static int check_runs(const struct recording *recording, struct error *err)
+{
+	const struct recording_options *options = recording->options;
+	size_t n;
+	const struct collector_target *targets = following_targets(recording->following, &n);
+
+	if (!options->schedule.active && !options->runs.n_runs && !options->min_duration)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct located *located = targets[i].located;
+
+		if (!location_has(&located->location, SITE_RUN_ENTER))
+			return error_set(err, -ENOTSUP,
+					 "no place where runs of %s begin and end is known in %s: "
+					 "record all of it, without --schedule, --runs and "
+					 "--min-duration",
+					 located->location.runtime->title, located->file.path);
+	}
+	return 0;
+}
+
+/* What is not to be had of the runtimes; of the first, in the capture as well. */
+static void say_notes(struct recording *recording, struct location *location)
+{
+	recording->noted = *collector_note(recording->collector);
+	if (recording->noted)
+		location_note(location, collector_note(recording->collector));
+	for (size_t i = 0; i < location->n_notes; i++)
+		recording_say(recording->options, "%s", location->notes[i]);
+}
+
 static int attach(struct recording *recording, struct error *err)
 {
 	const struct recording_options *options = recording->options;
-	struct collector_target target = {.process = &recording->process};
 	struct collector_options collect = {
-		.targets = &target,
-		.n_targets = 1,
+		.any_runtime = options->follow || options->n_pids > 1,
 		.counters = &recording->counters,
 		.sink = capture_writer_sink(recording->writer),
 		.buffer_size = options->buffer_size,
@@ -342,28 +358,21 @@ static int attach(struct recording *recording, struct error *err)
 		.progress = on_progress,
 		.context = recording,
 	};
-	struct location *location;
 	int error;
 
 	recording->overhead = overhead_start((struct self_kind){true, true}, &recording->counters);
-	error = find_runtime(recording, err);
+	error = following_find(recording->following, err);
 	if (error)
 		return error;
-	location = &recording->located->location;
-	if ((collect.selective || options->min_duration) && !location_has(location, SITE_RUN_ENTER))
-		return error_set(err, -ENOTSUP,
-				 "no place where runs of %s begin and end is known in %s: record "
-				 "all of it, without --schedule, --runs and --min-duration",
-				 location->runtime->title, recording->located->file.path);
-	target.located = recording->located;
+	collect.targets = recording->first =
+		following_targets(recording->following, &collect.n_targets);
+	error = check_runs(recording, err);
+	if (error)
+		return error;
 	recording->collector = collector_new(&collect, err);
 	if (!recording->collector)
 		return -EINVAL;
-	recording->noted = *collector_note(recording->collector);
-	if (recording->noted)
-		location_note(location, collector_note(recording->collector));
-	for (size_t i = 0; i < location->n_notes; i++)
-		recording_say(options, "%s", location->notes[i]);
+	say_notes(recording, (struct location *)&recording->first->located->location);
 	error = write_info(recording, err) ?: write_overhead(recording, err);
 	if (error)
 		return error;
@@ -374,24 +383,37 @@ static int attach(struct recording *recording, struct error *err)
 	return error;
 }
 
+static void say_attached(const struct recording *recording)
+{
+	const struct recording_options *options = recording->options;
+	char processes[512];
+	size_t n, used = 0;
+	const struct collector_target *targets = following_targets(recording->following, &n);
+
+	for (size_t i = 0; i < n && used < sizeof(processes); i++) {
+		const struct location *location = &targets[i].located->location;
+
+		used += snprintf(processes + used, sizeof(processes) - used, "%s%d (%s%s%s)",
+				 i ? ", " : "", targets[i].process->pid, location->runtime->title,
+				 *location->version ? " " : "", location->version);
+	}
+	recording_say(options, "attached to process%s %s in %.0f ms; %s", n > 1 ? "es" : "",
+		      processes, elapsed_ms(&recording->started),
+		      options->duration || options->schedule.repeat ? "recording"
+								    : "Ctrl-C ends the recording");
+}
+
 /* Record into the open writer. Returns 0, or a negative errno with @err set. */
 static int record(struct recording *recording, struct error *err)
 {
 	const struct recording_options *options = recording->options;
-	const struct location *location;
 	struct timespec ended;
 	int end, error;
 
 	error = attach(recording, err);
 	if (error)
 		return error;
-	location = &recording->located->location;
-	recording_say(options, "attached to process %d (%s%s%s) in %.0f ms; %s",
-		      recording->process.pid, location->runtime->title,
-		      *location->version ? " " : "", location->version,
-		      elapsed_ms(&recording->started),
-		      options->duration || options->schedule.repeat ? "recording"
-								    : "Ctrl-C ends the recording");
+	say_attached(recording);
 	end = options->schedule.active ? record_schedule(recording, err)
 				       : record_all(recording, err);
 	if (!options->quiet && isatty(STDERR_FILENO))
@@ -400,9 +422,12 @@ static int record(struct recording *recording, struct error *err)
 		collector_stop(recording->collector, COLLECTOR_STOPPED, NULL);
 		return end;
 	}
-	if (end == COLLECTOR_EXITED)
+	if (end == COLLECTOR_EXITED && options->n_pids == 1 && !options->follow)
 		recording_say(options, "process %d exited; what was recorded until then is kept",
-			      recording->process.pid);
+			      recording->first->process->pid);
+	else if (end == COLLECTOR_EXITED)
+		recording_say(options,
+			      "all processes have exited; what was recorded until then is kept");
 	clock_gettime(CLOCK_MONOTONIC, &ended);
 	error = collector_stop(recording->collector, end, err);
 	if (!recording->noted && collector_operators(recording->collector) &&
@@ -420,10 +445,20 @@ static int open_all(struct recording *recording, struct error *err)
 	error = choose_counters(options, &recording->counters, err);
 	if (!error && options->check)
 		error = options->check(options, &recording->counters, err);
-	if (!error)
-		error = process_open(&recording->process, options->pid, err);
 	if (error)
 		return error;
+	recording->follow = (struct following_options){
+		.pids = options->pids,
+		.n_pids = options->n_pids,
+		.wait = options->wait,
+		.follow = options->follow,
+		.stop = options->stop,
+		.say = say_line,
+		.context = (void *)options,
+	};
+	recording->following = following_open(&recording->follow, err);
+	if (!recording->following)
+		return -EINVAL;
 	for (size_t i = 0; i < recording->counters.n_notes; i++)
 		recording_say(options, "%s", recording->counters.notes[i]);
 	name_capture(recording, 1);
@@ -453,8 +488,7 @@ int recording_run(const struct recording_options *options, uint64_t *operators, 
 	overhead_free(recording->overhead);
 	if (recording->writer)
 		closed = capture_writer_close(recording->writer, error ? NULL : err);
-	located_free(recording->located);
-	process_close(&recording->process);
+	following_free(recording->following);
 	/* Nothing was recorded: leave nothing behind. */
 	if (error && !*operators && recording->writer && strcmp(recording->path, "-"))
 		unlink(recording->path);

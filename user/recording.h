@@ -14,10 +14,13 @@
 #include "analyze/analyze.h"
 #include "collect/schedule.h"
 #include "counters/counters.h"
+#include "following.h"
 #include "base/error.h"
 
 struct recording_options {
-	pid_t pid;
+	pid_t pids[PROCESSES_MAX];   /* the first of them first in every view */
+	size_t n_pids;		     /* at least one */
+	bool follow;		     /* record what they fork and execute, too */
 	uint64_t duration;	     /* ns, 0: until *stop or the target's exit */
 	uint64_t buffer_size;	     /* of the ring, bytes; 0: the default */
 	uint64_t min_duration;	     /* ns: keep longer runs only; 0: all */

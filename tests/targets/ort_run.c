@@ -14,6 +14,10 @@
  *   set INPUT V...     give a one-dimensional int64 input other values
  *   end-profiling      make the built-in profiler write its files
  *   recreate           release the sessions and create them again
+ *   reload LIBRARY     the same with another file of the runtime
+ *   fork               have a child that obeys, too:
+ *   child COMMAND      what it is to do
+ *   exec               execute this program anew, which answers as at its start
  */
 #include <errno.h>
 #include <getopt.h>
@@ -64,6 +68,7 @@ struct input {
 
 struct options {
 	const char *library, *model, *profile;
+	char **arguments;
 	int intra_threads, inter_threads, sessions, concurrency, optimize, warmup;
 	bool parallel, plain_memory, events;
 };
@@ -446,6 +451,61 @@ static void recreate(void)
 	printf("{\"ok\":true}\n");
 }
 
+static void start(void)
+{
+	const char *problem = api_load(&api, options.library);
+
+	if (problem)
+		die(options.library, problem);
+	/* 4: only fatal errors are logged; a failing run is answered. */
+	check(api.create_env(4, "ort_run", &env), "environment");
+	check(api.cpu_memory(1, 0, &memory), "memory");
+	check(api.default_allocator(&allocator), "allocator");
+	create_sessions();
+	read_outputs();
+}
+
+static void reload(const char *library)
+{
+	for (int i = 0; i < options.sessions; i++)
+		api.release_session(sessions[i]);
+	for (size_t i = 0; i < n_inputs; i++) {
+		api.release_value(inputs[i].value);
+		inputs[i].value = NULL;
+	}
+	options.library = strdup(library);
+	start();
+	for (size_t i = 0; i < n_inputs; i++) {
+		make_tensor(&inputs[i]);
+		fill(&inputs[i], SEED);
+	}
+	printf("{\"ok\":true}\n");
+}
+
+static int to_child = -1;
+
+/* The child reads its commands from a pipe, and goes when that is closed. */
+static void fork_child(void)
+{
+	int ends[2];
+	pid_t child;
+
+	if (pipe(ends))
+		die("pipe", strerror(errno));
+	fflush(stdout);
+	child = fork();
+	if (child < 0)
+		die("fork", strerror(errno));
+	if (!child) {
+		close(ends[1]);
+		stdin = fdopen(ends[0], "r");
+		return;
+	}
+	close(ends[0]);
+	to_child = ends[1];
+	printf("{\"ok\":true,\"child\":%d}\n", child);
+}
+
 static void obey(void)
 {
 	char line[4096];
@@ -461,6 +521,14 @@ static void obey(void)
 			end_profiling();
 		else if (!strcmp(line, "recreate"))
 			recreate();
+		else if (!strncmp(line, "reload ", 7))
+			reload(line + 7);
+		else if (!strcmp(line, "fork"))
+			fork_child();
+		else if (!strncmp(line, "child ", 6))
+			dprintf(to_child, "%s\n", line + 6);
+		else if (!strcmp(line, "exec"))
+			execv("/proc/self/exe", options.arguments);
 		else
 			printf("{\"ok\":false,\"error\":\"unknown command\"}\n");
 	}
@@ -536,18 +604,10 @@ static void parse_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct worker warm;
-	const char *problem;
 
 	parse_options(argc, argv);
-	problem = api_load(&api, options.library);
-	if (problem)
-		die(options.library, problem);
-	/* 4: only fatal errors are logged; a failing run is answered. */
-	check(api.create_env(4, "ort_run", &env), "environment");
-	check(api.cpu_memory(1, 0, &memory), "memory");
-	check(api.default_allocator(&allocator), "allocator");
-	create_sessions();
-	read_outputs();
+	options.arguments = argv;
+	start();
 	read_inputs(options.model);
 	warm = (struct worker){.session = sessions[0]};
 	for (int i = 0; i < options.warmup; i++)

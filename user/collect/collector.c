@@ -173,10 +173,13 @@ static void report(struct collector *collector)
 		.news = news.items,
 		.n_news = news.n,
 	};
+	int answer;
 
 	/* What is done about the news may make others. */
 	collector->news = (struct news_list){};
-	collector_keep_failure(collector, options->progress(options->context, &progress));
+	answer = options->progress(options->context, &progress);
+	collector->expecting = answer > 0;
+	collector_keep_failure(collector, answer < 0 ? answer : 0);
 	array_free(&news);
 }
 
@@ -221,14 +224,16 @@ int collector_run(struct collector *collector, const struct collector_limits *li
 		ring_buffer__poll(collector->ring, POLL_MS);
 		ring_buffer__consume(collector->ring);
 		now = now_ns();
-		if (alive)
+		if (alive || collector->expecting)
 			collector_drop_dead(collector);
 		look_after(collector, now);
+		/* Others may have been added. */
+		alive = alive || collector_look_for_living(collector);
 		if (collector->failed)
 			end = collector->failed;
 		else if (*options->stop)
 			end = COLLECTOR_STOPPED;
-		else if (!alive)
+		else if (!alive && !collector->expecting)
 			end = COLLECTOR_EXITED;
 		else if (now >= deadline)
 			end = COLLECTOR_DURATION;

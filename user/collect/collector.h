@@ -65,7 +65,8 @@ struct collector_options {
 	/*
 	 * Called about every 0.2 s while running: the moment to show how far it
 	 * is, and to hand on what the sink holds back. A negative errno ends
-	 * the recording as a failure of the sink does. May be NULL.
+	 * the recording as a failure of the sink does; 1 keeps it going although
+	 * no target may live, as another is expected. May be NULL.
 	 */
 	int (*progress)(void *context, const struct collector_progress *progress);
 	void *context; /* the caller's */

@@ -23,8 +23,9 @@ struct member {
 	uint32_t number;	       /* in the recording */
 	uint32_t parent;	       /* of the process that forked it, or CAPTURE_UNKNOWN */
 	struct pool *pool;
-	bool told; /* to the sink */
-	bool gone;
+	bool told;   /* to the sink */
+	bool exited; /* which is news; its last records are still to be taken */
+	bool gone;   /* it is no target any more */
 };
 
 struct instance_state {

@@ -296,12 +296,13 @@ bool collector_look_for_living(struct collector *collector)
 		struct member *member = collector->members.items[i];
 		struct collector_news *news;
 
-		if (member->gone)
+		if (member->gone || member->exited)
 			continue;
 		if (process_alive(member->process)) {
 			alive = true;
 			continue;
 		}
+		member->exited = true;
 		news = array_push(&collector->news);
 		if (news)
 			*news = (struct collector_news){.kind = COLLECTOR_GONE,
@@ -315,7 +316,7 @@ void collector_drop_dead(struct collector *collector)
 	for (size_t i = 0; i < collector->members.n; i++) {
 		const struct member *member = collector->members.items[i];
 
-		if (!member->gone && !process_alive(member->process))
+		if (member->exited && !member->gone)
 			collector_drop(collector, member->process->pid);
 	}
 }

@@ -43,6 +43,7 @@ struct collector {
 	struct thread_numbers numbers;
 	uint32_t n_shapes, n_names; /* numbers given so far */
 	struct news_list news;
+	bool expecting; /* further targets, even if none of these lives */
 
 	bool releasing;
 	uint64_t operators, runs, unnamed, unheld;

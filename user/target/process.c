@@ -254,6 +254,23 @@ void thread_list_free(struct thread_list *list)
 	array_free(list);
 }
 
+size_t process_children(pid_t pid, pid_t tid, pid_t *children, size_t max)
+{
+	char path[64];
+	size_t n = 0;
+	FILE *file;
+	int child;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (n < max && fscanf(file, "%d", &child) == 1)
+		children[n++] = child;
+	fclose(file);
+	return n;
+}
+
 void process_thread_name(const struct process *process, pid_t tid, char name[16])
 {
 	char path[64], text[64];

@@ -60,6 +60,12 @@ struct thread_list {
 /* Fill @list, which starts zeroed and is reused from call to call. */
 int process_threads(const struct process *process, struct thread_list *list);
 void thread_list_free(struct thread_list *list);
+/*
+ * The children that thread @tid of process @pid has forked and that live, up
+ * to @max of them; returns how many. None where the kernel does not tell
+ * (CONFIG_PROC_CHILDREN).
+ */
+size_t process_children(pid_t pid, pid_t tid, pid_t *children, size_t max);
 /* The name of thread @tid; "" if it is gone. */
 void process_thread_name(const struct process *process, pid_t tid, char name[16]);
 /* How long @tid has been on a CPU, in ns (schedstat); 0 if gone or not known. */

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "following.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+
+#define WAIT_INTERVAL 100000000L    /* ns between looks for a runtime, with `wait` */
+#define LOOK_INTERVAL 1000000000ULL /* ns between looks at what a process maps */
+#define CHILD_DELAY   100000000ULL  /* ns: many children execute another program at once */
+
+/* A file that was mapped when it was looked at. */
+struct seen_file {
+	uint64_t device, inode;
+};
+
+struct entry {
+	struct process process;
+	struct located *located; /* NULL: no runtime was found in it so far */
+	pid_t parent;		 /* that forked it; its own if it executed; 0 if it was asked for */
+	uint64_t born, looked;	 /* ns of CLOCK_MONOTONIC */
+	bool joined;		 /* it is recorded */
+	bool over;		 /* nothing more is to be done about it */
+	bool told;		 /* that a file of it cannot be proven */
+	ARRAY_OF(struct seen_file) seen;
+};
+
+struct following {
+	const struct following_options *options;
+	ARRAY_OF(struct entry *) entries; /* in the order in which they came */
+	ARRAY_OF(struct collector_target) targets;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static void say(const struct following *following, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(const struct following *following, const char *format, ...)
+{
+	char text[2048];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	following->options->say(following->options->context, text);
+}
+
+/* -- entries ---------------------------------------------------------------------- */
+
+static void free_entry(struct entry *entry)
+{
+	if (!entry)
+		return;
+	located_free(entry->located);
+	process_close(&entry->process);
+	array_free(&entry->seen);
+	free(entry);
+}
+
+/* Open process @pid as one more; NULL with @err set if it cannot be. */
+static struct entry *add_entry(struct following *following, pid_t pid, pid_t parent,
+			       struct error *err)
+{
+	struct entry *entry = calloc(1, sizeof(*entry)), **added;
+
+	if (!entry) {
+		error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	if (process_open(&entry->process, pid, err)) {
+		free(entry);
+		return NULL;
+	}
+	entry->parent = parent;
+	entry->born = now_ns();
+	added = array_push(&following->entries);
+	if (!added) {
+		free_entry(entry);
+		error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	*added = entry;
+	return entry;
+}
+
+/* The one of @pid that is not over; NULL if there is none. */
+static struct entry *find_entry(const struct following *following, pid_t pid)
+{
+	for (size_t i = following->entries.n; i-- > 0;)
+		if (following->entries.items[i]->process.pid == pid &&
+		    !following->entries.items[i]->over)
+			return following->entries.items[i];
+	return NULL;
+}
+
+static bool has_file(const struct entry *entry, const struct mapped_file *file)
+{
+	for (size_t i = 0; i < entry->seen.n; i++)
+		if (entry->seen.items[i].inode == file->inode &&
+		    entry->seen.items[i].device == file->device)
+			return true;
+	return false;
+}
+
+/* Has it mapped files since it was looked at last? Those it maps now are remembered. */
+static bool maps_others(struct entry *entry)
+{
+	struct mapped_file *files = NULL;
+	ssize_t n = process_mapped_files(&entry->process, &files, NULL);
+	bool others = false;
+
+	for (ssize_t i = 0; i < n; i++) {
+		struct seen_file *seen;
+
+		if (has_file(entry, &files[i]))
+			continue;
+		others = true;
+		seen = array_push(&entry->seen);
+		if (seen)
+			*seen = (struct seen_file){files[i].device, files[i].inode};
+	}
+	free(files);
+	return others;
+}
+
+/* Is @file one of @located? */
+static bool is_located(const struct located *located, const struct mapped_file *file)
+{
+	for (; located; located = located->next)
+		if (located->file.inode == file->inode && located->file.device == file->device)
+			return true;
+	return false;
+}
+
+/* Does @child map a file that has probes in @parent? */
+static bool shares_runtime(const struct entry *child, const struct entry *parent)
+{
+	struct mapped_file *files = NULL;
+	ssize_t n = process_mapped_files(&child->process, &files, NULL);
+	bool shares = false;
+
+	for (ssize_t i = 0; i < n && !shares; i++)
+		shares = is_located(parent->located, &files[i]);
+	free(files);
+	return shares;
+}
+
+/* -- the start ------------------------------------------------------------------------ */
+
+struct following *following_open(const struct following_options *options, struct error *err)
+{
+	struct following *following = calloc(1, sizeof(*following));
+
+	if (!following) {
+		error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	following->options = options;
+	for (size_t i = 0; i < options->n_pids; i++) {
+		if (add_entry(following, options->pids[i], 0, err))
+			continue;
+		following_free(following);
+		return NULL;
+	}
+	return following;
+}
+
+static int find_one(struct following *following, struct entry *entry, bool *told, struct error *err)
+{
+	const struct following_options *options = following->options;
+	const struct timespec pause = {.tv_nsec = WAIT_INTERVAL};
+
+	for (;;) {
+		int error = runtime_find(&entry->process, &entry->located, err);
+
+		if (error != -ENOENT || !options->wait)
+			return error;
+		if (!process_alive(&entry->process))
+			return error_set(err, -ESRCH,
+					 "process %d exited before it loaded a runtime",
+					 entry->process.pid);
+		if (*options->stop)
+			return error_set(err, -EINTR,
+					 "interrupted before process %d loaded a runtime",
+					 entry->process.pid);
+		if (!*told)
+			say(following, "waiting for process %d to load a runtime",
+			    entry->process.pid);
+		*told = true;
+		nanosleep(&pause, NULL);
+	}
+}
+
+int following_find(struct following *following, struct error *err)
+{
+	for (size_t i = 0; i < following->entries.n; i++) {
+		struct entry *entry = following->entries.items[i];
+		struct collector_target *target;
+		bool told = false;
+		int error = find_one(following, entry, &told, err);
+
+		if (error)
+			return error;
+		target = array_push(&following->targets);
+		if (!target)
+			return error_set(err, -ENOMEM, "out of memory");
+		*target = (struct collector_target){.process = &entry->process,
+						    .located = entry->located};
+		entry->joined = true;
+		maps_others(entry);
+		entry->looked = now_ns();
+	}
+	return 0;
+}
+
+const struct collector_target *following_targets(const struct following *following, size_t *n)
+{
+	*n = following->targets.n;
+	return following->targets.items;
+}
+
+void following_free(struct following *following)
+{
+	if (!following)
+		return;
+	for (size_t i = 0; i < following->entries.n; i++)
+		free_entry(following->entries.items[i]);
+	array_free(&following->entries);
+	array_free(&following->targets);
+	free(following);
+}
+
+/* -- while it goes on --------------------------------------------------------------------- */
+
+/* Of the runtimes @found, those in files that are not probed in @entry yet; the others go. */
+static struct located *take_new(const struct entry *entry, struct located *found)
+{
+	struct located *taken = NULL, **end = &taken;
+
+	while (found) {
+		struct located *next = found->next;
+
+		found->next = NULL;
+		if (is_located(entry->located, &found->file)) {
+			located_free(found);
+		} else {
+			*end = found;
+			end = &found->next;
+		}
+		found = next;
+	}
+	return taken;
+}
+
+/* Record what was found new in @entry. */
+static void join(struct following *following, struct collector *collector, struct entry *entry,
+		 struct located *added)
+{
+	const struct location *location = &added->location;
+	struct located **end = &entry->located;
+	struct collector_target target;
+	struct error err;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = added;
+	target = (struct collector_target){
+		.process = &entry->process,
+		.located = entry->located,
+		.parent = entry->parent == entry->process.pid ? 0 : entry->parent,
+	};
+	if (collector_add(collector, &target, &err)) {
+		say(following, "process %d is not recorded: %s", entry->process.pid, err.text);
+		entry->over = true;
+	} else if (entry->joined) {
+		say(following, "process %d has loaded %s %s from %s, which is recorded from now on",
+		    entry->process.pid, location->runtime->title, location->version,
+		    added->file.path);
+	} else if (entry->parent == entry->process.pid) {
+		say(following, "process %d (%s %s) is recorded again from now on",
+		    entry->process.pid, location->runtime->title, location->version);
+	} else {
+		say(following, "process %d (%s %s), forked by %d, is recorded from now on",
+		    entry->process.pid, location->runtime->title, location->version, entry->parent);
+	}
+	entry->joined |= !entry->over;
+}
+
+/* Look whether @entry has a runtime that is not recorded yet, if it maps other files than before.
+ */
+static void look_for_runtimes(struct following *following, struct collector *collector,
+			      struct entry *entry)
+{
+	struct located *found = NULL, *added;
+	struct error err;
+	int error;
+
+	if (!maps_others(entry))
+		return;
+	error = runtime_find(&entry->process, &found, &err);
+	if (error == -ENOEXEC && !entry->told) {
+		say(following, "%s", err.text);
+		entry->told = true;
+	}
+	added = take_new(entry, found);
+	if (added)
+		join(following, collector, entry, added);
+}
+
+/* Children of the thread of @pid that were not seen before. */
+static void add_children(struct following *following, struct collector *collector, pid_t pid,
+			 pid_t tid)
+{
+	pid_t children[64];
+	size_t n = process_children(pid, tid, children, sizeof(children) / sizeof(children[0]));
+
+	for (size_t i = 0; i < n; i++) {
+		struct entry *entry;
+
+		if (find_entry(following, children[i]))
+			continue;
+		entry = add_entry(following, children[i], pid, NULL);
+		/* What it forks and executes itself is to be known, too. */
+		if (entry && following->options->follow)
+			collector_watch(collector, children[i]);
+	}
+}
+
+static void execute(struct following *following, struct collector *collector, pid_t pid)
+{
+	struct entry *entry = find_entry(following, pid), *next;
+	bool follow = following->options->follow;
+
+	if (!entry)
+		return;
+	if (entry->joined)
+		say(following,
+		    "process %d executes another program now: what it did until then is "
+		    "kept%s",
+		    pid, follow ? "" : ", and --follow would record on");
+	collector_drop(collector, pid);
+	entry->over = true;
+	if (!follow)
+		return;
+	next = add_entry(following, pid, pid, NULL);
+	if (next)
+		collector_watch(collector, pid);
+}
+
+static void take_news(struct following *following, struct collector *collector,
+		      const struct collector_news *news)
+{
+	struct entry *entry = find_entry(following, news->pid);
+
+	switch (news->kind) {
+	case COLLECTOR_FORKED:
+		add_children(following, collector, news->pid, news->tid);
+		break;
+	case COLLECTOR_EXECUTED:
+		execute(following, collector, news->pid);
+		break;
+	case COLLECTOR_GONE:
+		if (entry && entry->joined && following->entries.n > 1)
+			say(following, "process %d exited", news->pid);
+		if (entry)
+			entry->over = true;
+		break;
+	}
+}
+
+/* A child that is not to be recorded is told of, and left without breakpoints. */
+static void leave(struct following *following, struct collector *collector, struct entry *child)
+{
+	const struct entry *parent = find_entry(following, child->parent);
+
+	child->over = true;
+	if (!parent || !shares_runtime(child, parent))
+		return;
+	collector_shed(collector, child->parent);
+	say(following,
+	    "process %d has forked process %d, which is not recorded: record it with "
+	    "--follow, or with -p %d,%d",
+	    child->parent, child->process.pid, child->parent, child->process.pid);
+}
+
+static void look_at(struct following *following, struct collector *collector, struct entry *entry)
+{
+	uint64_t now = now_ns();
+
+	if (!entry->joined && now - entry->born < CHILD_DELAY)
+		return;
+	if (!entry->joined && !process_alive(&entry->process)) {
+		entry->over = true;
+		collector_drop(collector, entry->process.pid);
+		return;
+	}
+	if (!entry->joined && !following->options->follow) {
+		leave(following, collector, entry);
+		return;
+	}
+	if (now - entry->looked < LOOK_INTERVAL)
+		return;
+	entry->looked = now;
+	look_for_runtimes(following, collector, entry);
+}
+
+bool following_look(struct following *following, struct collector *collector,
+		    const struct collector_news *news, size_t n_news)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < n_news; i++)
+		take_news(following, collector, &news[i]);
+	/* Those that come to be known meanwhile are looked at, too. */
+	for (size_t i = 0; i < following->entries.n; i++) {
+		struct entry *entry = following->entries.items[i];
+
+		if (!entry->over)
+			look_at(following, collector, entry);
+		more |= following->options->follow && !entry->over && !entry->joined;
+	}
+	return more;
+}

@@ -2,10 +2,13 @@
 """The target is never harmed: not by attaching, not by exceptions, not by the
 way in which opprobe ends; and what was recorded survives the target."""
 
+import csv
 import http.client
+import io
 import json
 import os
 import signal
+import subprocess
 import time
 import urllib.request
 
@@ -78,8 +81,35 @@ def throwing(version):
         check_counts(counts, {("before/Relu", "Relu"): 1030, ("after/Neg", "Neg"): 30})
 
 
+def throwing_inside(version):
+    @test("%s: what throws two Ifs deep leaves nobody open whom later operators would be in" %
+          version)
+    def _(t):
+        target = t.node(version)
+        session = target.load_plain(t.model("reshape_inside"))
+        target.run(session, 1)
+        probe = t.attach(target)
+        for _ in range(100):
+            bad = target.do("run", session=session, times=3, change=BAD_SHAPE)
+            check_equal((bad["done"], bad["failed"]), (3, 3), "runs that fail")
+            target.run(session, 2)
+        counts = probe.stop().nothing_lost().counts()
+        made = subprocess.run([t.program, "export", t.path("capture.opp"), "--format", "csv"],
+                              stdout=subprocess.PIPE, check=True)
+        for row in csv.DictReader(io.StringIO(made.stdout.decode())):
+            depth = {"inner": 2, "outer": 1}.get(row["name"].split("/")[0], 0)
+            if row["name"].endswith("/If"):
+                depth -= 1
+            check_equal(int(row["depth"]), max(depth, 0), "depth of " + row["name"])
+        check_counts(counts, {
+            ("least", "ReduceMin"): 500, ("yes", "Less"): 500, ("outer/If", "If"): 500,
+            ("inner/If", "If"): 500, ("inner/Reshape", "Reshape"): 500,
+            ("inner/Neg", "Neg"): 200, ("outer/Abs", "Abs"): 200, ("after/Neg", "Neg"): 200})
+
+
 for version in ("1.10.0", "1.14.0", "1.20.1", "1.24.3", "1.30.0"):
     throwing(version)
+    throwing_inside(version)
 
 
 @test("a server whose operators throw answers 500 to those requests and 200 to the others")

@@ -375,6 +375,27 @@ def reshape():
     return g
 
 
+def reshape_inside():
+    """The same Reshape, in an If in an If: what it throws passes two operators."""
+    g = Graph("reshape_inside")
+    x = g.input("x", "float", ["n"], [12])
+    shape = g.input("shape", "int64", ["rank"], [2], [3, 4])
+    yes = g.node("Less", [g.node("ReduceMin", [x], "least", keepdims=0), g.scalar(1e9)], "yes")
+
+    def inner(side):
+        return side.node("Neg", [side.node("Reshape", [x, shape], "inner/Reshape")], "inner/Neg")
+
+    def outer(side):
+        made = branch(side, yes, "inner/If", inner, 1, lambda other: other.node(
+            "Identity", [x], "inner/else"), 0)
+        return side.node("Abs", [made], "outer/Abs")
+
+    made = branch(g, yes, "outer/If", outer, 1, lambda other: other.node(
+        "Identity", [x], "outer/else"), 0)
+    g.output(g.node("Neg", [made], "after/Neg"))
+    return g
+
+
 def gru():
     """A GRU: parallel sections rather than parallel loops."""
     g = Graph("gru")
@@ -560,8 +581,8 @@ def heavy():
 
 
 MODELS = [cnn, resnet, transformer, nested, nested_unnamed, scan, tiny, unnamed, names,
-          deep, not_utf8, long_names, reshape, gru, pages, mlp, cycle, branches, values,
-          optionals, quantised, narrow, narrower, heavy]
+          deep, not_utf8, long_names, reshape, reshape_inside, gru, pages, mlp, cycle,
+          branches, values, optionals, quantised, narrow, narrower, heavy]
 
 
 def write_atomically(path, data):

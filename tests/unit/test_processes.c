@@ -178,6 +178,25 @@ static void one_process_that_runs_operators_in_parallel_says_nothing_of_another(
 	test_remove(&c);
 }
 
+static void a_run_without_operators_is_of_its_process(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct capture_process other = test_process(1, 43, CAPTURE_UNKNOWN, "node");
+	struct test_capture c = test_begin(&info);
+	struct analysis *a;
+
+	assert_int_equal(capture_write_process(c.writer, &other), 0);
+	test_thread(&c, 2, 200, "main", 1);
+	end_run(&c, 0, 0, test_run(0, 0, 100));
+	end_run(&c, 2, 0, test_run(1, 0, 70));
+	test_finish(&c);
+	a = analysis_of(&c, (struct analyze_options){.group = GROUP_RUN});
+	assert_int_equal(row(a, "run 0", 42)->run_ns, 100);
+	assert_int_equal(row(a, "run 1", 43)->run_ns, 70);
+	analysis_free(a);
+	test_remove(&c);
+}
+
 /* -- one of them -------------------------------------------------------------------- */
 
 static void a_process_that_executed_another_program_is_one_pid(void **state)
@@ -335,6 +354,7 @@ int main(void)
 		cmocka_unit_test(runs_of_several_processes_add_up_each_by_itself),
 		cmocka_unit_test(
 			one_process_that_runs_operators_in_parallel_says_nothing_of_another),
+		cmocka_unit_test(a_run_without_operators_is_of_its_process),
 		cmocka_unit_test(a_process_that_executed_another_program_is_one_pid),
 		cmocka_unit_test(a_pid_is_a_number),
 		cmocka_unit_test(the_fold_keeps_its_own_copy_of_a_process),

@@ -212,3 +212,37 @@ def _(t):
     for cycle in (1, 2):
         report = t.opprobe("report", t.path("run.%d.opp" % cycle), "--json")
         check_equal(report.wait(), 0, "exit status of the report")
+
+
+@test("each process has its rows, its view and its group of tracks in a trace")
+def _(t):
+    models = (("1.30.0", "tiny", 3), ("1.16.3", "cnn", 5))
+    targets = [t.ort_run(version, model, "-O", "0") for version, model, _ in models]
+    probe = started(t, "-p", ",".join(str(target.pid) for target in targets))
+    for done, (target, (_, _, runs)) in enumerate(zip(targets, models)):
+        target.run(runs)
+        named(t, done + 1)
+    report = probe.stop().nothing_lost()
+    pids = [target.pid for target in targets]
+    check_equal([process["pid"] for process in report.json["processes"]], pids, "processes")
+    check_equal([process["version"] for process in report.json["processes"]],
+                [version for version, _, _ in models], "versions")
+    with open(t.path("trace.json"), encoding="utf-8") as trace:
+        events = json.load(trace)["traceEvents"]
+    for target, (_, model, runs) in zip(targets, models):
+        expected = described_counts(t.model(model), runs)
+        rows = collections.Counter()
+        for op in report.operators:
+            if op["pid"] == target.pid:
+                rows[op["name"], op["op_type"]] += op["count"]
+        check_counts(rows, expected, "rows of " + model)
+        view = subprocess.run([t.program, "report", t.path("capture.opp"), "--json", "--process",
+                               str(target.pid)], stdout=subprocess.PIPE, check=True)
+        view = json.loads(view.stdout)
+        check_equal(view["runs"], runs, "runs of " + model)
+        check_equal(sum(op["count"] for op in view["operators"]), sum(expected.values()),
+                    "operators of " + model)
+        names = collections.Counter(event["name"] for event in events
+                                    if event["pid"] == target.pid)
+        check_equal(names["model_run"], runs, "runs in the trace of " + model)
+        check_equal(names["process_name"], 1, "groups of tracks of " + model)

@@ -97,23 +97,17 @@ static bool matches(const struct catalog_event *event, const char *pattern)
 }
 
 /* Tell on a terminal how far it is, from the first second on. */
-static void show_progress(size_t done, size_t all, const struct timespec *start, bool end)
+static void show_progress(size_t done, size_t all, const struct timespec *start, bool *shown)
 {
-	static bool shown;
 	struct timespec now;
 
-	if (end) {
-		if (shown)
-			fputs("\r\033[K", stderr);
-		return;
-	}
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (!isatty(STDERR_FILENO) ||
 	    (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000 < 1000)
 		return;
 	fprintf(stderr, "\r\033[Kopprobe: trying events, %zu of %zu", done, all);
 	fflush(stderr);
-	shown = true;
+	*shown = true;
 }
 
 static void free_offers(struct offers *offers)
@@ -140,18 +134,18 @@ static int try_event(struct offers *offers, const struct catalog_event *event,
 {
 	struct offer *offer = &offers->offers[offers->n];
 	struct error err;
-	int ret;
+	int error;
 
 	memset(offer, 0, sizeof(*offer));
 	offer->event = event;
-	ret = event_resolve(event->name, &offer->counter, &err);
+	error = event_resolve(event->name, &offer->counter, &err);
 	offer->brief = "no PMU for it here";
-	if (!ret) {
-		ret = counter_open(&offer->counter, &err);
-		offer->brief = refusal_brief(ret, &offer->counter, permissions);
+	if (!error) {
+		error = counter_open(&offer->counter, &err);
+		offer->brief = refusal_brief(error, &offer->counter, permissions);
 	}
-	offer->opens = !ret;
-	if (ret) {
+	offer->opens = !error;
+	if (error) {
 		offer->refusal = strdup(err.text);
 		if (!offer->refusal)
 			return -1;
@@ -164,7 +158,8 @@ static int try_events(struct offers *offers, const struct catalog *catalog, cons
 {
 	struct permissions permissions;
 	struct timespec start;
-	int ret = 0;
+	bool shown = false;
+	int error = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	permissions_read(&permissions);
@@ -173,14 +168,15 @@ static int try_events(struct offers *offers, const struct catalog *catalog, cons
 		return -1;
 	for (size_t i = 0; i < catalog->n; i++)
 		offers->matched += matches(&catalog->items[i], pattern);
-	for (size_t i = 0; i < catalog->n && !ret; i++) {
+	for (size_t i = 0; i < catalog->n && !error; i++) {
 		if (!matches(&catalog->items[i], pattern))
 			continue;
-		ret = try_event(offers, &catalog->items[i], &permissions);
-		show_progress(offers->n, offers->matched, &start, false);
+		error = try_event(offers, &catalog->items[i], &permissions);
+		show_progress(offers->n, offers->matched, &start, &shown);
 	}
-	show_progress(0, 0, &start, true);
-	return ret;
+	if (shown)
+		fputs("\r\033[K", stderr);
+	return error;
 }
 
 /* -- printing ------------------------------------------------------------- */

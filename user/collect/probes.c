@@ -137,16 +137,23 @@ static bool test_multi(struct opprobe_bpf *bpf)
 	return bpf->bss->self_test_hits == 1;
 }
 
+/* The kernel's answer, asked for once: a recording and the one of opprobe itself begin at once. */
+static struct {
+	pthread_mutex_t mutex;
+	bool asked, works;
+} multi = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
 bool probes_multi_works(struct opprobe_bpf *bpf)
 {
-	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-	static enum { UNKNOWN, WORKS, FAILS } answer;
+	bool works;
 
-	pthread_mutex_lock(&mutex);
-	if (answer == UNKNOWN)
-		answer = test_multi(bpf) ? WORKS : FAILS;
-	pthread_mutex_unlock(&mutex);
-	return answer == WORKS;
+	pthread_mutex_lock(&multi.mutex);
+	if (!multi.asked)
+		multi.works = test_multi(bpf);
+	multi.asked = true;
+	works = multi.works;
+	pthread_mutex_unlock(&multi.mutex);
+	return works;
 }
 
 static int refuse(const struct site *site, const char *path, int error, struct error *err)

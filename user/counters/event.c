@@ -192,6 +192,9 @@ static int resolve_tracepoint(const char *text, const char *base, struct privile
 
 /* -- libpfm4 -------------------------------------------------------------- */
 
+/* The library is one for the whole program: what its start said, PFM_SUCCESS or an error. */
+static int library_state = 1; /* not started */
+
 /*
  * With the variable set, libpfm4 also encodes the events of CPUs that are not
  * there. They are refused below, but can be told from those that do not exist.
@@ -199,21 +202,20 @@ static int resolve_tracepoint(const char *text, const char *base, struct privile
 int event_library(struct error *err)
 {
 	static const char variable[] = "LIBPFM_ENCODE_INACTIVE";
-	static int pfm = 1;
 
-	if (pfm > 0) {
+	if (library_state > 0) {
 		bool ours = !getenv(variable);
 
 		setenv(variable, "1", 1);
-		pfm = pfm_initialize();
+		library_state = pfm_initialize();
 		if (ours)
 			unsetenv(variable);
 	}
-	if (pfm != PFM_SUCCESS)
+	if (library_state != PFM_SUCCESS)
 		return error_set(err, -EIO,
 				 "cannot look up events: libpfm4 does not start (%s); install "
 				 "libpfm4 again",
-				 pfm_strerror(pfm));
+				 pfm_strerror(library_state));
 	return 0;
 }
 

@@ -304,13 +304,14 @@ static int open_tracefs_events(void)
 	return fd < 0 ? -errno : fd;
 }
 
+/* The folder of tracepoints, opened at first need and for good. */
+static int events_folder = -1;
+
 int tracefs_events(void)
 {
-	static int fd = -1;
-
-	if (fd < 0)
-		fd = open_tracefs_events();
-	return fd;
+	if (events_folder < 0)
+		events_folder = open_tracefs_events();
+	return events_folder;
 }
 
 static bool has_upper_case(const char *text)

@@ -572,9 +572,9 @@ def narrower():
 def heavy():
     """Few nodes, each some milliseconds long."""
     g = Graph("heavy")
-    x = g.input("x", "float", [384, 512])
+    x = g.input("x", "float", [384, 1024])
     for i in range(4):
-        x = g.node("MatMul", [x, g.weight(512, 512)], "MatMul_%d" % i)
+        x = g.node("MatMul", [x, g.weight(1024, 1024)], "MatMul_%d" % i)
         x = g.node("Softmax", [x], "Softmax_%d" % i, axis=-1)
     g.output(x)
     return g

@@ -11,7 +11,7 @@
  * themselves, where they keep count]...]}.
  *
  *   all N        every nest, with the leaves and the smaller nests in it, N times
- *   deep N D     N times D operators inside each other
+ *   deep N D     N times D operators inside each other, all but the innermost with a leaf behind
  *   throw N D    N times an exception that leaves D operators; who catches it goes on with
  *                others, further down the stack than any of those was
  *   spin N US    N times an operator that is busy for US microseconds before and after three
@@ -185,8 +185,10 @@ KEEP static void nest(struct execution *, int number, long)
 
 KEEP static void deep(struct execution *, int, long levels)
 {
-	if (levels > 1)
-		op_deep_0000(levels - 1);
+	if (levels <= 1)
+		return;
+	op_deep_0000(levels - 1);
+	leaves[3](0);
 }
 
 /* The innermost of @levels throws, and its exception leaves the others. */

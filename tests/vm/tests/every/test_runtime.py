@@ -13,9 +13,8 @@ def _(t):
     probe = record(t, target)
     truth = target.do("all 3") + target.do("throw 3 3") + target.do("deep 2 %d" % (DEPTH + 4))
     found = finish(t, probe)
-    check_equal(lost(found), {"too_deep": 2 * 2 * 4}, "losses")
-    for key in [key for key in truth if key[2] >= DEPTH]:
-        del truth[key]
+    beyond = [key for key in truth if key[2] >= DEPTH]
+    check_equal(lost(found), {"too_deep": sum(truth.pop(key) for key in beyond)}, "losses")
     check_counts(executions(t), truth, "executions by thread, name, depth, parent, threw")
 
 

@@ -152,8 +152,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check_sentence(&err);
 		}
 		err = (struct error){};
-		if (runtime_locate_file(path, &location, &err))
+		if (runtime_locate_file(path, NULL, &location, &err))
 			check_sentence(&err);
+		else
+			location_free(&location);
 	}
 	close(fd);
 	return 0;

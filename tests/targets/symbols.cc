@@ -201,6 +201,7 @@ KEEP static void fall(struct execution *, int number, long levels)
 
 KEEP static void go_on(size_t further_down)
 {
+	/* cppcheck-suppress allocaCalled */
 	volatile char *room = (volatile char *)alloca(further_down);
 
 	room[0] = 0;

@@ -71,7 +71,8 @@ static inline void test_thread(struct test_capture *c, uint32_t number, uint32_t
 {
 	struct capture_thread thread = {.thread = number, .tid = tid, .process = process};
 
-	memcpy(thread.comm, comm, strnlen(comm, sizeof(thread.comm)));
+	memcpy(thread.comm, comm,
+	       strlen(comm) < sizeof(thread.comm) ? strlen(comm) : sizeof(thread.comm));
 	assert_int_equal(capture_write_thread(c->writer, &thread), 0);
 }
 

@@ -25,13 +25,14 @@ static struct test_capture begin(void)
 
 static struct view end(struct test_capture c)
 {
+	static const struct analyze_options options;
 	struct view v = {.capture = c};
 	struct error err = {};
 
 	test_finish(&v.capture);
 	v.reader = capture_reader_open(v.capture.path, &err);
 	assert_non_null(v.reader);
-	if (analyze(v.reader, &(struct analyze_options){}, &v.a, &err))
+	if (analyze(v.reader, &options, &v.a, &err))
 		fail_msg("%s", err.text);
 	return v;
 }

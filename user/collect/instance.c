@@ -80,16 +80,22 @@ bool instance_settled(const struct instance_state *instance)
 	       (!instance->shapes || shape_table_settled(instance->shapes));
 }
 
+/* Each has its size in front of it, in a word of its own: records are aligned. */
+static size_t step(uint32_t size)
+{
+	return 8 + ((size + 7UL) & ~7UL);
+}
+
 int instance_keep(struct instance_state *instance, const void *data, uint32_t size)
 {
-	size_t at = instance->pending.n, needed = at + sizeof(size) + size;
+	size_t at = instance->pending.n, needed = at + step(size);
 
 	if (needed > PENDING_MAX)
 		return -ENOBUFS;
 	if (array_reserve(&instance->pending, needed))
 		return -ENOMEM;
 	memcpy(instance->pending.items + at, &size, sizeof(size));
-	memcpy(instance->pending.items + at + sizeof(size), data, size);
+	memcpy(instance->pending.items + at + 8, data, size);
 	instance->pending.n = needed;
 	return 0;
 }
@@ -99,8 +105,8 @@ void instance_each(struct instance_state *instance,
 {
 	uint32_t size;
 
-	for (size_t at = 0; at < instance->pending.n; at += sizeof(size) + size) {
+	for (size_t at = 0; at < instance->pending.n; at += step(size)) {
 		memcpy(&size, instance->pending.items + at, sizeof(size));
-		take(context, instance->pending.items + at + sizeof(size), size);
+		take(context, instance->pending.items + at + 8, size);
 	}
 }

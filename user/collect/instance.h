@@ -39,7 +39,7 @@ struct instance_state {
 	uint32_t first_operator;    /* number of the first of the location's names */
 	struct probes *run_probes, *operator_probes;
 
-	/* Records that wait for names, in order: {u32 size, bytes}. */
+	/* Records that wait for names, in order: {u32 size, pad, bytes}, each a multiple of 8. */
 	ARRAY_OF(unsigned char) pending;
 	uint32_t sightings;
 	bool refused; /* its names cannot be proven: its operators are counted as lost */

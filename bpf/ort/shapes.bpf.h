@@ -18,18 +18,14 @@
  *
  * What never varied in any build stands here as constants, the rest in
  * shape_layout; both are proven by what they lead to, see shapes.c. The
- * context is known by its vtable, the kernel by its address, a tensor by its
- * type, all in each execution.
+ * context is known by its vtable and its kernel, the kernel by its address, a
+ * tensor by its type, all in each execution.
  */
 #ifndef OPPROBE_ORT_SHAPES_BPF_H
 #define OPPROBE_ORT_SHAPES_BPF_H
 
 #include "names.bpf.h"
-
-/* OpKernelContext, as words. */
-#define CONTEXT_FRAME  1
-#define CONTEXT_KERNEL 2
-#define CONTEXT_STARTS 5 /* int32: of inputs, of implicit inputs, of outputs */
+#include "context.h"
 
 #define FRAME_NUMBERS 0x08 /* in ExecutionFrame: NodeIndexInfo*, the list at its start */
 #define FRAME_VALUES  0x10
@@ -37,7 +33,6 @@
 
 #define NODE_WORDS	60 /* of Node, searched from NODE_FIRST on */
 #define NODE_FIRST	0x20
-#define STACK_WORDS	256 /* above the stack pointer, searched for the context */
 #define INLINE_DIMS	5
 #define OPERATORS_MAX	8192
 #define SHAPES_MAX	65536
@@ -154,27 +149,44 @@ static __always_inline __u64 is_nonzero(__u64 word)
 	return (word | -word) >> 63;
 }
 
-/* Find the context in the stack from @sp up; 0 if it is not there. */
+/* The kernel of the operator in @frame; 0 if it is not known yet. */
+static __always_inline __u64 kernel_of(const struct frame *frame)
+{
+	__u64 kernels;
+
+	if (!frame->key.session)
+		return frame->key.index;
+	if (!layout_of(frame->key.instance)->proven)
+		return 0;
+	kernels = read_pointer(frame->key.session + layout_of(frame->key.instance)->kernels);
+	return read_pointer(kernels + frame->key.index * 8);
+}
+
+/*
+ * Find the context in the stack from @sp up; 0 if it is not there. The place
+ * is kept even where the kernel is not known: every search may meet with what
+ * contexts before left in the stack. A kernel that is another gives it up.
+ */
 __noinline int find_context(__u32 instance, __u64 sp, __u32 function)
 {
 	struct thread_state *thread;
-	__u64 *stack;
+	__u64 *stack, kernel;
+	__u32 at;
 
 	if (!with_shapes)
 		return 0;
 	thread = seen_thread();
 	if (!thread)
 		return 0;
+	kernel = kernel_of(popped(thread));
 	stack = (__u64 *)scratch_of(thread)->record.values;
 	if (bpf_probe_read_user(stack, STACK_WORDS * 8, (void *)sp))
 		return 0;
-	for (__u32 i = 0; i < STACK_WORDS; i++) {
-		if (stack[i] != shape_layout_of(instance)->context_class)
-			continue;
-		found_of(instance)->contexts[function & (ORT_FUNCTIONS_MAX - 1)] = i * 8 + 1;
-		return 1;
-	}
-	return 0;
+	at = search_context(stack, shape_layout_of(instance)->context_class, kernel);
+	if (!at)
+		return 0;
+	found_of(instance)->contexts[function & (ORT_FUNCTIONS_MAX - 1)] = at;
+	return 1;
 }
 
 static __always_inline bool read_context_at(struct thread_state *thread, __u32 instance, __u64 at)
@@ -297,30 +309,16 @@ static __noinline int read_numbers(struct thread_state *thread, __u64 outputs)
 				    (void *)(list + 4 * starts));
 }
 
-/* Is the kernel in the context that of the operator in @frame? -1: not known yet. */
-static __always_inline int is_its_kernel(const struct frame *frame, __u64 kernel)
-{
-	__u64 kernels;
-
-	if (!frame->key.session)
-		return kernel == frame->key.index;
-	if (!layout_of(frame->key.instance)->proven)
-		return -1;
-	kernels = read_pointer(frame->key.session + layout_of(frame->key.instance)->kernels);
-	return read_pointer(kernels + frame->key.index * 8) == kernel;
-}
-
 /* The operator's first execution: what are its values? Kept, if that can be told. */
-__noinline int find_values(__u32 instance)
+__noinline int find_values(__u32 instance, __u32 function)
 {
 	struct ort_shape_layout *layout = shape_layout_of(instance);
 	struct ort_shapes_found *found = found_of(instance);
 	struct operator_values *fresh;
 	struct thread_state *thread;
-	__u64 kernel, info, starts;
+	__u64 kernel, its, info, starts;
 	struct frame *frame;
 	__u32 id;
-	int its;
 
 	if (!with_shapes)
 		return 0;
@@ -331,6 +329,11 @@ __noinline int find_values(__u32 instance)
 	fresh = &scratch_of(thread)->fresh;
 	kernel = scratch_of(thread)->context[CONTEXT_KERNEL];
 	starts = scratch_of(thread)->context[CONTEXT_STARTS];
+	its = kernel_of(frame);
+	if (its && its != kernel) {
+		found->contexts[function & (ORT_FUNCTIONS_MAX - 1)] = 0;
+		return 0;
+	}
 	id = frame->id;
 	info = read_pointer(kernel + layout->info);
 	fresh->kernel = kernel;
@@ -338,8 +341,7 @@ __noinline int find_values(__u32 instance)
 	fresh->epoch = layout->epoch;
 	fresh->constants = 0;
 	fresh->unreadable = 0;
-	its = is_its_kernel(frame, kernel);
-	fresh->verified = its != -1;
+	fresh->verified = its != 0;
 	if (!found->definitions)
 		find_definitions(thread, instance, fresh->node, (starts >> 32) - (__u32)starts,
 				 (__u32)scratch_of(thread)->context[CONTEXT_STARTS + 1] -
@@ -347,7 +349,7 @@ __noinline int find_values(__u32 instance)
 	fresh->definitions = found->definitions;
 	if (!fresh->definitions)
 		return 0;
-	if (!its || !read_numbers(thread, fresh->node + fresh->definitions + 48))
+	if (!read_numbers(thread, fresh->node + fresh->definitions + 48))
 		fresh->unreadable = 1;
 	else
 		find_constants(thread, read_pointer(info + layout->constants));
@@ -537,7 +539,7 @@ static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *f
 	values = bpf_map_lookup_elem(&operator_values, &key.id);
 	if (!values || values->kernel != scratch->context[CONTEXT_KERNEL] ||
 	    values->epoch != key.epoch || (!values->verified && layout_of(instance)->proven)) {
-		if (!find_values(instance))
+		if (!find_values(instance, function))
 			return NO_SHAPES;
 		values = bpf_map_lookup_elem(&operator_values, &key.id);
 	}

@@ -111,7 +111,10 @@ static __always_inline bool operator_new(struct operator_key *key, struct identi
 		return false;
 	identity->tid = thread->tid;
 	identity->key = *key;
-	identity->root = thread->depth ? thread->frames[0].key.session : key->session;
+	/* An outer operator may be another runtime's: then this one is the outermost of its own. */
+	identity->root = thread->depth && thread->frames[0].key.instance == key->instance
+				 ? thread->frames[0].key.session
+				 : key->session;
 	identity->owner = owner;
 	return true;
 }

@@ -265,9 +265,69 @@ static void a_length_beyond_memory_is_refused(void **state)
 	assert_int_equal(ort_calibrate(&self, &sighting, &layout), -EAGAIN);
 }
 
+/* What kernel 2 of a session whose layout is known is called, once @change has been made. */
+static int describe_after(void (*change)(struct session *session))
+{
+	struct session session = make_session(STRING_CXX11, 0xe0, 0x8);
+	struct sighting_record sighting = sight(&session, 2);
+	struct strings_record strings;
+	struct ort_layout layout;
+
+	assert_int_equal(ort_calibrate(&self, &sighting, &layout), 0);
+	assert_int_equal(ort_describe(&self, &layout, &sighting.identity, &strings), 0);
+	change(&session);
+	return ort_describe(&self, &layout, &sighting.identity, &strings);
+}
+
+/* The name: {data, length, capacity}. */
+static void shrink_capacity(struct session *session)
+{
+	session->nodes[2][3] = session->nodes[2][2] - 1;
+}
+
+static void shrink_length(struct session *session)
+{
+	session->nodes[2][2]--;
+}
+
+static void change_index(struct session *session)
+{
+	session->nodes[2][0] = 3;
+}
+
+/* The definition behind the node in the kernel's info. */
+static char *defined_type(struct session *session)
+{
+	uint64_t *info = (uint64_t *)session->kernels[2][1];
+
+	return (char *)((uint64_t *)info[2] + 2);
+}
+
+static void change_definition(struct session *session)
+{
+	defined_type(session)[0] = 'X';
+}
+
+static void begin_with_digit(struct session *session)
+{
+	*(char *)(session->nodes[2] + 7) = '1';
+	defined_type(session)[0] = '1';
+}
+
+static void what_is_no_operator_any_more_is_not_described(void **state)
+{
+	assert_true(describe_after(shrink_capacity) < 0);
+	assert_true(describe_after(shrink_length) < 0);
+	assert_true(describe_after(change_index) < 0);
+	assert_true(describe_after(change_definition) < 0);
+	assert_true(describe_after(begin_with_digit) < 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_is_no_operator_any_more_is_not_described,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(every_string_abi_is_recognised, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(moved_offsets_are_found, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_kernel_alone_is_enough, set_up, tear_down),

@@ -231,6 +231,27 @@ static void values_that_are_not_there_prove_nothing(void **state)
 	assert_int_equal(prove(&g, &record), 0);
 }
 
+static void one_value_alone_is_no_proof(void **state)
+{
+	struct graph g = make_graph();
+	struct shapes_record record = record_of(&g);
+
+	memset(&record.values[0], 0, 2 * sizeof(record.values[0]));
+	assert_int_equal(prove(&g, &record), 0);
+}
+
+static void dimensions_of_another_rank_do_not_agree(void **state)
+{
+	struct graph g = make_graph();
+	struct shapes_record record = record_of(&g);
+
+	for (int i = 0; i < 3; i++) {
+		record.values[i].rank = 3;
+		record.values[i].dims[2] = 1;
+	}
+	assert_int_not_equal(prove(&g, &record), 1);
+}
+
 static void one_shape_that_the_graph_has_wrong_is_borne(void **state)
 {
 	struct graph g = make_graph();
@@ -611,6 +632,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(values_that_agree_with_the_graph_are_a_proof, set_up),
 		cmocka_unit_test_setup(values_that_are_not_there_prove_nothing, set_up),
+		cmocka_unit_test_setup(one_value_alone_is_no_proof, set_up),
+		cmocka_unit_test_setup(dimensions_of_another_rank_do_not_agree, set_up),
 		cmocka_unit_test_setup(one_shape_that_the_graph_has_wrong_is_borne, set_up),
 		cmocka_unit_test_setup(another_operators_kernel_proves_nothing, set_up),
 		cmocka_unit_test_setup(names_elsewhere_move_the_guess, set_up),

@@ -7,7 +7,7 @@
  *	  ... which operator, in which run ...
  *	operator_begin(thread, frame, ...)	 counters, clock
  *	  ... it runs ...
- *	operator_end(thread, &site, end)	 finish(frame) -> outcome -> emit
+ *	operator_end(thread, &site, end)	 close -> finish -> emit
  *
  * The programs run in the target's path: look-ups first, counters and clock
  * last at an entry, the other way round at an exit, so that what is measured
@@ -266,6 +266,19 @@ static __always_inline struct frame *operator_close(struct thread_state *thread,
 		return NULL;
 	pop(thread);
 	return frame->id == NO_ID ? NULL : frame;
+}
+
+/* At @site an operator of which nothing more is to be known has returned; the clock was @end. */
+static __always_inline void operator_end(struct thread_state *thread, const struct site *site,
+					 __u64 end)
+{
+	struct frame *frame = operator_close(thread, site);
+	struct outcome outcome;
+
+	if (!frame)
+		return;
+	finish(thread, frame, end, 0, &outcome);
+	emit(thread, &outcome);
 }
 
 /* -- runs ---------------------------------------------------------------------------------- */

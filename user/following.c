@@ -178,10 +178,11 @@ struct following *following_open(const struct following_options *options, struct
 	return following;
 }
 
-static int find_one(struct following *following, struct entry *entry, bool *told, struct error *err)
+static int find_one(struct following *following, struct entry *entry, struct error *err)
 {
 	const struct following_options *options = following->options;
 	const struct timespec pause = {.tv_nsec = WAIT_INTERVAL};
+	bool told = false;
 
 	for (;;) {
 		int error = runtime_find(&entry->process, &entry->located, err);
@@ -196,10 +197,10 @@ static int find_one(struct following *following, struct entry *entry, bool *told
 			return error_set(err, -EINTR,
 					 "interrupted before process %d loaded a runtime",
 					 entry->process.pid);
-		if (!*told)
+		if (!told)
 			say(following, "waiting for process %d to load a runtime",
 			    entry->process.pid);
-		*told = true;
+		told = true;
 		nanosleep(&pause, NULL);
 	}
 }
@@ -209,8 +210,7 @@ int following_find(struct following *following, struct error *err)
 	for (size_t i = 0; i < following->entries.n; i++) {
 		struct entry *entry = following->entries.items[i];
 		struct collector_target *target;
-		bool told = false;
-		int error = find_one(following, entry, &told, err);
+		int error = find_one(following, entry, err);
 
 		if (error)
 			return error;

@@ -299,8 +299,10 @@ static int write_overhead(struct recording *recording, struct error *err)
 
 	for (size_t i = 0; i < n; i++)
 		for (const struct located *it = targets[i].located; it; it = it->next) {
-			kind.enter_emulated &= overhead_kind(&it->location).enter_emulated;
-			kind.exit_emulated &= overhead_kind(&it->location).exit_emulated;
+			struct self_kind needed = overhead_kind(&it->location);
+
+			kind.enter_emulated &= needed.enter_emulated;
+			kind.exit_emulated &= needed.exit_emulated;
 		}
 	if (recording->overhead && (!kind.enter_emulated || !kind.exit_emulated)) {
 		overhead_free(recording->overhead);

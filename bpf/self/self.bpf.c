@@ -54,17 +54,11 @@ int self_exit(struct pt_regs *ctx)
 {
 	__u64 end = bpf_ktime_get_ns();
 	struct thread_state *thread = current_thread();
-	struct outcome outcome;
-	struct frame *frame;
 	struct site site;
 
 	if (!thread)
 		return 0;
 	site = current_site(ctx, thread);
-	frame = operator_close(thread, &site);
-	if (!frame)
-		return 0;
-	finish(thread, frame, end, 0, &outcome);
-	emit(thread, &outcome);
+	operator_end(thread, &site, end);
 	return 0;
 }

@@ -423,24 +423,33 @@ static bool holds_constants(const struct elf_image *image, const GElf_Shdr *sect
 	       strcmp(name, ".gcc_except_table") != 0;
 }
 
+/*
+ * All of @range is seen at its addresses. A forged section lies where no segment
+ * maps it; one segment may hide another, which the gABI does not allow.
+ */
+static bool is_seen(const struct elf_image *image, const struct elf_range *range)
+{
+	uint64_t offset;
+
+	return elf_view(image, range->address, range->size) &&
+	       elf_offset(image, range->address, &offset) && offset == range->offset;
+}
+
 static size_t section_ranges(const struct elf_image *image, struct elf_range *ranges, size_t max,
 			     bool (*wanted)(const struct elf_image *, const GElf_Shdr *))
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr section;
-	uint64_t offset;
 	size_t n = 0;
 
 	while (n < max && (scn = elf_section_next(image, scn, &section))) {
-		if (section.sh_type != SHT_PROGBITS || !(section.sh_flags & SHF_ALLOC) ||
-		    !section.sh_size || !wanted(image, &section))
-			continue;
-		/* Only what a segment agrees with: that is what gets mapped. */
-		if (!elf_view(image, section.sh_addr, section.sh_size) ||
-		    !elf_offset(image, section.sh_addr, &offset) || offset != section.sh_offset)
-			continue;
-		ranges[n++] = (struct elf_range){
-			.address = section.sh_addr, .offset = offset, .size = section.sh_size};
+		struct elf_range range = {.address = section.sh_addr,
+					  .offset = section.sh_offset,
+					  .size = section.sh_size};
+
+		if (section.sh_type == SHT_PROGBITS && section.sh_flags & SHF_ALLOC &&
+		    section.sh_size && wanted(image, &section) && is_seen(image, &range))
+			ranges[n++] = range;
 	}
 	return n;
 }
@@ -451,7 +460,8 @@ static size_t segment_ranges(const struct elf_image *image, struct elf_range *ra
 	size_t n = 0;
 
 	for (size_t i = 0; i < image->n_segments && n < max; i++)
-		if ((image->segments[i].flags & mask) == flags)
+		if ((image->segments[i].flags & mask) == flags &&
+		    is_seen(image, &image->segments[i]))
 			ranges[n++] = image->segments[i];
 	return n;
 }
@@ -468,4 +478,16 @@ size_t elf_constant_ranges(const struct elf_image *image, struct elf_range *rang
 	size_t n = section_ranges(image, ranges, max, holds_constants);
 
 	return n ? n : segment_ranges(image, ranges, max, 0, PF_W);
+}
+
+bool elf_find(const struct elf_image *image, const struct elf_range *range, const void *what,
+	      size_t size, uint64_t *address)
+{
+	uint64_t left = range->size - (*address - range->address);
+	const uint8_t *from = elf_view(image, *address, left);
+	const uint8_t *at = from ? memmem(from, left, what, size) : NULL;
+
+	if (at)
+		*address += (uint64_t)(at - from);
+	return at;
 }

@@ -115,10 +115,16 @@ bool elf_dynamic_symbol(const struct elf_image *image, const char *name, struct 
 
 /*
  * Ranges of the file to search, from section headers where there are any and
- * from segments otherwise: code, or read-only data.
+ * from segments otherwise: code, or read-only data. elf_view() sees all of each.
  */
 size_t elf_code_ranges(const struct elf_image *image, struct elf_range *ranges, size_t max);
 size_t elf_constant_ranges(const struct elf_image *image, struct elf_range *ranges, size_t max);
+/*
+ * Move *@address, in @range or at its end, to where the @size bytes of @what come
+ * next in it; false if they do not.
+ */
+bool elf_find(const struct elf_image *image, const struct elf_range *range, const void *what,
+	      size_t size, uint64_t *address);
 
 /*
  * Tell the kernel that @size bytes at file offset @offset are not needed any

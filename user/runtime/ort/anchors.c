@@ -43,13 +43,10 @@ static size_t find_text(const struct elf_image *image, const char *text, size_t 
 	size_t n_ranges = elf_constant_ranges(image, ranges, RANGES_MAX), n = 0;
 
 	for (size_t i = 0; i < n_ranges; i++) {
-		const uint8_t *start = elf_view(image, ranges[i].address, ranges[i].size);
-		const uint8_t *at = start, *end = start + ranges[i].size;
+		uint64_t at = ranges[i].address;
 
-		while (start && n < max && (at = memmem(at, (size_t)(end - at), text, length))) {
-			addresses[n++] = ranges[i].address + (uint64_t)(at - start);
-			at++;
-		}
+		for (; n < max && elf_find(image, &ranges[i], text, length, &at); at++)
+			addresses[n++] = at;
 	}
 	return n;
 }

@@ -133,13 +133,10 @@ static void search(struct shapes *shapes, const struct elf_image *image, const c
 	size_t n = elf_constant_ranges(image, ranges, RANGES_MAX), length = strlen(text);
 
 	for (size_t i = 0; i < n; i++) {
-		const uint8_t *start = elf_view(image, ranges[i].address, ranges[i].size);
-		const uint8_t *at = start, *end = start + ranges[i].size;
+		uint64_t at = ranges[i].address;
 
-		while (start && (at = memmem(at, (size_t)(end - at), text, length))) {
-			match(shapes, image, ranges[i].address + (uint64_t)(at - start));
-			at++;
-		}
+		for (; elf_find(image, &ranges[i], text, length, &at); at++)
+			match(shapes, image, at);
 	}
 	for (size_t i = 0; i < n; i++)
 		elf_forget(image, ranges[i].offset, ranges[i].size);

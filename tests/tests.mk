@@ -29,7 +29,7 @@ DEBIAN_DEMO = python3 python3-onnx ca-certificates file \
 	$(shell command -v npm >/dev/null || echo npm)
 
 .PHONY: test unit fuzz e2e test-runtime mutants mutants-check format cppcheck tidy check \
-	check-programs demo deps-tests deps-demo
+	check-programs e2e-programs runtime-programs demo deps-tests deps-demo
 deps-tests:
 	$(Q)tests/install-packages $(DEBIAN_BUILD) $(DEBIAN_TESTS)
 
@@ -106,12 +106,14 @@ $(ORT_RUN): tests/targets/ort_run.c tests/targets/ort_api.h
 # Opprobe once more, with a runtime that no release has, and what that one is for.
 RUNTIME_PROGRAM := $(O)/runtime/opprobe
 SYMBOLS := $(O)/tests/targets/symbols $(O)/tests/targets/symbols_few
+SYMBOLS_PARTS := $(patsubst %,$(O)/tests/targets/symbols_%.so,part bare twin)
 
 $(RUNTIME_PROGRAM): FORCE
 	$(Q)$(MAKE) O=$(O)/runtime RUNTIME=tests/runtime $@
 
 # By the C compiler: of C++ it takes the language and what carries exceptions, no headers. The
 # tables that clang makes for arm64 are true behind the prologue, without frame pointers.
+
 $(SYMBOLS): tests/targets/symbols.cc
 	$(say) CXX $@
 	$(Q)mkdir -p $(@D)
@@ -120,10 +122,19 @@ $(SYMBOLS): tests/targets/symbols.cc
 		$(if $(filter %_few,$@),-DFEW) -Wl,--export-dynamic-symbol=symbols_of_operators \
 		-o $@ $< -l:libstdc++.so.6 -lpthread
 
-test-runtime: $(RUNTIME_PROGRAM) $(SYMBOLS)
+$(SYMBOLS_PARTS): tests/targets/symbols_part.cc
+	$(say) CXX $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu++17 -O2 -fPIC -shared -fomit-frame-pointer \
+		$(if $(filter %_bare.so,$@),-DBARE) $(if $(filter %_twin.so,$@),-DTWIN) -o $@ $<
+
+runtime-programs: $(RUNTIME_PROGRAM) $(SYMBOLS) $(SYMBOLS_PARTS)
+e2e-programs: $(PROGRAM) $(MODELS) $(ORT_RUN) runtime-programs e2e-exact
+
+test-runtime: runtime-programs
 	$(Q)tests/e2e/run --program $(PROGRAM) --objects $(O) test_runtime
 
-e2e: $(PROGRAM) $(MODELS) $(ORT_RUN) $(RUNTIME_PROGRAM) $(SYMBOLS) e2e-exact
+e2e: e2e-programs
 	$(Q)tests/e2e/run --program $(PROGRAM) --objects $(O) $(E2E)
 
 demo: deps-demo
@@ -162,7 +173,7 @@ tidy: $(O)/tidy/opprobe.skel.h
 		$(LIB_CFLAGS) && echo '1 passed, 0 failed' || \
 		{ echo '0 passed, 1 failed'; exit 1; }
 
-check-programs: $(PROGRAM) $(UNIT_PROGRAMS) $(MODELS) $(ORT_RUN) $(RUNTIME_PROGRAM) $(SYMBOLS)
+check-programs: $(PROGRAM) $(UNIT_PROGRAMS) $(MODELS) $(ORT_RUN) runtime-programs
 	@echo '1 passed, 0 failed'
 
 check: deps-tests

@@ -25,10 +25,14 @@ class Program(Target):
         return counts
 
 
-def program(t, threads=1, name="symbols"):
+def built(t, name):
+    return os.path.join(t.objects, "tests", "targets", name)
+
+
+def program(t, threads=1, name="symbols", **environment):
     """Start it, and have t.opprobe() be the one that knows it."""
     t.program = os.path.join(t.objects, "runtime", "opprobe")
-    return t.start(Program, [os.path.join(t.objects, "tests", "targets", name), threads]).ready()
+    return t.start(Program, [built(t, name), threads], environment).ready()
 
 
 def record(t, target, *options):

@@ -13,7 +13,7 @@ import re
 import subprocess
 
 from harness import check, check_counts, check_equal, test
-from symbols import (DEPTH, OPERATORS, THROWN, by, executions, finish, lost, program, record,
+from symbols import (DEPTH, OPERATORS, THROWN, built, by, executions, finish, lost, program, record,
                      report, shown)
 
 SITES = {"symbols_enter", "symbols_exit", "exception_caught"}
@@ -58,6 +58,39 @@ def _(t):
     check_counts(told, collections.Counter({
         key: count for key, count in truth.items()
         if not key[4] or key[2] > 9 - THROWN}), "executions that are told")
+
+
+@test("runtime of symbols: two of its files in a process, and what they share has one probe")
+def _(t):
+    target = program(t, 2, "symbols_few", LD_PRELOAD=built(t, "symbols_part.so"))
+    probe = record(t, target)
+    check_equal(links(probe.pid), sorted(name[:15] for name in
+                                         2 * ["symbols_enter", "symbols_exit"] +
+                                         ["exception_caught"]), "links")
+    truth = target.do("throw 5 3") + target.do("all 1")
+    target.do("part 7")
+    truth += target.do("throw 5 3")
+    finish(t, probe).nothing_lost()
+    told = executions(t)
+    parts = {key: count for key, count in told.items() if key[1] == "op_part_0000"}
+    check_equal(sorted(parts.values()), [7, 7], "executions in the other file")
+    check_counts(told - collections.Counter(parts), truth)
+
+
+@test("runtime of symbols: a file whose operators cannot be told apart, or ended, gets no probe")
+def _(t):
+    for name, why in (("symbols_bare.so", "there is no place for probes in op_bare_0000"),
+                      ("symbols_twin.so", "two probes would share the instruction at offset 0x")):
+        target = program(t, 1, "symbols_few", LD_PRELOAD=built(t, name))
+        made = t.opprobe("doctor", "--file", built(t, name))
+        check_equal(made.wait(), 1, "status of doctor")
+        check("%s: %s" % (name, why) in made.stderr, "not refused", made.stderr)
+        probe = record(t, target)
+        truth = target.do("all 1")
+        target.do("part 3")
+        finish(t, probe).nothing_lost()
+        check_counts(executions(t), truth)
+        os.unlink(t.path("capture.opp"))
 
 
 @test("runtime of symbols: recursion deeper than is followed: recorded and lost are all there were")

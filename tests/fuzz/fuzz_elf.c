@@ -38,12 +38,16 @@ static void check_sentence(const struct error *err)
 static void check_function(struct elf_image *image, struct disassembler *dis,
 			   const struct code_range *range)
 {
-	const struct insn *exits[FUNCTION_EXITS_MAX];
+	const struct insn *exits[FUNCTION_EXITS_MAX], *entry;
 	struct function function;
+	size_t n;
 
 	if (!function_decode(image, dis, range, &function, NULL)) {
-		function_entry(&function, UINT64_MAX);
-		require(function_exits(&function, exits) <= FUNCTION_EXITS_MAX);
+		entry = function_entry(&function, UINT64_MAX);
+		n = function_exits(&function, entry, exits);
+		require(n <= FUNCTION_EXITS_MAX);
+		for (size_t i = 0; i < n; i++)
+			require(exits[i] != entry);
 	}
 	function_free(&function);
 }

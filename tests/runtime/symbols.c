@@ -60,7 +60,7 @@ static int add_operator(struct finder *finder, const struct function *function, 
 			    .value = finder->location->names.n,
 			    .routes = ROUTE_SYMBOL,
 			    .function = finder->n_functions++};
-	size_t n = function_exits(function, exits);
+	size_t n = function_exits(function, entry, exits);
 	int error;
 
 	if (!entry || !n)

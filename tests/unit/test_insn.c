@@ -266,7 +266,7 @@ static void a_stack_protector_or_the_return_is_the_way_out(void **state)
 	       0xc3,		  /* ret */
 	       0xe8, 0, 0, 0, 0); /* call, and nothing behind it */
 	sample.insns[4].label = true;
-	assert_int_equal(function_exits(&sample.function, exits), 1);
+	assert_int_equal(function_exits(&sample.function, NULL, exits), 1);
 	assert_int_equal(exits[0]->address, START + 1);
 	free_sample(&sample);
 
@@ -276,9 +276,29 @@ static void a_stack_protector_or_the_return_is_the_way_out(void **state)
 	       0x90,		    /* nop */
 	       0xc3);		    /* ret */
 	sample.insns[2].label = true;
-	assert_int_equal(function_exits(&sample.function, exits), 2);
+	assert_int_equal(function_exits(&sample.function, NULL, exits), 2);
 	assert_int_equal(exits[0]->address, START + 2);
 	assert_int_equal(exits[1]->address, START + 3);
+	free_sample(&sample);
+}
+
+/* What is counted at the entry must not be counted as an end by the same instruction. */
+static void the_way_out_lies_behind_the_entry(void **state)
+{
+	const struct insn *exits[FUNCTION_EXITS_MAX], *entry;
+	struct sample sample;
+
+	SAMPLE(&sample, 0x90, 0xc3); /* nop; ret */
+	entry = function_entry(&sample.function, 0);
+	assert_int_equal(entry->address, START);
+	assert_int_equal(function_exits(&sample.function, entry, exits), 1);
+	assert_int_equal(exits[0]->address, START + 1);
+	free_sample(&sample);
+
+	SAMPLE(&sample, 0xc3); /* ret */
+	entry = function_entry(&sample.function, 0);
+	assert_int_equal(entry->address, START);
+	assert_int_equal(function_exits(&sample.function, entry, exits), 0);
 	free_sample(&sample);
 }
 
@@ -409,7 +429,7 @@ static void a_way_out_that_a_branch_reaches_is_probed_behind_the_branch(void **s
 	       0x5d,	      /* pop %rbp */
 	       0xc3);	      /* ret */
 	sample.insns[4].label = true;
-	assert_int_equal(function_exits(&sample.function, exits), 1);
+	assert_int_equal(function_exits(&sample.function, NULL, exits), 1);
 	assert_int_equal(exits[0]->address, START + 5);
 	free_sample(&sample);
 
@@ -417,7 +437,7 @@ static void a_way_out_that_a_branch_reaches_is_probed_behind_the_branch(void **s
 	SAMPLE(&sample, 0x74, 0x70, /* je */
 	       0x90,		    /* nop */
 	       0xc3);		    /* ret */
-	assert_int_equal(function_exits(&sample.function, exits), 0);
+	assert_int_equal(function_exits(&sample.function, NULL, exits), 0);
 	free_sample(&sample);
 }
 
@@ -437,6 +457,7 @@ int main(void)
 		cmocka_unit_test(an_entry_that_is_a_loop_is_refused),
 		cmocka_unit_test(behind_a_call_the_first_emulated_instruction_is_chosen),
 		cmocka_unit_test(a_stack_protector_or_the_return_is_the_way_out),
+		cmocka_unit_test(the_way_out_lies_behind_the_entry),
 		cmocka_unit_test(a_virtual_call_and_its_object_are_recognised),
 		cmocka_unit_test(what_is_not_known_is_not_taken_for_a_virtual_call),
 		cmocka_unit_test(pairs_of_pointers_are_followed_through_vector_registers),

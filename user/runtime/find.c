@@ -54,19 +54,24 @@ static int look_into(struct search *search, const struct mapped_file *file,
 	return 0;
 }
 
-/* Files that are a part of a runtime that was found in another one. */
+static bool is_found(const struct search *search, const struct runtime *runtime)
+{
+	for (const struct located *it = search->found; it; it = it->next)
+		if (it->location.runtime == runtime)
+			return true;
+	return false;
+}
+
+/* Files that are a part of a runtime that was found in others: each once, whatever their number. */
 static int look_for_companions(struct search *search, const struct mapped_file *files, size_t n)
 {
-	struct located *last = NULL;
 	int error = 0;
 
-	for (struct located *it = search->found; it; it = it->next)
-		last = it;
-	for (struct located *it = search->found; it && !error; it = it == last ? NULL : it->next) {
-		if (!it->location.runtime->has_companions)
+	for (size_t i = 0; runtimes[i] && !error; i++) {
+		if (!runtimes[i]->has_companions || !is_found(search, runtimes[i]))
 			continue;
-		for (size_t i = 0; i < n && !error; i++)
-			error = look_into(search, &files[i], it->location.runtime);
+		for (size_t k = 0; k < n && !error; k++)
+			error = look_into(search, &files[k], runtimes[i]);
 	}
 	return error;
 }

@@ -214,7 +214,8 @@ struct runtime {
 	/*
 	 * Add the sites in @image to @location, which is empty but for what
 	 * every file tells. Refuses (-ENOEXEC and a sentence) what it cannot
-	 * prove: two routes that disagree, a hit that is not unique.
+	 * prove: two routes that disagree, a hit that is not unique. Two sites
+	 * on one instruction are refused for it.
 	 */
 	int (*locate)(struct elf_image *image, struct location *location, struct error *err);
 	/* NULL where operators are known before they run. NULL and @err set if it cannot be. */

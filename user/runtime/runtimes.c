@@ -81,6 +81,40 @@ static int agree_on_depths(struct location *location)
 	return error;
 }
 
+static int compare_offsets(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * One instruction, one site: what programs at the same place would run in an
+ * order that is the kernel's affair, as with the only instruction of a
+ * function, where it begins and ends at once.
+ */
+static int refuse_shared_places(const struct location *location, const struct elf_image *image,
+				struct error *err)
+{
+	ARRAY_OF(uint64_t) offsets = {};
+	int error = array_extend(&offsets, location->sites.n);
+
+	if (error)
+		return error_set(err, error, "out of memory");
+	for (size_t i = 0; i < location->sites.n; i++)
+		offsets.items[i] = location->sites.items[i].offset;
+	if (offsets.n)
+		qsort(offsets.items, offsets.n, sizeof(offsets.items[0]), compare_offsets);
+	for (size_t i = 1; i < offsets.n && !error; i++)
+		if (offsets.items[i] == offsets.items[i - 1])
+			error = error_set(err, -ENOEXEC,
+					  "%s: two probes would share the instruction at offset "
+					  "0x%lx, and what they count would be wrong",
+					  image->path, (unsigned long)offsets.items[i]);
+	array_free(&offsets);
+	return error;
+}
+
 static int locate_as(const struct runtime *runtime, struct elf_image *image,
 		     struct location *location, struct error *err)
 {
@@ -95,6 +129,8 @@ static int locate_as(const struct runtime *runtime, struct elf_image *image,
 		error = runtime->locate(image, location, err);
 	if (!error && agree_on_depths(location))
 		error = error_set(err, -ENOMEM, "out of memory");
+	if (!error)
+		error = refuse_shared_places(location, image, err);
 	if (error)
 		location_free(location);
 	return error;

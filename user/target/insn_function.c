@@ -242,12 +242,15 @@ static bool leads_to_abort(const struct function *function, uint64_t address)
  * looking for an instruction that the kernel emulates. A conditional branch
  * will do if its other side aborts.
  */
-static const struct insn *exit_before(const struct function *function, const struct insn *end)
+static const struct insn *exit_before(const struct function *function, const struct insn *entry,
+				      const struct insn *end)
 {
 	const struct function_part *part = part_of(function, end->address);
 	const struct insn *insn = end;
 
-	for (;; insn--) {
+	if (end == entry)
+		return NULL;
+	for (; insn != entry; insn--) {
 		if (insn->kind == INSN_BRANCH) {
 			if (!leads_to_abort(function, insn->target))
 				break;
@@ -288,7 +291,8 @@ static bool leaves_unseen(const struct function *function, const struct insn *in
 	return insn->kind == INSN_BRANCH && !in_function(function, insn->target);
 }
 
-size_t function_exits(const struct function *function, const struct insn *exits[FUNCTION_EXITS_MAX])
+size_t function_exits(const struct function *function, const struct insn *entry,
+		      const struct insn *exits[FUNCTION_EXITS_MAX])
 {
 	size_t n = 0;
 
@@ -302,7 +306,7 @@ size_t function_exits(const struct function *function, const struct insn *exits[
 				return 0;
 			if (!is_way_out(function, part, insn))
 				continue;
-			insn = exit_before(function, insn);
+			insn = exit_before(function, entry, insn);
 			if (!insn || n == FUNCTION_EXITS_MAX)
 				return 0;
 			exits[n++] = insn;

@@ -48,10 +48,10 @@ const struct insn *function_insn(const struct function *function, uint64_t addre
 const struct insn *function_entry(const struct function *function, uint64_t keep);
 /*
  * Instructions of which exactly one is passed, once, on every normal way
- * out, behind everything that the function does in its body. Returns their
- * number, 0 if there is a way out that none of them covers.
+ * out, behind @entry and everything that the function does in its body.
+ * Returns their number, 0 if there is a way out that none of them covers.
  */
-size_t function_exits(const struct function *function,
+size_t function_exits(const struct function *function, const struct insn *entry,
 		      const struct insn *exits[FUNCTION_EXITS_MAX]);
 /*
  * The first emulated instruction that is passed whenever control goes on

@@ -223,7 +223,7 @@ static void locate_run(struct finder *finder)
 		error = function_decode(finder->image, finder->dis, &range, &function, NULL);
 	if (!error) {
 		entry = function_entry(&function, 1ULL << abi->first_after_result);
-		n = function_exits(&function, exits);
+		n = function_exits(&function, entry, exits);
 	}
 	if (!error && (!entry || !n))
 		error = -ENOEXEC;

@@ -110,7 +110,7 @@ static int add_task_sites(struct finder *finder, const struct code_range *range)
 		site.routes |= ROUTE_SYMBOL;
 	if (!error) {
 		entry = function_entry(&function, 1ULL << abi->args[0] | 1ULL << abi->args[1]);
-		n = function_exits(&function, exits);
+		n = function_exits(&function, entry, exits);
 	}
 	if (!error && (!entry || !n))
 		error = -ENOEXEC;

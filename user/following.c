@@ -265,14 +265,33 @@ static struct located *take_new(const struct entry *entry, struct located *found
 	return taken;
 }
 
+/* Whether @entry, or what it has loaded, is recorded from now on; @why not, else NULL. */
+static void say_joined(const struct following *following, const struct entry *entry,
+		       const struct located *added, const char *why)
+{
+	pid_t pid = entry->process.pid;
+	char title[RUNTIME_TITLE], forked[32] = "";
+
+	location_title(&added->location, title);
+	if (entry->parent && entry->parent != pid)
+		snprintf(forked, sizeof(forked), ", forked by %d,", entry->parent);
+	if (entry->joined)
+		say(following, "process %d has loaded %s from %s, which is %s%s", pid, title,
+		    added->file.path, why ? "not recorded: " : "recorded from now on", why ?: "");
+	else
+		say(following, "process %d (%s)%s is %s%s%s", pid, title, forked,
+		    why ? "not recorded: " : "recorded ",
+		    !why && entry->parent == pid ? "again " : "", why ?: "from now on");
+}
+
 /* Record what was found new in @entry. */
 static void join(struct following *following, struct collector *collector, struct entry *entry,
 		 struct located *added)
 {
-	const struct location *location = &added->location;
 	struct located **end = &entry->located;
 	struct collector_target target;
 	struct error err;
+	bool failed;
 
 	while (*end)
 		end = &(*end)->next;
@@ -282,21 +301,11 @@ static void join(struct following *following, struct collector *collector, struc
 		.located = entry->located,
 		.parent = entry->parent == entry->process.pid ? 0 : entry->parent,
 	};
-	if (collector_add(collector, &target, &err)) {
-		say(following, "process %d is not recorded: %s", entry->process.pid, err.text);
-		entry->over = true;
-	} else if (entry->joined) {
-		say(following, "process %d has loaded %s %s from %s, which is recorded from now on",
-		    entry->process.pid, location->runtime->title, location->version,
-		    added->file.path);
-	} else if (entry->parent == entry->process.pid) {
-		say(following, "process %d (%s %s) is recorded again from now on",
-		    entry->process.pid, location->runtime->title, location->version);
-	} else {
-		say(following, "process %d (%s %s), forked by %d, is recorded from now on",
-		    entry->process.pid, location->runtime->title, location->version, entry->parent);
-	}
-	entry->joined |= !entry->over;
+	failed = collector_add(collector, &target, &err);
+	say_joined(following, entry, added, failed ? err.text : NULL);
+	/* What it did so far is recorded, and what it does is. */
+	entry->over = failed && !entry->joined;
+	entry->joined |= !failed;
 }
 
 /* Look whether @entry has a runtime that is not recorded yet, if it maps other files than before.

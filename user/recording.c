@@ -393,11 +393,11 @@ static void say_attached(const struct recording *recording)
 	const struct collector_target *targets = following_targets(recording->following, &n);
 
 	for (size_t i = 0; i < n && used < sizeof(processes); i++) {
-		const struct location *location = &targets[i].located->location;
+		char title[RUNTIME_TITLE];
 
-		used += snprintf(processes + used, sizeof(processes) - used, "%s%d (%s%s%s)",
-				 i ? ", " : "", targets[i].process->pid, location->runtime->title,
-				 *location->version ? " " : "", location->version);
+		location_title(&targets[i].located->location, title);
+		used += snprintf(processes + used, sizeof(processes) - used, "%s%d (%s)",
+				 i ? ", " : "", targets[i].process->pid, title);
 	}
 	recording_say(options, "attached to process%s %s in %.0f ms; %s", n > 1 ? "es" : "",
 		      processes, elapsed_ms(&recording->started),

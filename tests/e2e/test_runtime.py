@@ -10,12 +10,14 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 
 from harness import check, check_counts, check_equal, test
 from symbols import (DEPTH, OPERATORS, THROWN, built, by, executions, finish, lost, program, record,
                      report, shown)
 
+INSTANCES = 64  # files of runtimes in processes, that one recording takes
 SITES = {"symbols_enter", "symbols_exit", "exception_caught"}
 
 
@@ -91,6 +93,30 @@ def _(t):
         finish(t, probe).nothing_lost()
         check_counts(executions(t), truth)
         os.unlink(t.path("capture.opp"))
+
+
+@test("runtime of symbols: files loaded later are recorded, and too many leave the others recorded")
+def _(t):
+    target = program(t, 1, "symbols_few")
+    probe = record(t, target)
+    truth = target.do("all 1")
+    check(target.ask("load " + built(t, "symbols_part.so"))["ok"], "not loaded")
+    probe.wait_for("process %d has loaded the operators of a test" % target.pid)
+    target.do("part 5")
+    for numbers in range(INSTANCES), [INSTANCES]:
+        for number in numbers:
+            path = t.path("symbols_%d.so" % number)
+            shutil.copy(built(t, "symbols_part.so"), path)
+            check(target.ask("load " + path)["ok"], "not loaded")
+        probe.wait_for("which is not recorded: ")
+    check("as many as one recording takes" in probe.stderr, "why not", probe.stderr)
+    target.do("part 3")
+    truth += target.do("throw 4 2")
+    finish(t, probe).nothing_lost()
+    told = executions(t)
+    parts = {key: count for key, count in told.items() if key[1] == "op_part_0000"}
+    check_equal(sorted(parts.values()), [3, 5], "executions in the file that was loaded")
+    check_counts(told - collections.Counter(parts), truth)
 
 
 @test("runtime of symbols: recursion deeper than is followed: recorded and lost are all there were")

@@ -5,7 +5,7 @@
  *
  *   symbols [THREADS]
  *
- * Commands come on stdin, one per line. Each is done on THREADS new threads, and answered by
+ * Commands come on stdin, one per line. Each but load is done on THREADS new threads, and answered by
  * one line of JSON: {"ok", "ns": what all took, "executions": [[thread id, name, depth, name of
  * the operator around it or null, was it left by an exception, how many, ns that these spent in
  * themselves, where they keep count]...]}.
@@ -15,6 +15,7 @@
  *   throw N D    N times an exception that leaves D operators; who catches it goes on with
  *                others, further down the stack than any of those was
  *   part N       N times the operator of symbols_part.cc, which keeps no account: it may be loaded
+ *   load PATH    another file of operators
  *   spin N US    N times an operator that is busy for US microseconds before and after three
  *                others that are for as long
  *
@@ -317,7 +318,7 @@ static void answer(int threads)
 int main(int argc, char **argv)
 {
 	int threads = argc > 1 ? atoi(argv[1]) : 1;
-	char line[128];
+	char line[512], path[256];
 
 	if (threads < 1 || threads > THREADS_MAX)
 		return 2;
@@ -326,7 +327,9 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		command = (struct command){};
-		if (sscanf(line, "%15s %ld %ld", command.name, &command.times, &command.argument) >= 2)
+		if (sscanf(line, "load %255s", path) == 1)
+			puts(dlopen(path, RTLD_NOW | RTLD_GLOBAL) ? "{\"ok\":true}" : "{\"ok\":false}");
+		else if (sscanf(line, "%15s %ld %ld", command.name, &command.times, &command.argument) >= 2)
 			answer(threads);
 		else
 			puts("{\"ok\":false}");

@@ -96,7 +96,7 @@ struct collector *collector_new(const struct collector_options *options, struct 
 /*
  * Record another process, or further runtimes of one that is a member, from
  * now on; if probes are in place, so are its own then. 0, or a negative errno
- * with @err set: the others go on.
+ * with @err set: none of what is new is recorded, all that was goes on.
  */
 int collector_add(struct collector *collector, const struct collector_target *target,
 		  struct error *err);

@@ -38,6 +38,7 @@ struct instance_state {
 	char note[256];		    /* why not, or what else is missing; else "" */
 	uint32_t first_operator;    /* number of the first of the location's names */
 	struct probes *run_probes, *operator_probes;
+	bool given_up; /* its probes could not be put in place */
 
 	/* Records that wait for names, in order: {u32 size, pad, bytes}, each a multiple of 8. */
 	ARRAY_OF(unsigned char) pending;

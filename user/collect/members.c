@@ -175,25 +175,27 @@ static int attach_part(struct collector *collector, struct instance_state *insta
 		part == PROBES_OF_RUNS ? &instance->run_probes : &instance->operator_probes;
 	const struct probes_target target = probes_target_of(collector, instance);
 
-	if (*probes || instance->member->gone)
+	if (*probes || instance->given_up || instance->member->gone)
 		return 0;
 	*probes = probes_attach(collector->bpf, &target, part, err);
 	return *probes ? 0 : -EINVAL;
 }
 
-static int attach_all(struct collector *collector, enum probes_part part, struct error *err)
+/* The probes of all instances from number @first on. */
+static int attach_from(struct collector *collector, size_t first, enum probes_part part,
+		       struct error *err)
 {
 	int error = 0;
 
 	collector_tell_members(collector);
-	for (size_t i = 0; i < collector->instances.n && !error; i++)
+	for (size_t i = first; i < collector->instances.n && !error; i++)
 		error = attach_part(collector, collector->instances.items[i], part, err);
 	return error;
 }
 
 int collector_attach_runs(struct collector *collector, struct error *err)
 {
-	int error = attach_all(collector, PROBES_OF_RUNS, err);
+	int error = attach_from(collector, 0, PROBES_OF_RUNS, err);
 
 	if (error)
 		return error;
@@ -205,7 +207,7 @@ int collector_attach_runs(struct collector *collector, struct error *err)
 
 int collector_attach_operators(struct collector *collector, struct error *err)
 {
-	int error = attach_all(collector, PROBES_OF_OPERATORS, err);
+	int error = attach_from(collector, 0, PROBES_OF_OPERATORS, err);
 
 	if (error)
 		return error;
@@ -249,18 +251,32 @@ void collector_detach_operators(struct collector *collector)
 	collector_detach(collector, NULL, true);
 }
 
+static void give_up(struct instance_state *instance)
+{
+	struct probes *probes[] = {instance->run_probes, instance->operator_probes};
+
+	instance->run_probes = instance->operator_probes = NULL;
+	instance->given_up = true;
+	probes_detach(probes, 2);
+}
+
 int collector_add(struct collector *collector, const struct collector_target *target,
 		  struct error *err)
 {
+	bool was_member = find_member(collector, target->process->pid);
+	size_t first = collector->instances.n;
 	int error = collector_add_target(collector, target, err);
 
 	if (error >= 0 && collector->runs_attached)
-		error = attach_all(collector, PROBES_OF_RUNS, err);
+		error = attach_from(collector, first, PROBES_OF_RUNS, err);
 	if (error >= 0 && collector->operators_attached)
-		error = attach_all(collector, PROBES_OF_OPERATORS, err);
+		error = attach_from(collector, first, PROBES_OF_OPERATORS, err);
 	if (error >= 0)
 		return 0;
-	collector_drop(collector, target->process->pid);
+	if (!was_member)
+		collector_drop(collector, target->process->pid);
+	for (; first < collector->instances.n; first++)
+		give_up(collector->instances.items[first]);
 	return error;
 }
 

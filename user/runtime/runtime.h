@@ -115,6 +115,9 @@ bool location_has(const struct location *location, enum site_role role);
  */
 int location_add_site(struct location *location, const struct site *what, struct disassembler *dis,
 		      const struct function *function, const struct insn *insn, struct error *err);
+#define RUNTIME_TITLE 96
+/* "ONNX Runtime 1.20.1", or without the version where the file does not tell. */
+void location_title(const struct location *location, char title[RUNTIME_TITLE]);
 /* Add a sentence; one too many is left out. */
 void location_note(struct location *location, const char *text);
 /* Free what @location holds, not itself. */

@@ -211,6 +211,12 @@ int location_add_site(struct location *location, const struct site *what, struct
 	return 0;
 }
 
+void location_title(const struct location *location, char title[RUNTIME_TITLE])
+{
+	snprintf(title, RUNTIME_TITLE, "%s%s%s", location->runtime->title,
+		 *location->version ? " " : "", location->version);
+}
+
 void location_note(struct location *location, const char *text)
 {
 	if (location->n_notes < LOCATION_NOTES)

@@ -245,4 +245,14 @@ static __always_inline struct site current_site(struct pt_regs *ctx,
 	};
 }
 
+/* Where a probe is hit: the thread, or NULL outside of the targets, and the @site. */
+static __always_inline struct thread_state *thread_at(struct pt_regs *ctx, struct site *site)
+{
+	struct thread_state *thread = current_thread();
+
+	if (thread)
+		*site = current_site(ctx, thread);
+	return thread;
+}
+
 #endif

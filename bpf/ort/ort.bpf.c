@@ -55,16 +55,15 @@ static __always_inline __u64 session_in_run(struct thread_state *thread, const s
 static __always_inline int operator_starts(struct pt_regs *ctx, bool by_index, __u64 context,
 					   __u64 index)
 {
-	struct thread_state *thread = current_thread();
+	struct site site;
+	struct thread_state *thread = thread_at(ctx, &site);
 	__u64 owner, session = 0;
 	struct frame *frame, *around;
 	struct open_run *open;
-	struct site site;
 	__u32 run, id;
 
 	if (!thread)
 		return 0;
-	site = current_site(ctx, thread);
 	frame = operator_open(thread, &site);
 	if (!frame)
 		return 0;
@@ -117,14 +116,13 @@ SEC("uprobe")
 int ort_exit(struct pt_regs *ctx)
 {
 	__u64 end = bpf_ktime_get_ns();
-	struct thread_state *thread = current_thread();
+	struct site site;
+	struct thread_state *thread = thread_at(ctx, &site);
 	struct outcome outcome;
 	struct frame *frame;
-	struct site site;
 
 	if (!thread)
 		return 0;
-	site = current_site(ctx, thread);
 	frame = operator_close(thread, &site);
 	if (!frame)
 		return 0;
@@ -139,12 +137,11 @@ int ort_exit(struct pt_regs *ctx)
 SEC("uprobe")
 int ort_run_enter(struct pt_regs *ctx)
 {
-	struct thread_state *thread = current_thread();
 	struct site site;
+	struct thread_state *thread = thread_at(ctx, &site);
 
 	if (!thread)
 		return 0;
-	site = current_site(ctx, thread);
 	run_begin(thread, &site, FIRST_AFTER_RESULT(ctx));
 	return 0;
 }
@@ -153,12 +150,11 @@ SEC("uprobe")
 int ort_run_exit(struct pt_regs *ctx)
 {
 	__u64 end = bpf_ktime_get_ns();
-	struct thread_state *thread = current_thread();
 	struct site site;
+	struct thread_state *thread = thread_at(ctx, &site);
 
 	if (!thread)
 		return 0;
-	site = current_site(ctx, thread);
 	run_end(thread, &site, end);
 	return 0;
 }
@@ -167,12 +163,11 @@ int ort_run_exit(struct pt_regs *ctx)
 SEC("uprobe")
 int ort_session_end(struct pt_regs *ctx)
 {
-	struct thread_state *thread = current_thread();
 	struct site site;
+	struct thread_state *thread = thread_at(ctx, &site);
 
 	if (!thread)
 		return 0;
-	site = current_site(ctx, thread);
 	session_ends(thread, &site, PT_REGS_PARM1(ctx));
 	return 0;
 }

@@ -29,14 +29,13 @@ static __noinline __u32 first_sight(struct operator_key *key, struct thread_stat
 SEC("uprobe")
 int self_enter(struct pt_regs *ctx)
 {
-	struct thread_state *thread = current_thread();
-	struct frame *frame;
 	struct site site;
+	struct thread_state *thread = thread_at(ctx, &site);
+	struct frame *frame;
 	__u32 id;
 
 	if (!thread)
 		return 0;
-	site = current_site(ctx, thread);
 	frame = operator_open(thread, &site);
 	if (!frame)
 		return 0;
@@ -53,12 +52,11 @@ SEC("uprobe")
 int self_exit(struct pt_regs *ctx)
 {
 	__u64 end = bpf_ktime_get_ns();
-	struct thread_state *thread = current_thread();
 	struct site site;
+	struct thread_state *thread = thread_at(ctx, &site);
 
 	if (!thread)
 		return 0;
-	site = current_site(ctx, thread);
 	operator_end(thread, &site, end);
 	return 0;
 }

@@ -10,13 +10,12 @@
 SEC("uprobe")
 int symbols_enter(struct pt_regs *ctx)
 {
-	struct thread_state *thread = current_thread();
-	struct frame *frame;
 	struct site site;
+	struct thread_state *thread = thread_at(ctx, &site);
+	struct frame *frame;
 
 	if (!thread)
 		return 0;
-	site = current_site(ctx, thread);
 	frame = operator_open(thread, &site);
 	if (frame)
 		operator_begin(thread, frame, &site, site.value, thread->run);
@@ -27,12 +26,11 @@ SEC("uprobe")
 int symbols_exit(struct pt_regs *ctx)
 {
 	__u64 end = bpf_ktime_get_ns();
-	struct thread_state *thread = current_thread();
 	struct site site;
+	struct thread_state *thread = thread_at(ctx, &site);
 
 	if (!thread)
 		return 0;
-	site = current_site(ctx, thread);
 	operator_end(thread, &site, end);
 	return 0;
 }

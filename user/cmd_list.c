@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cmd.h"
 #include "counters/catalog.h"
 #include "counters/event.h"
@@ -97,13 +97,9 @@ static bool matches(const struct catalog_event *event, const char *pattern)
 }
 
 /* Tell on a terminal how far it is, from the first second on. */
-static void show_progress(size_t done, size_t all, const struct timespec *start, bool *shown)
+static void show_progress(size_t done, size_t all, uint64_t start, bool *shown)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!isatty(STDERR_FILENO) ||
-	    (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000 < 1000)
+	if (!isatty(STDERR_FILENO) || clock_ns() - start < 1000000000)
 		return;
 	fprintf(stderr, "\r\033[Kopprobe: trying events, %zu of %zu", done, all);
 	fflush(stderr);
@@ -157,11 +153,10 @@ static int try_event(struct offers *offers, const struct catalog_event *event,
 static int try_events(struct offers *offers, const struct catalog *catalog, const char *pattern)
 {
 	struct permissions permissions;
-	struct timespec start;
+	uint64_t start = clock_ns();
 	bool shown = false;
 	int error = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
 	permissions_read(&permissions);
 	offers->offers = calloc(catalog->n ? catalog->n : 1, sizeof(*offers->offers));
 	if (!offers->offers)
@@ -172,7 +167,7 @@ static int try_events(struct offers *offers, const struct catalog *catalog, cons
 		if (!matches(&catalog->items[i], pattern))
 			continue;
 		error = try_event(offers, &catalog->items[i], &permissions);
-		show_progress(offers->n, offers->matched, &start, &shown);
+		show_progress(offers->n, offers->matched, start, &shown);
 	}
 	if (shown)
 		fputs("\r\033[K", stderr);

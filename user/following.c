@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 
 #define WAIT_INTERVAL 100000000L    /* ns between looks for a runtime, with `wait` */
 #define LOOK_INTERVAL 1000000000ULL /* ns between looks at what a process maps */
@@ -35,14 +35,6 @@ struct following {
 	ARRAY_OF(struct entry *) entries; /* in the order in which they came */
 	ARRAY_OF(struct collector_target) targets;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 static void say(const struct following *following, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -85,7 +77,7 @@ static struct entry *add_entry(struct following *following, pid_t pid, pid_t par
 		return NULL;
 	}
 	entry->parent = parent;
-	entry->born = now_ns();
+	entry->born = clock_ns();
 	added = array_push(&following->entries);
 	if (!added) {
 		free_entry(entry);
@@ -221,7 +213,7 @@ int following_find(struct following *following, struct error *err)
 						    .located = entry->located};
 		entry->joined = true;
 		maps_others(entry);
-		entry->looked = now_ns();
+		entry->looked = clock_ns();
 	}
 	return 0;
 }
@@ -407,7 +399,7 @@ static void leave(struct following *following, struct collector *collector, stru
 
 static void look_at(struct following *following, struct collector *collector, struct entry *entry)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns();
 
 	if (!entry->joined && now - entry->born < CHILD_DELAY)
 		return;

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "capture/capture.h"
 #include "collect/collector.h"
 #include "collect/info.h"
@@ -22,11 +22,10 @@
 
 struct recording {
 	const struct recording_options *options;
-	struct timespec started;
+	uint64_t started; /* clock_ns() */
 	struct following_options follow;
 	struct following *following;
 	const struct collector_target *first; /* the one that speaks for all */
-	bool noted; /* what was wanted and is not to be had has been said */
 	struct counter_set counters;
 	char path[4096]; /* of the capture being written */
 	struct capture_writer *writer;
@@ -84,12 +83,9 @@ static void say_line(void *context, const char *text)
 	recording_say(context, "%s", text);
 }
 
-static double elapsed_ms(const struct timespec *since)
+static double elapsed_ms(uint64_t since)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (now.tv_sec - since->tv_sec) * 1e3 + (now.tv_nsec - since->tv_nsec) / 1e6;
+	return (clock_ns() - since) / 1e6;
 }
 
 static int choose_counters(const struct recording_options *options, struct counter_set *set,
@@ -148,12 +144,32 @@ static int write_record(struct recording *recording, const struct capture_record
 	return error ? error_set(err, error, "cannot write the capture: %s", strerror(-error)) : 0;
 }
 
+/* The facts: the first process speaks for all, but for what is not to be had of each. */
+static void gather_info(const struct recording *recording, struct capture_info *info)
+{
+	const struct collector_target *first = recording->first;
+	char note[CAPTURE_NOTE_SIZE];
+	size_t n, next = 0;
+	const struct collector_target *targets = following_targets(recording->following, &n);
+
+	info_gather(info, first->process, &first->located->location, &first->located->file,
+		    &recording->counters);
+	for (size_t i = 0; i < n; i++)
+		for (const struct located *it = targets[i].located; it; it = it->next)
+			for (size_t k = 0; k < it->location.n_notes; k++) {
+				info_say_whose(note, n > 1, targets[i].process->pid,
+					       it->location.notes[k]);
+				info_add_note(info, note);
+			}
+	while (collector_note(recording->collector, false, &next, note))
+		info_add_note(info, note);
+}
+
 static int write_info(struct recording *recording, struct error *err)
 {
 	struct capture_info info;
 
-	info_gather(&info, recording->first->process, &recording->first->located->location,
-		    &recording->first->located->file, &recording->counters);
+	gather_info(recording, &info);
 	return write_record(recording, &(struct capture_record){CAPTURE_INFO, .info = &info}, err);
 }
 
@@ -335,14 +351,23 @@ static int check_runs(const struct recording *recording, struct error *err)
 	return 0;
 }
 
-/* What is not to be had of the runtimes; of the first, in the capture as well. */
-static void say_notes(struct recording *recording, struct location *location)
+/* What is not to be had of the runtimes; that of the counters has been said. */
+static void say_notes(const struct recording *recording)
 {
-	recording->noted = *collector_note(recording->collector);
-	if (recording->noted)
-		location_note(location, collector_note(recording->collector));
-	for (size_t i = 0; i < location->n_notes; i++)
-		recording_say(recording->options, "%s", location->notes[i]);
+	struct capture_info info;
+
+	gather_info(recording, &info);
+	for (size_t i = recording->counters.n_notes; i < info.n_notes; i++)
+		recording_say(recording->options, "%s", info.notes[i]);
+}
+
+static void say_late_notes(const struct recording *recording)
+{
+	char note[CAPTURE_NOTE_SIZE];
+	size_t next = 0;
+
+	while (collector_note(recording->collector, true, &next, note))
+		recording_say(recording->options, "%s", note);
 }
 
 static int attach(struct recording *recording, struct error *err)
@@ -374,7 +399,7 @@ static int attach(struct recording *recording, struct error *err)
 	recording->collector = collector_new(&collect, err);
 	if (!recording->collector)
 		return -EINVAL;
-	say_notes(recording, (struct location *)&recording->first->located->location);
+	say_notes(recording);
 	error = write_info(recording, err) ?: write_overhead(recording, err);
 	if (error)
 		return error;
@@ -400,7 +425,7 @@ static void say_attached(const struct recording *recording)
 				 i ? ", " : "", targets[i].process->pid, title);
 	}
 	recording_say(options, "attached to process%s %s in %.0f ms; %s", n > 1 ? "es" : "",
-		      processes, elapsed_ms(&recording->started),
+		      processes, elapsed_ms(recording->started),
 		      options->duration || options->schedule.repeat ? "recording"
 								    : "Ctrl-C ends the recording");
 }
@@ -409,7 +434,7 @@ static void say_attached(const struct recording *recording)
 static int record(struct recording *recording, struct error *err)
 {
 	const struct recording_options *options = recording->options;
-	struct timespec ended;
+	uint64_t ended;
 	int end, error;
 
 	error = attach(recording, err);
@@ -430,12 +455,11 @@ static int record(struct recording *recording, struct error *err)
 	else if (end == COLLECTOR_EXITED)
 		recording_say(options,
 			      "all processes have exited; what was recorded until then is kept");
-	clock_gettime(CLOCK_MONOTONIC, &ended);
+	ended = clock_ns();
 	error = collector_stop(recording->collector, end, err);
-	if (!recording->noted && collector_operators(recording->collector) &&
-	    *collector_note(recording->collector))
-		recording_say(options, "%s", collector_note(recording->collector));
-	recording_say(options, "detached in %.0f ms", elapsed_ms(&ended));
+	if (collector_operators(recording->collector))
+		say_late_notes(recording);
+	recording_say(options, "detached in %.0f ms", elapsed_ms(ended));
 	return error;
 }
 
@@ -479,7 +503,7 @@ int recording_run(const struct recording_options *options, uint64_t *operators, 
 	if (!recording)
 		return error_set(err, -ENOMEM, "out of memory");
 	recording->options = options;
-	clock_gettime(CLOCK_MONOTONIC, &recording->started);
+	recording->started = clock_ns();
 	hurry(recording);
 	error = open_all(recording, err);
 	if (!error)

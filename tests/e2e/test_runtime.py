@@ -230,6 +230,21 @@ def _(t):
     check_equal((found.json["runs"], found.json["sessions"]), (0, 0), "runs and sessions")
 
 
+@test("runtime of symbols: what is not to be had is said of each process, and kept")
+def _(t):
+    targets = [program(t, 1, "symbols_few") for _ in range(2)]
+    probe = t.opprobe("record", "-p", ",".join(str(target.pid) for target in targets), "--shapes",
+                      "-e", "none", "-o", t.path("capture.opp")).attached()
+    for target in targets:
+        target.do("all 1")
+    found = finish(t, probe)
+    wanted = ["process %d: shapes are not read from the operators of a test" % target.pid
+              for target in targets]
+    check_equal([note for note in found.json["notes"] if "shapes" in note], wanted, "notes kept")
+    check_equal([line.partition("opprobe: ")[2] for line in probe.stderr.splitlines()
+                 if "shapes" in line], wanted, "notes said")
+
+
 @test("runtime of symbols: a recording of nothing says so, and does not speak of a model's run")
 def _(t):
     target = program(t)

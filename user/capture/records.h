@@ -22,6 +22,7 @@
 #define CAPTURE_UNKNOWN	  UINT32_MAX
 #define CAPTURE_COUNTERS  16
 #define CAPTURE_NOTES	  8
+#define CAPTURE_NOTE_SIZE 256
 #define CAPTURE_DEPTH_MAX 64	     /* depths are below it */
 #define CAPTURE_IDS_MAX	  (1u << 20) /* numbers of operators, threads, sessions, shapes, too */
 
@@ -56,7 +57,7 @@ struct capture_info {
 	struct capture_event events[CAPTURE_COUNTERS];
 	uint32_t n_events;
 	/* Lines that every view's header repeats: "no hardware counters here: ..." */
-	char notes[CAPTURE_NOTES][256];
+	char notes[CAPTURE_NOTES][CAPTURE_NOTE_SIZE];
 	uint32_t n_notes;
 };
 
@@ -159,7 +160,7 @@ struct capture_pool {
 
 /* What turned out while recording: views repeat it beside the notes of the info. */
 struct capture_note {
-	char text[256];
+	char text[CAPTURE_NOTE_SIZE];
 };
 
 /* What the probes add, measured on the machine of the recording: constants

@@ -8,19 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "../base/clock.h"
+#include "info.h"
 
 #define POLL_MS		  20		/* how long records lie in the ring at most */
 #define UPDATE_INTERVAL	  1000000000ULL /* ns between looks for dead threads */
 #define PROGRESS_INTERVAL 200000000ULL
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 static int watch_news(struct collector *collector, struct error *err)
 {
@@ -215,7 +209,7 @@ int collector_run(struct collector *collector, const struct collector_limits *li
 		  struct error *err)
 {
 	const struct collector_options *options = &collector->options;
-	uint64_t deadline = limits->duration ? now_ns() + limits->duration : UINT64_MAX, now;
+	uint64_t deadline = limits->duration ? clock_ns() + limits->duration : UINT64_MAX, now;
 	int end;
 
 	for (;;) {
@@ -223,7 +217,7 @@ int collector_run(struct collector *collector, const struct collector_limits *li
 
 		ring_buffer__poll(collector->ring, POLL_MS);
 		ring_buffer__consume(collector->ring);
-		now = now_ns();
+		now = clock_ns();
 		if (alive || collector->expecting)
 			collector_drop_dead(collector);
 		look_after(collector, now);
@@ -248,19 +242,14 @@ int collector_run(struct collector *collector, const struct collector_limits *li
 	return end;
 }
 
-/* What turned out to be missing of each instance, if there was something to record. */
+/* What turned out to be missing, if there was something to record. */
 static void send_notes(struct collector *collector)
 {
-	for (size_t i = 0; i < collector->instances.n && collector->operators; i++) {
-		const struct instance_state *instance = collector->instances.items[i];
-		struct capture_record record = {.type = CAPTURE_NOTE};
+	struct capture_record record = {.type = CAPTURE_NOTE};
+	size_t next = 0;
 
-		/* What was known before the first probe stands in the info. */
-		if ((!instance->shapes && !instance->refused) || !*instance_note(instance))
-			continue;
-		snprintf(record.note.text, sizeof(record.note.text), "%s", instance_note(instance));
+	while (collector->operators && collector_note(collector, true, &next, record.note.text))
 		collector_send(collector, &record);
-	}
 }
 
 /* The pool's threads, and their CPU time as far as they are still there to tell. */
@@ -327,7 +316,7 @@ int collector_finish(struct collector *collector, enum collector_end end, struct
 	struct capture_record loss = {.type = CAPTURE_LOSS};
 	struct capture_record last = {.type = CAPTURE_END};
 
-	last.end.end = now_ns();
+	last.end.end = clock_ns();
 	loss.loss = losses_so_far(collector);
 	snprintf(last.end.reason, sizeof(last.end.reason), "%s", reasons[end]);
 	send_pool(collector);
@@ -372,12 +361,19 @@ const char *collector_manner(const struct collector *collector)
 	       "(no task storage before 5.11)";
 }
 
-const char *collector_note(const struct collector *collector)
+bool collector_note(const struct collector *collector, bool late, size_t *next,
+		    char note[CAPTURE_NOTE_SIZE])
 {
-	for (size_t i = 0; i < collector->instances.n; i++)
-		if (*instance_note(collector->instances.items[i]))
-			return instance_note(collector->instances.items[i]);
-	return "";
+	while (*next < collector->instances.n) {
+		const struct instance_state *instance = collector->instances.items[(*next)++];
+
+		if (late != (instance->shapes || instance->refused) || !*instance_note(instance))
+			continue;
+		info_say_whose(note, collector->members.n > 1, instance->member->process->pid,
+			       instance_note(instance));
+		return true;
+	}
+	return false;
 }
 
 uint64_t collector_operators(const struct collector *collector)

@@ -141,10 +141,13 @@ int collector_stop(struct collector *collector, enum collector_end end, struct e
 /* How its probes are attached, for people: what this kernel offers, and lacks. */
 const char *collector_manner(const struct collector *collector);
 /*
- * A sentence for the user on what was wanted and is not to be had: shapes that
- * cannot be found in this build, or that turned out not to be that. Else "".
+ * A sentence for the user on what was wanted and is not to be had, such as
+ * shapes that cannot be found in this build: known before the first probe, or
+ * @late, what turned out since. *@next is 0 at first, and false the end. Of
+ * several processes, it says which.
  */
-const char *collector_note(const struct collector *collector);
+bool collector_note(const struct collector *collector, bool late, size_t *next,
+		    char note[CAPTURE_NOTE_SIZE]);
 /* Executions handed to the sink so far. */
 uint64_t collector_operators(const struct collector *collector);
 void collector_free(struct collector *collector);

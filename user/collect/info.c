@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "../base/clock.h"
 
 /* Values behind "model name : " (x86) or "CPU part : " (arm64) of /proc/cpuinfo. */
 static void read_cpu(char *cpu, size_t size)
@@ -30,12 +31,21 @@ static void read_cpu(char *cpu, size_t size)
 		fclose(file);
 }
 
-static void add_note(struct capture_info *info, const char *text)
+void info_say_whose(char note[CAPTURE_NOTE_SIZE], bool several, pid_t pid, const char *text)
 {
-	size_t max = sizeof(info->notes) / sizeof(info->notes[0]);
+	if (several)
+		snprintf(note, CAPTURE_NOTE_SIZE, "process %d: %s", pid, text);
+	else
+		snprintf(note, CAPTURE_NOTE_SIZE, "%s", text);
+}
 
-	if (info->n_notes < max)
-		snprintf(info->notes[info->n_notes++], sizeof(info->notes[0]), "%s", text);
+void info_add_note(struct capture_info *info, const char *text)
+{
+	for (size_t i = 0; i < info->n_notes; i++)
+		if (!strcmp(info->notes[i], text))
+			return;
+	if (info->n_notes < CAPTURE_NOTES)
+		snprintf(info->notes[info->n_notes++], CAPTURE_NOTE_SIZE, "%s", text);
 }
 
 static void add_events(struct capture_info *info, const struct counter_set *counters)
@@ -51,20 +61,19 @@ static void add_events(struct capture_info *info, const struct counter_set *coun
 		event->multiplexed = counter->multiplexed;
 	}
 	for (size_t i = 0; i < counters->n_notes; i++)
-		add_note(info, counters->notes[i]);
+		info_add_note(info, counters->notes[i]);
 }
 
 void info_gather(struct capture_info *info, const struct process *process,
 		 const struct location *location, const struct mapped_file *file,
 		 const struct counter_set *counters)
 {
-	struct timespec monotonic, realtime;
+	struct timespec realtime;
 	struct utsname machine;
 
 	*info = (struct capture_info){};
-	clock_gettime(CLOCK_MONOTONIC, &monotonic);
+	info->start = clock_ns();
 	clock_gettime(CLOCK_REALTIME, &realtime);
-	info->start = monotonic.tv_sec * 1000000000ULL + monotonic.tv_nsec;
 	info->realtime_offset =
 		realtime.tv_sec * 1000000000LL + realtime.tv_nsec - (int64_t)info->start;
 	info->pid = process->pid;
@@ -82,6 +91,4 @@ void info_gather(struct capture_info *info, const struct process *process,
 	}
 	read_cpu(info->cpu, sizeof(info->cpu));
 	add_events(info, counters);
-	for (size_t i = 0; i < location->n_notes; i++)
-		add_note(info, location->notes[i]);
 }

@@ -8,9 +8,13 @@
 #include "../runtime/runtime.h"
 #include "../target/process.h"
 
-/* Gather the facts into @info, stamped with the time of now. */
+/* Gather the facts into @info, stamped with the time of now; of notes, those of @counters. */
 void info_gather(struct capture_info *info, const struct process *process,
 		 const struct location *location, const struct mapped_file *file,
 		 const struct counter_set *counters);
+/* @text into @note; of @several processes, with the one of which it is said. */
+void info_say_whose(char note[CAPTURE_NOTE_SIZE], bool several, pid_t pid, const char *text);
+/* What is there already, and one too many, is left out. */
+void info_add_note(struct capture_info *info, const char *text);
 
 #endif

@@ -214,7 +214,7 @@ struct taken {
 	uint32_t run;
 };
 
-static void take(void *context, const void *data, size_t size)
+static void take(void *context, const void *data, uint32_t size)
 {
 	struct taken *taken = context;
 	uint64_t words[2];

@@ -114,7 +114,7 @@ static void tear_down(struct test *t)
 	thread_numbers_clear(&t->collector.numbers);
 	array_free(&t->collector.members);
 	array_free(&t->collector.instances);
-	array_free(&t->instance.pending);
+	kept_free(&t->instance.pending);
 	record_list_free(&t->list);
 	free(t);
 }

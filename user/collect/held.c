@@ -3,17 +3,16 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "../base/array.h"
 #include "../base/hash.h"
+#include "kept.h"
 
 #define HELD_MAX (256UL << 20)
 
 struct held_run {
-	struct hash_node node;		 /* by its number */
-	struct held_run *next;		 /* among the spare ones */
-	ARRAY_OF(unsigned char) records; /* {u32 size, bytes}, each size rounded up to 8 */
+	struct hash_node node; /* by its number */
+	struct held_run *next; /* among the spare ones */
+	struct kept records;
 };
 
 struct held {
@@ -29,7 +28,7 @@ struct held *held_new(void)
 
 static void free_run(struct held_run *run)
 {
-	array_free(&run->records);
+	kept_free(&run->records);
 	free(run);
 }
 
@@ -84,33 +83,23 @@ static struct held_run *get(struct held *held, uint32_t number)
 int held_add(struct held *held, uint32_t number, const void *data, uint32_t size)
 {
 	struct held_run *run = get(held, number);
-	size_t step = 8 + ((size + 7UL) & ~7UL);
-	unsigned char *place;
+	size_t before = run ? run->records.n : 0;
 
-	if (!run || held->total + step > HELD_MAX)
+	if (!run || kept_add(&run->records, data, size, before + HELD_MAX - held->total))
 		return -ENOMEM;
-	if (array_reserve(&run->records, run->records.n + step))
-		return -ENOMEM;
-	place = run->records.items + run->records.n;
-	memcpy(place, &size, sizeof(size));
-	memcpy(place + 8, data, size);
-	run->records.n += step;
-	held->total += step;
+	held->total += run->records.n - before;
 	return 0;
 }
 
 void held_end(struct held *held, uint32_t number,
-	      void (*take)(void *context, const void *data, size_t size), void *context)
+	      void (*take)(void *context, const void *data, uint32_t size), void *context)
 {
 	struct held_run *run = find(held, number);
-	uint32_t size;
 
 	if (!run)
 		return;
-	for (size_t at = 0; take && at < run->records.n; at += 8 + ((size + 7UL) & ~7UL)) {
-		memcpy(&size, run->records.items + at, sizeof(size));
-		take(context, run->records.items + at + 8, size);
-	}
+	if (take)
+		kept_each(&run->records, take, context);
 	held->total -= run->records.n;
 	hash_remove(&held->runs, &run->node);
 	put_aside(held, run);

@@ -6,7 +6,6 @@
 #ifndef OPPROBE_HELD_H
 #define OPPROBE_HELD_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct held;
@@ -20,6 +19,6 @@ int held_add(struct held *held, uint32_t run, const void *data, uint32_t size);
  * NULL, and forget them.
  */
 void held_end(struct held *held, uint32_t run,
-	      void (*take)(void *context, const void *data, size_t size), void *context);
+	      void (*take)(void *context, const void *data, uint32_t size), void *context);
 
 #endif

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PENDING_MAX (64 << 20) /* bytes kept while names are not readable */
-
 struct instance_state *instance_new(unsigned int number, struct member *member,
 				    const struct located *located)
 {
@@ -29,7 +27,7 @@ void instance_free(struct instance_state *instance)
 	shape_table_free(instance->shapes);
 	if (instance->naming)
 		instance->naming->ops->free(instance->naming);
-	array_free(&instance->pending);
+	kept_free(&instance->pending);
 	free(instance);
 }
 
@@ -78,35 +76,4 @@ bool instance_settled(const struct instance_state *instance)
 {
 	return instance_named(instance) &&
 	       (!instance->shapes || shape_table_settled(instance->shapes));
-}
-
-/* Each has its size in front of it, in a word of its own: records are aligned. */
-static size_t step(uint32_t size)
-{
-	return 8 + ((size + 7UL) & ~7UL);
-}
-
-int instance_keep(struct instance_state *instance, const void *data, uint32_t size)
-{
-	size_t at = instance->pending.n, needed = at + step(size);
-
-	if (needed > PENDING_MAX)
-		return -ENOBUFS;
-	if (array_reserve(&instance->pending, needed))
-		return -ENOMEM;
-	memcpy(instance->pending.items + at, &size, sizeof(size));
-	memcpy(instance->pending.items + at + 8, data, size);
-	instance->pending.n = needed;
-	return 0;
-}
-
-void instance_each(struct instance_state *instance,
-		   void (*take)(void *context, const void *data, uint32_t size), void *context)
-{
-	uint32_t size;
-
-	for (size_t at = 0; at < instance->pending.n; at += step(size)) {
-		memcpy(&size, instance->pending.items + at, sizeof(size));
-		take(context, instance->pending.items + at + 8, size);
-	}
 }

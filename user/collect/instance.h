@@ -10,8 +10,8 @@
 #ifndef OPPROBE_INSTANCE_H
 #define OPPROBE_INSTANCE_H
 
-#include "../base/array.h"
 #include "../runtime/find.h"
+#include "kept.h"
 #include "pool.h"
 #include "probes.h"
 #include "shapes.h"
@@ -40,8 +40,7 @@ struct instance_state {
 	struct probes *run_probes, *operator_probes;
 	bool given_up; /* its probes could not be put in place */
 
-	/* Records that wait for names, in order: {u32 size, pad, bytes}, each a multiple of 8. */
-	ARRAY_OF(unsigned char) pending;
+	struct kept pending; /* records that wait for names */
 	uint32_t sightings;
 	bool refused; /* its names cannot be proven: its operators are counted as lost */
 };
@@ -62,11 +61,5 @@ const char *instance_note(const struct instance_state *instance);
 bool instance_named(const struct instance_state *instance);
 /* Is all known that records are waiting for? */
 bool instance_settled(const struct instance_state *instance);
-
-/* Keep a copy of the record @data. 0, -ENOBUFS beyond what may wait, or -ENOMEM. */
-int instance_keep(struct instance_state *instance, const void *data, uint32_t size);
-/* Hand all that waits to @take, in order; it goes on waiting. */
-void instance_each(struct instance_state *instance,
-		   void (*take)(void *context, const void *data, uint32_t size), void *context);
 
 #endif

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PENDING_SHAPES_MAX (4 << 20) /* bytes that wait for the proof of shapes */
-#define SIGHTINGS_MAX	   5000	     /* that prove nothing before opprobe gives up */
+#define PENDING_MAX	   (64 << 20) /* bytes that wait for names */
+#define PENDING_SHAPES_MAX (4 << 20)  /* bytes that wait for the proof of shapes */
+#define SIGHTINGS_MAX	   5000	      /* that prove nothing before opprobe gives up */
 
 int collector_keep_failure(struct collector *collector, int error)
 {
@@ -211,7 +212,7 @@ static bool hold(struct collector *collector, const struct operator_record *reco
 
 static void take_record(struct collector *collector, const void *data, size_t size);
 
-static void release(void *context, const void *data, size_t size)
+static void release(void *context, const void *data, uint32_t size)
 {
 	take_record(context, data, size);
 }
@@ -307,8 +308,8 @@ static void take_kept(void *context, const void *data, uint32_t size)
 /* Names are readable from now on: take all that waited, in order. */
 void collector_take_pending(struct collector *collector, struct instance_state *instance)
 {
-	instance_each(instance, take_kept, collector);
-	array_free(&instance->pending);
+	kept_each(&instance->pending, take_kept, collector);
+	kept_free(&instance->pending);
 }
 
 /* The first records with shapes came before names could be read. */
@@ -346,8 +347,8 @@ static void refuse(struct collector *collector, struct instance_state *instance)
 	}
 	instance->refused = true;
 	snprintf(instance->note, sizeof(instance->note), "%.255s", why.text);
-	instance_each(instance, count_kept, collector);
-	array_free(&instance->pending);
+	kept_each(&instance->pending, count_kept, collector);
+	kept_free(&instance->pending);
 }
 
 static void try_calibration(struct collector *collector, struct instance_state *instance,
@@ -359,13 +360,13 @@ static void try_calibration(struct collector *collector, struct instance_state *
 		return;
 	}
 	if (instance->shapes)
-		instance_each(instance, prove_kept, instance);
+		kept_each(&instance->pending, prove_kept, instance);
 }
 
 static void keep(struct collector *collector, struct instance_state *instance, const void *data,
 		 size_t size)
 {
-	int error = instance_keep(instance, data, size);
+	int error = kept_add(&instance->pending, data, size, PENDING_MAX);
 
 	if (error == -ENOBUFS)
 		collector->unnamed++;

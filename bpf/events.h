@@ -273,6 +273,7 @@ struct losses {
 	__u64 too_deep;
 	__u64 threads_full;
 	__u64 operators_full;
+	__u64 unnumbered; /* operators that got no id */
 	__u64 work_lost;
 };
 

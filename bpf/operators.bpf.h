@@ -107,8 +107,10 @@ static __always_inline bool operator_new(struct operator_key *key, struct identi
 		return false;
 	}
 	identity->id = take_number(NUMBER_OPERATOR);
-	if (identity->id == NO_ID)
+	if (identity->id == NO_ID) {
+		__sync_fetch_and_add(&losses.unnumbered, 1);
 		return false;
+	}
 	identity->tid = thread->tid;
 	identity->key = *key;
 	/* An outer operator may be another runtime's: then this one is the outermost of its own. */

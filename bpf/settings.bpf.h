@@ -44,9 +44,18 @@ SHARED struct losses losses;
 SHARED __u32 next_number[NUMBER_KINDS];
 
 /*
- * Numbers that are given once, of each kind: a number is whose insertion of it
- * succeeds. (An atomic that returns the old value would do, from 5.12 on.)
+ * Numbers that are given once, of each kind, without a gap: a number is whose
+ * insertion of it succeeds, and next_number is how many have been counted
+ * since. (An atomic that returns the old value would do, from 5.12 on.)
+ *
+ * All numbers below the count are taken: whoever begins there and takes the
+ * first that is free leaves no gap. What lies between the count and the first
+ * free one is as much as there are threads that have inserted and not counted
+ * yet, whatever holds them up. A number is forgotten NUMBERS_KEPT later;
+ * whoever was held up until then has not taken it.
  */
+#define NUMBERS_KEPT  1024
+#define NUMBERS_TRIED 64
 
 struct number {
 	__u32 kind;
@@ -54,26 +63,37 @@ struct number {
 };
 
 SHARED struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 4096);
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 2 * NUMBER_KINDS * NUMBERS_KEPT);
 	__type(key, struct number);
 	__type(value, __u8);
 } numbers SEC(".maps");
 
+/* NO_ID only if more threads than NUMBERS_TRIED are held up, or one for ever. */
 static __noinline __u32 take_number(__u32 kind)
 {
 	struct number number = {.kind = kind};
 	__u8 taken = 1;
+	__u32 found;
 
 	if (kind >= NUMBER_KINDS)
 		return NO_ID;
 	number.value = next_number[kind];
-	for (int i = 0; i < 16; i++) {
-		if (!bpf_map_update_elem(&numbers, &number, &taken, BPF_NOEXIST)) {
-			next_number[kind] = number.value + 1;
-			return number.value;
+	for (int i = 0; i < NUMBERS_TRIED; i++) {
+		if (bpf_map_update_elem(&numbers, &number, &taken, BPF_NOEXIST)) {
+			number.value++;
+			continue;
 		}
-		number.value++;
+		found = number.value;
+		/* Below 0 where others have not counted yet. */
+		if ((__s32)(next_number[kind] - found) < NUMBERS_KEPT / 2) {
+			__sync_fetch_and_add(&next_number[kind], 1);
+			number.value = found - NUMBERS_KEPT;
+			bpf_map_delete_elem(&numbers, &number);
+			return found;
+		}
+		bpf_map_delete_elem(&numbers, &number);
+		number.value = next_number[kind];
 	}
 	return NO_ID;
 }

@@ -115,7 +115,7 @@ static struct capture_loss losses_so_far(const struct collector *collector)
 	return (struct capture_loss){
 		.ring_full = losses->ring_full + collector->unheld,
 		.too_deep = losses->too_deep,
-		.unnamed = collector->unnamed,
+		.unnamed = collector->unnamed + losses->unnumbered,
 		.missed = missed(collector->bpf),
 		.threads_full = losses->threads_full,
 		.work_lost = losses->work_lost,

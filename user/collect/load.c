@@ -71,7 +71,6 @@ static void choose_maps(struct collector *collector, bool shapes)
 	if (options->few_operators) {
 		bpf_map__set_max_entries(bpf->maps.operators, 64);
 		bpf_map__set_max_entries(bpf->maps.operators_known, 64);
-		bpf_map__set_max_entries(bpf->maps.numbers, 64);
 		bpf_map__set_max_entries(bpf->maps.work, 64);
 	}
 	bpf_map__set_max_entries(bpf->maps.counter_events,

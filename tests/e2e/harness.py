@@ -523,6 +523,17 @@ class Context:
         return self.opprobe("-p", target.pid, "--json", "-o", self.path("capture.opp"), "--trace",
                             self.path("trace.json"), *arguments).attached()
 
+    def named(self, sessions=1):
+        """Wait until operators of so many sessions are in the capture: their names are known."""
+        patience = Patience(LIMIT)
+        while True:
+            report = subprocess.run([self.program, "report", self.path("capture.opp"), "--json"],
+                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+            known = json.loads(report.stdout)["operators"] if not report.returncode else []
+            if len({op["session"] for op in known}) >= sessions:
+                return
+            check(not patience.over(), "no operators of %d sessions in the capture" % sessions)
+
     def fails(self, *arguments, status=1, **options):
         """Run opprobe, which must fail; returns its sentence."""
         process = self.opprobe(*arguments, **options)

@@ -6,7 +6,7 @@ import json
 import subprocess
 import time
 
-from harness import LIMIT, Failure, check, check_counts, check_equal, described_counts, test
+from harness import check, check_counts, check_equal, described_counts, test
 
 
 def started(t, *arguments):
@@ -29,18 +29,6 @@ def per_session(report):
             for session in sorted({op["session"] for op in report.operators})]
 
 
-def named(t, sessions=1):
-    """Wait until the operators of so many sessions are in the capture: their names are known."""
-    deadline = time.monotonic() + LIMIT
-    while time.monotonic() < deadline:
-        report = subprocess.run([t.program, "report", t.path("capture.opp"), "--json"],
-                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-        known = json.loads(report.stdout)["operators"] if not report.returncode else []
-        if len({op["session"] for op in known}) >= sessions:
-            return
-    raise Failure("no operators of %d sessions in the capture" % sessions)
-
-
 def seconds_per_run(answer):
     return answer["thread_cpu_ns"] / answer["runs"]
 
@@ -52,7 +40,7 @@ def _(t):
     probe = started(t, "-p", ",".join(str(target.pid) for target in targets))
     for done, (target, (_, _, runs)) in enumerate(zip(targets, models)):
         target.run(runs)
-        named(t, done + 1)
+        t.named(done + 1)
     report = probe.stop().nothing_lost()
     check_equal(report.json["runs"], 15, "runs")
     found = per_session(report)
@@ -67,7 +55,7 @@ def _(t):
     probe = started(t, "-p", ",".join(str(target.pid) for target in targets), "--shapes")
     for done, target in enumerate(targets):
         target.run(4)
-        named(t, done + 1)
+        t.named(done + 1)
     for _ in range(4):
         for target in targets:
             target.run(4)
@@ -82,7 +70,7 @@ def _(t):
     first, second = (t.ort_run("1.30.0", "tiny", "-O", "0") for _ in range(2))
     probe = started(t, "-p", "%d,%d" % (first.pid, second.pid))
     first.run(4)
-    named(t)
+    t.named()
     second.run(2)
     first.child.stdin.close()
     probe.wait_for("process %d exited" % first.pid)
@@ -98,7 +86,7 @@ def _(t):
     probe = started(t, "-p", ",".join(str(target.pid) for target in targets))
     for target in targets:
         target.run(2)
-    named(t, 2)
+    t.named(2)
     for target in targets:
         target.child.stdin.close()
     report = probe.finish().nothing_lost()
@@ -138,12 +126,12 @@ def _(t):
     target = t.ort_run("1.24.3", "cnn", "-O", "0")
     probe = started(t, "-p", target.pid, "--follow")
     target.run(2)
-    named(t)
+    t.named()
     child = target.ask("fork")["child"]
     line = probe.wait_for("recorded from now on")
     check(str(child) in line, "another process is said to be recorded", line)
     target.ask("child run 5")
-    named(t, 2)
+    t.named(2)
     grandchild = target.ask("child fork")["child"]
     line = probe.wait_for("recorded from now on")
     check(str(grandchild) in line, "another process is said to be recorded", line)
@@ -162,7 +150,7 @@ def _(t):
     target = t.ort_run("1.30.0", "tiny", "-O", "0")
     probe = started(t, "-p", target.pid)
     target.run(3)
-    named(t)
+    t.named()
     target.ask("exec")
     probe.wait_for("executes another program")
     report = probe.finish().nothing_lost()
@@ -174,7 +162,7 @@ def _(t):
     target = t.ort_run("1.12.0", "nested", "-O", "0")
     probe = started(t, "-p", target.pid, "--follow")
     target.run(3)
-    named(t)
+    t.named()
     target.ask("exec")
     probe.wait_for("is recorded again from now on")
     target.run(4)
@@ -189,7 +177,7 @@ def _(t):
     target = t.ort_run("1.16.3", "cnn", "-O", "0")
     probe = started(t, "-p", target.pid)
     target.run(3)
-    named(t)
+    t.named()
     target.ask("reload " + t.library("1.20.1"))
     probe.wait_for("is recorded from now on")
     target.run(5)
@@ -221,7 +209,7 @@ def _(t):
     probe = started(t, "-p", ",".join(str(target.pid) for target in targets))
     for done, (target, (_, _, runs)) in enumerate(zip(targets, models)):
         target.run(runs)
-        named(t, done + 1)
+        t.named(done + 1)
     report = probe.stop().nothing_lost()
     pids = [target.pid for target in targets]
     check_equal([process["pid"] for process in report.json["processes"]], pids, "processes")

@@ -4,6 +4,7 @@
 import collections
 import csv
 import io
+import signal
 
 from harness import OrtTarget, check, check_counts, check_equal, described_counts, test
 
@@ -90,6 +91,55 @@ def _(t):
     for op in report.operators:
         by_session[op["session"]].add(op["count"])
     check_equal(sorted(map(sorted, by_session.values())), [[3], [7]], "counts by session")
+
+
+@test("a session made where another one was released is another session")
+def _(t):
+    target = t.ort_run("1.24.3", "tiny", "-t", "1", "-s", "13")
+    # 80,000 operators that nobody has seen before, within seconds: what --buffer is for.
+    probe = t.attach(target, "-e", "none", "--buffer", "64M")
+    target.run(2)
+    t.named(13)
+    for _ in range(30):
+        target.ask("recreate")
+        target.run(1)
+    report = probe.stop().nothing_lost()
+    check_equal(report.json["sessions"], 13 * 31, "sessions, several of them at one address")
+    check_counts(report.counts(), described_counts(t.model("tiny"), 13 * 32))
+
+
+@test("sessions that are gone before their names can be read: lost, and not the build's fault")
+def _(t):
+    target = t.ort_run("1.24.3", "tiny", "-t", "1")
+    probe = t.attach(target, "-e", "none")
+    probe.signal(signal.SIGSTOP)
+    for _ in range(60):
+        target.run(1)
+        target.ask("recreate")
+    probe.signal(signal.SIGCONT)
+    target.run(1)
+    t.named()
+    target.run(2)
+    report = probe.stop()
+    everything = described_counts(t.model("tiny"), 1)
+    check_equal({kind: count for kind, count in report.json["losses"].items() if count},
+                {"unnamed": 60 * sum(everything.values())}, "losses")
+    check_counts(report.counts(), described_counts(t.model("tiny"), 3))
+
+
+@test("what has no names when the recording ends is counted as lost")
+def _(t):
+    target = t.ort_run("1.24.3", "tiny", "-t", "1")
+    probe = t.attach(target, "-e", "none")
+    probe.signal(signal.SIGSTOP)
+    target.run(3)
+    target.ask("recreate")
+    probe.signal(signal.SIGINT)
+    probe.signal(signal.SIGCONT)
+    probe.finish(130)
+    report = t.opprobe("report", t.path("capture.opp"), "--json").finish()
+    check_equal({kind: count for kind, count in report.json["losses"].items() if count},
+                {"unnamed": 3 * sum(described_counts(t.model("tiny"), 1).values())}, "losses")
 
 
 @test("runs of changing batch sizes are recorded")

@@ -114,6 +114,7 @@ static void tear_down(struct test *t)
 	thread_numbers_clear(&t->collector.numbers);
 	array_free(&t->collector.members);
 	array_free(&t->collector.instances);
+	array_free(&t->location.sites);
 	kept_free(&t->instance.pending);
 	record_list_free(&t->list);
 	free(t);
@@ -251,6 +252,58 @@ static void what_waits_is_bounded_and_the_rest_counted_as_lost(void **state)
 	assert_int_equal(t->collector.unnamed, 70 - 63);
 	assert_int_equal(executions(t), 1);
 	assert_int_equal(t->instance.pending.n, 0);
+	tear_down(t);
+}
+
+static void what_still_waits_at_the_end_is_counted_as_lost(void **state)
+{
+	struct test *t = set_up(false);
+
+	t->naming.proves = false;
+	take_sighting(t, 1, 0);
+	take_operator(t, 1, 0, MAIN, 100);
+	take_operator(t, 1, 0, MAIN, 200);
+	take_run(t, 0, 50, 300);
+	assert_int_equal(t->collector.unnamed, 0);
+	collector_settle(&t->collector, &t->instance);
+	assert_int_equal(t->collector.unnamed, 2);
+	assert_int_equal(t->instance.pending.n, 0);
+	tear_down(t);
+}
+
+/* As where each session ends before opprobe is there: none of them says that the build is new. */
+static void sightings_of_sessions_that_have_ended_are_not_held_against_a_build(void **state)
+{
+	struct test *t = set_up(false);
+
+	array_push(&t->location.sites)->role = SITE_SESSION_END;
+	t->bss.instances[0].generation = 7;
+	for (uint32_t i = 0; i < 6000; i++)
+		take_sighting(t, i, 6);
+	assert_int_equal(t->collector.failed, 0);
+	assert_false(t->naming.proven);
+	take_sighting(t, 1, 7);
+	take_operator(t, 1, 0, MAIN, 100);
+	assert_int_equal(executions(t), 1);
+	tear_down(t);
+}
+
+/* Where the ends of sessions are not seen, each run is a generation, and sessions outlive it. */
+static void where_ends_are_not_seen_earlier_sightings_are_tried(void **state)
+{
+	struct test *t = set_up(false);
+
+	t->bss.instances[0].generation = 7;
+	take_sighting(t, 1, 6);
+	assert_true(t->naming.proven);
+	tear_down(t);
+
+	t = set_up(false);
+	t->naming.proves = false;
+	t->bss.instances[0].generation = 7;
+	for (uint32_t i = 0; i < 6000; i++)
+		take_sighting(t, i, 6);
+	assert_int_equal(t->collector.failed, -ENOTRECOVERABLE);
 	tear_down(t);
 }
 
@@ -433,6 +486,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_wait_for_names_and_come_in_their_order),
 		cmocka_unit_test(what_waits_is_bounded_and_the_rest_counted_as_lost),
+		cmocka_unit_test(what_still_waits_at_the_end_is_counted_as_lost),
+		cmocka_unit_test(
+			sightings_of_sessions_that_have_ended_are_not_held_against_a_build),
+		cmocka_unit_test(where_ends_are_not_seen_earlier_sightings_are_tried),
 		cmocka_unit_test(a_name_that_was_sighted_before_a_session_ended_is_not_read),
 		cmocka_unit_test(a_name_is_not_believed_if_a_session_ended_while_it_was_read),
 		cmocka_unit_test(strings_that_are_no_name_are_refused),

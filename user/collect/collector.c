@@ -336,15 +336,8 @@ int collector_stop(struct collector *collector, enum collector_end end, struct e
 	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
 	collector_detach(collector, NULL, false);
 	ring_buffer__consume(collector->ring);
-	for (size_t i = 0; i < collector->instances.n; i++) {
-		struct instance_state *instance = collector->instances.items[i];
-
-		if (!instance->shapes || shape_table_settled(instance->shapes))
-			continue;
-		shape_table_refuse(instance->shapes);
-		if (instance_named(instance))
-			collector_take_pending(collector, instance);
-	}
+	for (size_t i = 0; i < collector->instances.n; i++)
+		collector_settle(collector, collector->instances.items[i]);
 	return collector_finish(collector, end, NULL, err);
 }
 

@@ -306,7 +306,7 @@ static void take_kept(void *context, const void *data, uint32_t size)
 }
 
 /* Names are readable from now on: take all that waited, in order. */
-void collector_take_pending(struct collector *collector, struct instance_state *instance)
+static void take_pending(struct collector *collector, struct instance_state *instance)
 {
 	kept_each(&instance->pending, take_kept, collector);
 	kept_free(&instance->pending);
@@ -329,6 +329,22 @@ static void count_kept(void *context, const void *data, uint32_t size)
 	collector->unnamed += *(const uint8_t *)data == RECORD_OPERATOR;
 }
 
+static void lose_pending(struct collector *collector, struct instance_state *instance)
+{
+	kept_each(&instance->pending, count_kept, collector);
+	kept_free(&instance->pending);
+}
+
+void collector_settle(struct collector *collector, struct instance_state *instance)
+{
+	if (instance->shapes && !shape_table_settled(instance->shapes))
+		shape_table_refuse(instance->shapes);
+	if (instance_named(instance))
+		take_pending(collector, instance);
+	else
+		lose_pending(collector, instance);
+}
+
 /* Names cannot be proven: a failure if there is nothing else to record. */
 static void refuse(struct collector *collector, struct instance_state *instance)
 {
@@ -347,15 +363,30 @@ static void refuse(struct collector *collector, struct instance_state *instance)
 	}
 	instance->refused = true;
 	snprintf(instance->note, sizeof(instance->note), "%.255s", why.text);
-	kept_each(&instance->pending, count_kept, collector);
-	kept_free(&instance->pending);
+	lose_pending(collector, instance);
+}
+
+/*
+ * Was it sighted in a session that has ended since? Nothing can be read there:
+ * searching it takes time in which the next sessions end, and says nothing
+ * against this build. Where ends are not seen, a generation is a run.
+ */
+static bool is_over(const struct collector *collector, const struct instance_state *instance,
+		    const struct sighting_record *sighting)
+{
+	return location_has(instance->location, SITE_SESSION_END) &&
+	       generation(collector, sighting->instance) != sighting->identity.generation;
 }
 
 static void try_calibration(struct collector *collector, struct instance_state *instance,
 			    const struct sighting_record *sighting)
 {
+	if (is_over(collector, instance, sighting))
+		return;
 	if (instance->naming->ops->sight(instance->naming, sighting)) {
-		if (++instance->sightings >= SIGHTINGS_MAX)
+		/* It may have ended meanwhile. */
+		if (!is_over(collector, instance, sighting) &&
+		    ++instance->sightings >= SIGHTINGS_MAX)
 			refuse(collector, instance);
 		return;
 	}
@@ -393,7 +424,7 @@ static void take_unsettled(struct collector *collector, struct instance_state *i
 	    instance->pending.n > PENDING_SHAPES_MAX)
 		shape_table_refuse(instance->shapes);
 	if (!instance->refused && instance_settled(instance))
-		collector_take_pending(collector, instance);
+		take_pending(collector, instance);
 }
 
 /* A thread's first sight, or what has happened to a process. */

@@ -67,8 +67,11 @@ int collector_keep_failure(struct collector *collector, int error);
 void collector_send(struct collector *collector, const struct capture_record *record);
 /* The recording's number of thread @tid of @member, which is defined at first need. */
 uint32_t collector_thread(struct collector *collector, uint32_t tid, const struct member *member);
-/* Take all records of @instance that waited for names or shapes, in order. */
-void collector_take_pending(struct collector *collector, struct instance_state *instance);
+/*
+ * No more records of @instance will come: those that still wait for shapes are
+ * taken without, those that wait for names are counted as lost.
+ */
+void collector_settle(struct collector *collector, struct instance_state *instance);
 
 /* Make ready to record @target; nothing is attached yet. Negative with @err set on failure. */
 int collector_add_target(struct collector *collector, const struct collector_target *target,

@@ -78,7 +78,7 @@ int task_executes(struct bpf_raw_tracepoint_args *ctx)
 SEC("uprobe")
 int exception_caught(struct pt_regs *ctx)
 {
-	struct thread_state *thread = current_thread();
+	struct thread_state *thread = current_thread(ctx);
 	struct site site;
 
 	if (!thread || !thread->depth)

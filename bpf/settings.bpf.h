@@ -33,6 +33,7 @@ SHARED const volatile bool with_runs;
 SHARED const volatile bool with_work;
 /* The shapes of operators' values are read. */
 SHARED const volatile bool with_shapes;
+SHARED const volatile bool never; /* false, which the verifier knows and the compiler does not */
 SHARED const volatile __u32 n_counters;
 SHARED const volatile __u8 counter_source[COUNTERS_MAX];
 
@@ -96,6 +97,29 @@ static __noinline __u32 take_number(__u32 kind)
 		number.value = next_number[kind];
 	}
 	return NO_ID;
+}
+
+/* Empty. */
+SHARED struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} no_programs SEC(".maps");
+
+/*
+ * At the start of each program on a probe: its stack is to be the thread's.
+ * From 6.13 on the kernel has one per CPU for programs of this type (commit
+ * a76ab5731e32), since those on kprobes and events cannot be interrupted by
+ * themselves. Those on uprobes can: where the kernel is preemptible, the next
+ * thread on the CPU may hit the same probe, and would overwrite what the first
+ * one has on the stack. Programs with a tail call, reached or not, keep the
+ * thread's own (check_max_stack_depth() in kernel/bpf/verifier.c).
+ */
+static __always_inline void keep_own_stack(void *ctx)
+{
+	if (never)
+		bpf_tail_call(ctx, &no_programs, 0);
 }
 
 static __always_inline struct instance *instance_of(__u32 number)

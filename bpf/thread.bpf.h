@@ -196,11 +196,13 @@ static __always_inline struct thread_state *seen_thread(void)
  * The state of the current thread; NULL outside of the targets. The kernel
  * filters the probes by process, so that this is asked at first sight only.
  */
-static __always_inline struct thread_state *current_thread(void)
+static __always_inline struct thread_state *current_thread(struct pt_regs *ctx)
 {
-	struct thread_state *thread = seen_thread();
+	struct thread_state *thread;
 	__u32 *slot;
 
+	keep_own_stack(ctx);
+	thread = seen_thread();
 	if (!thread || !thread->tid) {
 		thread = thread_first_seen();
 		if (!thread)
@@ -248,7 +250,7 @@ static __always_inline struct site current_site(struct pt_regs *ctx,
 /* Where a probe is hit: the thread, or NULL outside of the targets, and the @site. */
 static __always_inline struct thread_state *thread_at(struct pt_regs *ctx, struct site *site)
 {
-	struct thread_state *thread = current_thread();
+	struct thread_state *thread = current_thread(ctx);
 
 	if (thread)
 		*site = current_site(ctx, thread);

@@ -182,7 +182,7 @@ int ort_session_end(struct pt_regs *ctx)
 SEC("uprobe")
 int ort_task_enter(struct pt_regs *ctx)
 {
-	struct thread_state *thread = current_thread();
+	struct thread_state *thread = current_thread(ctx);
 	struct frame *frame;
 	__u64 closure, key;
 	__u32 index = 0;
@@ -211,7 +211,7 @@ SEC("uprobe")
 int ort_task_exit(struct pt_regs *ctx)
 {
 	__u64 end = bpf_ktime_get_ns();
-	struct thread_state *thread = current_thread();
+	struct thread_state *thread = current_thread(ctx);
 
 	if (thread)
 		task_end(thread, end);

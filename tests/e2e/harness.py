@@ -15,12 +15,14 @@ exit, each with a limit that only a hang reaches (see patience.py).
 import collections
 import contextlib
 import ctypes
+import glob
 import json
 import os
 import queue
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -276,19 +278,59 @@ class Opprobe(Process):
         return Report(self.stdout, self.directory) if status == 0 else None
 
 
+def bpf(command, attributes):
+    """The system call; returns what it returns, -1 for a failure."""
+    number = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
+    buffer = ctypes.create_string_buffer(attributes, len(attributes))
+    return ctypes.CDLL(None, use_errno=True).syscall(number, command, buffer, len(buffer))
+
+
+def descriptors(pid):
+    """What the kernel tells of each descriptor of a process: {field: text}"""
+    for path in glob.glob("/proc/%d/fdinfo/*" % pid):
+        with contextlib.suppress(OSError):
+            with open(path, encoding="utf-8") as file:
+                yield dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+
+
+def program_names():
+    """{id: name} of all BPF programs"""
+    made = subprocess.run(["bpftool", "prog", "-j"], stdout=subprocess.PIPE, check=True,
+                          env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin"})
+    return {program["id"]: program.get("name", "") for program in json.loads(made.stdout)}
+
+
+def programs_of(pid):
+    """{id: name} of the BPF programs that a process holds; links name theirs as well."""
+    names = program_names()
+    return {int(fields["prog_id"]): names[int(fields["prog_id"])] for fields in descriptors(pid)
+            if "prog_jited" in fields}
+
+
+def machine_code(program):
+    """What the kernel's compiler made of BPF program @program, an id."""
+    get_by_id, get_info, room = 13, 15, 1 << 20
+    code = ctypes.create_string_buffer(room)
+    # struct bpf_prog_info: jited_prog_len is its fifth word, jited_prog_insns follows the sixth.
+    info = ctypes.create_string_buffer(struct.pack("16xIIQ", room, 0, ctypes.addressof(code)), 256)
+    fd = bpf(get_by_id, struct.pack("I124x", program))
+    check(fd >= 0, "no BPF program %d" % program)
+    got = bpf(get_info, struct.pack("IIQ112x", fd, len(info), ctypes.addressof(info)))
+    os.close(fd)
+    check(not got, "nothing is told of BPF program %d" % program)
+    return code.raw[:struct.unpack_from("I", info.raw, 16)[0]]
+
+
 class ProbeHits:
     """How often each BPF program of a process has run, by the kernel's own count.
 
     The kernel counts while anybody holds the file that this opens."""
 
     BPF_ENABLE_STATS = 32
-    SYS_BPF = {"x86_64": 321, "aarch64": 280}
 
     def __init__(self, pid):
         self.pid = pid
-        run_time = ctypes.create_string_buffer(4)
-        self.switch = ctypes.CDLL(None, use_errno=True).syscall(
-            self.SYS_BPF[os.uname().machine], self.BPF_ENABLE_STATS, run_time, 4)
+        self.switch = bpf(self.BPF_ENABLE_STATS, bytes(4))
         check(self.switch >= 0, "the kernel does not count runs of BPF programs")
 
     def __enter__(self):
@@ -299,17 +341,11 @@ class ProbeHits:
 
     def count(self):
         """{name of the program: its runs so far}"""
-        made = subprocess.run(["bpftool", "prog", "-j"], stdout=subprocess.PIPE, check=True,
-                              env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin"})
-        names = {program["id"]: program.get("name", "") for program in json.loads(made.stdout)}
-        found = collections.Counter()
-        for fd in os.listdir("/proc/%d/fdinfo" % self.pid):
-            with contextlib.suppress(OSError):
-                with open("/proc/%d/fdinfo/%s" % (self.pid, fd), encoding="utf-8") as file:
-                    fields = dict(line.split(":\t", 1) for line in file if ":\t" in line)
-                # Links name their program as well, but count nothing.
-                if "run_cnt" in fields:
-                    found[names[int(fields["prog_id"])]] += int(fields["run_cnt"])
+        names, found = program_names(), collections.Counter()
+        for fields in descriptors(self.pid):
+            # Links name their program as well, but count nothing.
+            if "run_cnt" in fields:
+                found[names[int(fields["prog_id"])]] += int(fields["run_cnt"])
         return found
 
 

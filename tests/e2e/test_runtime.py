@@ -5,15 +5,13 @@ is what the program itself counted, and no view speaks of what there is not."""
 
 import collections
 import csv
-import glob
 import io
 import json
 import os
 import re
 import shutil
-import subprocess
 
-from harness import check, check_counts, check_equal, test
+from harness import check, check_counts, check_equal, descriptors, program_names, test
 from symbols import (DEPTH, OPERATORS, THROWN, built, by, executions, finish, lost, program, record,
                      report, shown)
 
@@ -260,19 +258,9 @@ def _(t):
 
 def links(pid):
     """The links of a process that belong to the runtime of symbols: the names of their programs."""
-    found = []
-    for path in glob.glob("/proc/%d/fdinfo/*" % pid):
-        try:
-            with open(path, encoding="utf-8") as file:
-                fields = dict(line.split(":\t", 1) for line in file if ":\t" in line)
-        except OSError:
-            continue
-        if "link_type" in fields:
-            found.append(fields)
-    made = subprocess.run(["bpftool", "prog", "-j"], stdout=subprocess.PIPE, check=True,
-                          env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin"})
-    programs = {each["id"]: each.get("name", "") for each in json.loads(made.stdout)}
-    names = [programs.get(int(link["prog_id"]), "")[:15] for link in found]
+    programs = program_names()
+    names = [programs.get(int(fields["prog_id"]), "")[:15] for fields in descriptors(pid)
+             if "link_type" in fields]
     return sorted(name for name in names if name in {site[:15] for site in SITES})
 
 

@@ -8,7 +8,8 @@ import json
 import os
 import threading
 
-from harness import Process, check, check_equal, check_counts, described_counts, test
+from harness import (Process, check, check_equal, check_counts, described_counts, machine_code,
+                     programs_of, test)
 
 # What the pool may be asked to do: the rest of the operators run on their caller alone.
 PARALLEL = {"Conv", "FusedConv", "MatMul", "Gemm", "FusedMatMul", "FusedGemm", "GRU", "Softmax",
@@ -169,6 +170,26 @@ def _(t):
     check_equal(report.json["sessions"], 10, "sessions, of one model and often at one address")
     check_equal(report.json["sum"]["other_threads_ns"], report.json["pool"]["work_ns"],
                 "work of other threads")
+
+
+@test("a program on a probe has the stack of its thread, whoever takes the CPU from it")
+def _(t):
+    # x86-64: add %gs:offset,%r9, where the stack of a CPU is (emit_priv_frame_ptr() in
+    # arch/x86/net/bpf_jit_comp.c). This kernel may not be one that would do it.
+    one_per_cpu = b"\x65\x4c\x03\x0c\x25"
+    target = t.ort_run("1.24.3", "tiny")
+    probe = t.attach(target, "--shapes")
+    programs = programs_of(probe.pid)
+    names = {name for name in programs.values() if name.startswith("ort_")}
+    check({"ort_enter_index", "ort_exit", "ort_run_enter", "ort_task_enter"} <= names, programs)
+    for program, name in programs.items():
+        if name in names:
+            code = machine_code(program)
+            check(len(code) > 100, "no machine code of %s" % name)
+            check(os.uname().machine != "x86_64" or one_per_cpu not in code,
+                  "%s has a stack per CPU" % name)
+    probe.signal(2)
+    probe.wait()
 
 
 @test("208 threads that run 13 sessions at once, born and dying while opprobe is attached")

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -102,6 +103,45 @@ static void set_up(struct collector *collector)
 	choose_programs(collector);
 }
 
+/*
+ * Tail calls keep programs off stacks that are one per CPU (keep_own_stack() in
+ * bpf/). Kernels without links of many probes do not have those, and some do not
+ * take tail calls beside functions (arm64 before 6.0): any other call will do
+ * there, as it is never reached.
+ */
+static int drop_tail_calls(struct bpf_program *program)
+{
+	size_t n = bpf_program__insn_cnt(program);
+	struct bpf_insn *insns = calloc(n, sizeof(*insns));
+	int error;
+
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(program), n * sizeof(*insns));
+	for (size_t i = 0; i < n; i++)
+		if (insns[i].code == (BPF_JMP | BPF_CALL) && !insns[i].src_reg &&
+		    insns[i].imm == BPF_FUNC_tail_call)
+			insns[i].imm = BPF_FUNC_get_smp_processor_id;
+	error = bpf_program__set_insns(program, insns, n);
+	free(insns);
+	return error;
+}
+
+static int suit_kernel(struct collector *collector)
+{
+	struct bpf_program *program;
+	int error = 0;
+
+	if (collector->features.multi)
+		return 0;
+	bpf_object__for_each_program(program, collector->bpf->obj)
+	{
+		if (!error)
+			error = drop_tail_calls(program);
+	}
+	return error;
+}
+
 static int load_once(struct collector *collector, struct error *err)
 {
 	int error;
@@ -112,7 +152,7 @@ static int load_once(struct collector *collector, struct error *err)
 	if (!collector->bpf)
 		return error_set(err, -errno, "cannot open the BPF programs: %s", strerror(errno));
 	set_up(collector);
-	error = opprobe_bpf__load(collector->bpf);
+	error = suit_kernel(collector) ?: opprobe_bpf__load(collector->bpf);
 	if (!error)
 		return 0;
 	opprobe_bpf__destroy(collector->bpf);

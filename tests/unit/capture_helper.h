@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "../capture_write.h"
 #include "../make_values.h"
 
@@ -153,35 +154,6 @@ static inline void test_finish(struct test_capture *c)
 static inline void test_remove(struct test_capture *c)
 {
 	unlink(c->path);
-}
-
-/* The whole of the file @path, and its size. */
-static inline uint8_t *test_load(const char *path, size_t *size)
-{
-	FILE *file = fopen(path, "rb");
-	uint8_t *bytes;
-	long length;
-
-	assert_non_null(file);
-	fseek(file, 0, SEEK_END);
-	length = ftell(file);
-	rewind(file);
-	bytes = malloc(length + 1);
-	assert_non_null(bytes);
-	assert_int_equal(fread(bytes, 1, length, file), length);
-	bytes[length] = '\0';
-	fclose(file);
-	*size = length;
-	return bytes;
-}
-
-static inline void test_store(const char *path, const uint8_t *bytes, size_t size)
-{
-	FILE *file = fopen(path, "wb");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes, 1, size, file), size);
-	assert_int_equal(fclose(file), 0);
 }
 
 #endif

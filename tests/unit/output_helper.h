@@ -90,7 +90,7 @@ static inline char *export(const struct test_capture *c, const char *format)
 	close(fd);
 	if (export_capture(c->path, &(struct export_options){.format = format}, path, NULL, &err))
 		fail_msg("%s", err.text);
-	text = (char *)test_load(path, &size);
+	text = (char *)file_read(path, &size);
 	unlink(path);
 	return text;
 }

@@ -163,7 +163,7 @@ static void an_operator_record_with_four_counters_takes_at_most_64_bytes(void **
 		time += 400500;
 	}
 	test_finish(&c);
-	free(test_load(c.path, &size));
+	free(file_read(c.path, &size));
 	assert_true(size / n <= 64);
 	test_remove(&c);
 }
@@ -184,14 +184,14 @@ static void a_capture_cut_anywhere_is_read_up_to_its_last_whole_record(void **st
 	for (int i = 10; i < 20; i++)
 		test_write(&c, test_exec(0, i * 100, i * 100 + 50));
 	test_finish(&c);
-	bytes = test_load(c.path, &size);
+	bytes = file_read(c.path, &size);
 	assert_int_equal(read_all(c.path, &whole, &err), 0);
 	assert_int_equal(whole, 3 + 1 + 20 + 1);
 	/* The header and the facts about the recording are needed. */
 	for (header = size; header > 0; header--) {
 		struct capture_reader *reader;
 
-		test_store(c.path, bytes, header - 1);
+		file_write(c.path, bytes, header - 1);
 		reader = capture_reader_open(c.path, &err);
 		if (!reader)
 			break;
@@ -202,7 +202,7 @@ static void a_capture_cut_anywhere_is_read_up_to_its_last_whole_record(void **st
 	for (size_t cut = header; cut < size; cut++) {
 		struct capture_reader *reader;
 
-		test_store(c.path, bytes, cut);
+		file_write(c.path, bytes, cut);
 		assert_int_equal(read_all(c.path, &n, &err), 0);
 		assert_true(n == last || n == last + 1);
 		last = n;
@@ -229,13 +229,13 @@ static void every_changed_byte_is_noticed(void **state)
 	for (int i = 0; i < 5; i++)
 		test_write(&c, test_exec(0, i * 100, i * 100 + 50));
 	test_finish(&c);
-	bytes = test_load(c.path, &size);
+	bytes = file_read(c.path, &size);
 	for (size_t i = 0; i < size; i++) {
 		struct error err = {};
 		int n;
 
 		bytes[i] ^= 0x20;
-		test_store(c.path, bytes, size);
+		file_write(c.path, bytes, size);
 		bytes[i] ^= 0x20;
 		assert_true(read_all(c.path, &n, &err) < 0);
 		assert_true(strlen(err.text) > 0);
@@ -257,13 +257,13 @@ static void damage_in_the_middle_names_its_place_and_keeps_what_precedes_it(void
 	test_operator(&c, 0, "conv", "Conv");
 	test_write(&c, test_exec(0, 0, 50));
 	assert_int_equal(capture_writer_flush(c.writer), 0);
-	bytes = test_load(c.path, &first);
+	bytes = file_read(c.path, &first);
 	free(bytes);
 	test_write(&c, test_exec(0, 100, 150));
 	test_finish(&c);
-	bytes = test_load(c.path, &size);
+	bytes = file_read(c.path, &size);
 	bytes[size - 3] ^= 1;
-	test_store(c.path, bytes, size);
+	file_write(c.path, bytes, size);
 	assert_int_equal(read_all(c.path, &n, &err), -EBADMSG);
 	assert_int_equal(n, 3 + 1 + 1);
 	snprintf(place, sizeof(place), "byte %zu", first + FORMAT_CHUNK_HEADER);
@@ -296,7 +296,7 @@ static void what_is_no_capture_is_refused_with_a_reason(void **state)
 
 	test_finish(&c);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		test_store(c.path, (const uint8_t *)files[i].bytes, files[i].size);
+		file_write(c.path, (const uint8_t *)files[i].bytes, files[i].size);
 		assert_null(capture_reader_open(c.path, &err));
 		if (!strstr(err.text, files[i].says))
 			fail_msg("file %zu: %s", i, err.text);
@@ -312,7 +312,7 @@ static void what_is_no_capture_is_refused_with_a_reason(void **state)
 static void insert_record(const char *path, uint8_t type, const char *payload, size_t length)
 {
 	size_t size, at, record;
-	uint8_t *bytes = test_load(path, &size), chunk[256], *p = chunk + FORMAT_CHUNK_HEADER;
+	uint8_t *bytes = file_read(path, &size), chunk[256], *p = chunk + FORMAT_CHUNK_HEADER;
 	FILE *file;
 
 	at = FORMAT_HEADER_SIZE + FORMAT_CHUNK_HEADER + format_get_le32(bytes + FORMAT_HEADER_SIZE);
@@ -458,9 +458,9 @@ static void what_follows_the_end_is_noticed(void **state)
 	size_t size;
 	int n;
 
-	bytes = test_load(c.path, &size);
+	bytes = file_read(c.path, &size);
 	bytes[size] = 'x';
-	test_store(c.path, bytes, size + 1);
+	file_write(c.path, bytes, size + 1);
 	assert_int_equal(read_all(c.path, &n, &err), -EBADMSG);
 	assert_non_null(strstr(err.text, "follows the end"));
 	free(bytes);
@@ -760,8 +760,8 @@ static void a_capture_replayed_into_a_writer_is_the_same_capture(void **state)
 	assert_int_equal(capture_replay(reader, capture_writer_sink(copy.writer), &err), 0);
 	capture_reader_close(reader);
 	assert_int_equal(capture_writer_close(copy.writer, &err), 0);
-	bytes = test_load(c.path, &size);
-	copied = test_load(copy.path, &copy_size);
+	bytes = file_read(c.path, &size);
+	copied = file_read(copy.path, &copy_size);
 	assert_int_equal(size, copy_size);
 	assert_memory_equal(bytes, copied, size);
 	free(bytes);
@@ -805,13 +805,13 @@ static void a_replay_of_a_damaged_capture_hands_on_what_precedes_the_damage(void
 {
 	struct test_capture c = full_capture();
 	size_t size;
-	uint8_t *bytes = test_load(c.path, &size);
+	uint8_t *bytes = file_read(c.path, &size);
 	struct impatient sink = {.sink.take = lose_patience, .patience = UINT32_MAX};
 	struct capture_reader *reader;
 	struct error err = {};
 
 	bytes[size - 1] ^= 1;
-	test_store(c.path, bytes, size);
+	file_write(c.path, bytes, size);
 	free(bytes);
 	reader = capture_reader_open(c.path, &err);
 	assert_int_equal(capture_replay(reader, &sink.sink, &err), -EBADMSG);

@@ -199,14 +199,14 @@ static void link_debug_file(const char *path, const char *name, const char *debu
 	size_t size, length = (strlen(name) + 4) & ~3UL;
 	uint32_t checksum;
 
-	data = read_file(debug, &size);
+	data = file_read(debug, &size);
 	checksum = (uint32_t)crc32_z(0, data, size);
 	free(data);
 	assert_true(length + sizeof(checksum) <= sizeof(content));
 	memcpy(content, name, strlen(name));
 	memcpy(content + length, &checksum, sizeof(checksum));
 	snprintf(link, sizeof(link), "%s.link", path);
-	write_file(link, content, length + sizeof(checksum));
+	file_write(link, content, length + sizeof(checksum));
 	assert_true(fake_shell("objcopy --strip-all --remove-section .gnu_debuglink "
 			       "--add-section .gnu_debuglink=%s %s",
 			       link, path));

@@ -19,14 +19,14 @@ static void a_file_cut_short_is_refused_at_any_length(void **state)
 	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
 		leave_out(NEEDS_COMPILER);
 	snprintf(cut, sizeof(cut), "%s.cut", path);
-	data = read_file(path, &size);
+	data = file_read(path, &size);
 	assert_int_equal(examine(path), 0);
 	for (size_t length = 0; length < 256; length += 7) {
-		write_file(cut, data, length);
+		file_write(cut, data, length);
 		assert_int_not_equal(examine(cut), 0);
 	}
 	for (size_t length = 256; length < size; length += size / 100) {
-		write_file(cut, data, length);
+		file_write(cut, data, length);
 		examine(cut);
 	}
 	free(data);
@@ -41,7 +41,7 @@ static void a_damaged_file_is_refused_or_understood_but_never_trusted(void **sta
 	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
 		leave_out(NEEDS_COMPILER);
 	snprintf(bad, sizeof(bad), "%s.bad", path);
-	data = read_file(path, &size);
+	data = file_read(path, &size);
 	copy = malloc(size);
 	assert_non_null(copy);
 	srand(1);
@@ -52,7 +52,7 @@ static void a_damaged_file_is_refused_or_understood_but_never_trusted(void **sta
 		memcpy(copy, data, size);
 		for (int i = 0; i < 1 + round % 16; i++)
 			copy[(size_t)rand() % within] = (uint8_t)rand();
-		write_file(bad, copy, size);
+		file_write(bad, copy, size);
 		examine(bad);
 	}
 	free(copy);
@@ -72,27 +72,27 @@ static void tables_of_impossible_size_are_refused(void **state)
 	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
 		leave_out(NEEDS_COMPILER);
 	snprintf(bad, sizeof(bad), "%s.bad", path);
-	data = read_file(path, &size);
+	data = file_read(path, &size);
 	header = (Elf64_Ehdr *)data;
 	segment = (Elf64_Phdr *)(data + header->e_phoff);
 	for (size_t i = 0; i < header->e_phnum; i++) {
 		Elf64_Phdr before = segment[i];
 
 		segment[i].p_filesz = UINT64_MAX - 8;
-		write_file(bad, data, size);
+		file_write(bad, data, size);
 		examine(bad);
 		segment[i] = before;
 		segment[i].p_offset = UINT64_MAX - 8;
-		write_file(bad, data, size);
+		file_write(bad, data, size);
 		examine(bad);
 		segment[i] = before;
 		segment[i].p_vaddr = UINT64_MAX - 8;
-		write_file(bad, data, size);
+		file_write(bad, data, size);
 		examine(bad);
 		segment[i] = before;
 	}
 	header->e_phnum = (uint16_t)(size / sizeof(*segment) + 1);
-	write_file(bad, data, size);
+	file_write(bad, data, size);
 	assert_int_equal(elf_image_open(bad, &image, &err), -ENOEXEC);
 	assert_non_null(strstr(err.text, "program headers"));
 	free(data);
@@ -116,7 +116,7 @@ static void a_segment_that_another_one_hides_is_not_searched(void **state)
 	segments[1].p_filesz -= TINY_CODE;
 	memcpy(file + TINY_CODE + 4, "behind", 6);
 	snprintf(path, sizeof(path), "%s/hidden", fake_directory);
-	write_file(path, file, size);
+	file_write(path, file, size);
 	assert_int_equal(elf_image_open(path, &image, NULL), 0);
 	assert_int_equal(image->n_segments, 2);
 	assert_int_equal(elf_constant_ranges(image, ranges, 4), 1);
@@ -139,16 +139,16 @@ static void what_is_no_elf_file_for_these_machines_is_refused(void **state)
 
 	snprintf(path, sizeof(path), "%s/other", fake_directory);
 	memcpy(header, half, sizeof(half));
-	write_file(path, header, sizeof(header));
+	file_write(path, header, sizeof(header));
 	assert_int_equal(elf_image_open(path, &image, &err), -ENOEXEC);
 	assert_non_null(strstr(err.text, "64-bit"));
 	header[EI_CLASS] = ELFCLASS64;
 	((Elf64_Ehdr *)header)->e_machine = EM_S390;
-	write_file(path, header, sizeof(header));
+	file_write(path, header, sizeof(header));
 	assert_int_equal(elf_image_open(path, &image, &err), -ENOEXEC);
 	assert_non_null(strstr(err.text, "machine"));
 	assert_non_null(strstr(err.text, "x86_64 and aarch64"));
-	write_file(path, (const uint8_t *)"#!/bin/sh\n", 10);
+	file_write(path, (const uint8_t *)"#!/bin/sh\n", 10);
 	assert_int_equal(elf_image_open(path, &image, &err), -ENOEXEC);
 	assert_int_equal(elf_image_open(fake_directory, &image, &err), -ENOEXEC);
 	assert_int_equal(elf_image_open("/nowhere/at/all", &image, &err), -ENOENT);
@@ -174,14 +174,14 @@ static void section_headers_that_are_not_there_are_done_without(void **state)
 	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
 		skip();
 	snprintf(bare, sizeof(bare), "%s.bare", path);
-	data = read_file(path, &size);
+	data = file_read(path, &size);
 	header = (Elf64_Ehdr *)data;
 	header->e_shoff = size + 4096;
-	write_file(bare, data, size);
+	file_write(bare, data, size);
 	assert_int_equal(examine(bare), 0);
 	header->e_shoff = 0;
 	header->e_shnum = 0;
-	write_file(bare, data, size);
+	file_write(bare, data, size);
 	assert_int_equal(examine(bare), 0);
 	free(data);
 }
@@ -200,12 +200,12 @@ static void sections_that_no_segment_maps_are_not_searched(void **state)
 	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
 		skip();
 	snprintf(bad, sizeof(bad), "%s.moved", path);
-	data = read_file(path, &size);
+	data = file_read(path, &size);
 	header = (Elf64_Ehdr *)data;
 	sections = (Elf64_Shdr *)(data + header->e_shoff);
 	for (size_t i = 0; i < header->e_shnum; i++)
 		sections[i].sh_addr += i % 2 ? 1ULL << 40 : 8;
-	write_file(bad, data, size);
+	file_write(bad, data, size);
 	assert_int_equal(elf_image_open(bad, &image, NULL), 0);
 	n = elf_code_ranges(image, ranges, 64);
 	assert_int_equal(n, 1);
@@ -232,11 +232,11 @@ static void a_forged_number_of_sections_takes_no_memory(void **state)
 	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
 		skip();
 	snprintf(bad, sizeof(bad), "%s.bad", path);
-	data = read_file(path, &size);
+	data = file_read(path, &size);
 	header = (Elf64_Ehdr *)data;
 	header->e_shnum = 0;
 	header->e_shoff = (size + 7) & ~7ULL;
-	write_file(bad, data, size);
+	file_write(bad, data, size);
 	/* All headers but the first are a hole in the file. */
 	file = fopen(bad, "r+b");
 	assert_non_null(file);
@@ -290,7 +290,7 @@ static void compressed_names_of_sections_are_not_unpacked(void **state)
 	if (!fake_build("g++", FAKE_FLAGS, "plain.so", path))
 		skip();
 	snprintf(bad, sizeof(bad), "%s.bad", path);
-	data = read_file(path, &size);
+	data = file_read(path, &size);
 	names = (Elf64_Shdr *)(data + ((Elf64_Ehdr *)data)->e_shoff) +
 		((Elf64_Ehdr *)data)->e_shstrndx;
 	names->sh_offset = size;

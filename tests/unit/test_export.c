@@ -170,9 +170,9 @@ static void exports_of_a_damaged_capture_are_whole_and_fail(void **state)
 	assert_int_equal(capture_writer_flush(c.writer), 0);
 	test_write(&c, test_exec(0, 20, 30));
 	test_finish(&c);
-	bytes = test_load(c.path, &size);
+	bytes = file_read(c.path, &size);
 	bytes[size - 2] ^= 1;
-	test_store(c.path, bytes, size);
+	file_write(c.path, bytes, size);
 	free(bytes);
 	for (const struct format *format = export_formats; format->name; format++) {
 		char out[64];
@@ -183,7 +183,7 @@ static void exports_of_a_damaged_capture_are_whole_and_fail(void **state)
 						out, NULL, &err),
 				 -EBADMSG);
 		assert_non_null(strstr(err.text, "damaged at byte"));
-		bytes = test_load(out, &size);
+		bytes = file_read(out, &size);
 		if (strcmp(format->name, "csv"))
 			cJSON_Delete(parse((char *)bytes));
 		else

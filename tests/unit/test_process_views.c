@@ -26,7 +26,7 @@ static char *export_of(const struct test_capture *c, const char *format, uint32_
 	close(mkstemp(path));
 	if (export_capture(c->path, &options, path, NULL, &err))
 		fail_msg("%s", err.text);
-	text = (char *)test_load(path, &size);
+	text = (char *)file_read(path, &size);
 	unlink(path);
 	return text;
 }

@@ -101,10 +101,9 @@ struct capture_writer *capture_writer_open(const char *path, struct error *err)
 		return NULL;
 	}
 	if (to_stdout && isatty(STDOUT_FILENO)) {
-		error_set(
-			err, -EINVAL,
-			"a capture is not written to a terminal: name a file with -o, or redirect "
-			"the output");
+		error_set(err, -EINVAL,
+			  "a capture is not written to a terminal: name a file with -o, or "
+			  "redirect the output");
 		free_writer(writer);
 		return NULL;
 	}

@@ -106,7 +106,7 @@ $(ORT_RUN): tests/targets/ort_run.c tests/targets/ort_api.h
 # Opprobe once more, with a runtime that no release has, and what that one is for.
 RUNTIME_PROGRAM := $(O)/runtime/opprobe
 SYMBOLS := $(O)/tests/targets/symbols $(O)/tests/targets/symbols_few
-SYMBOLS_PARTS := $(patsubst %,$(O)/tests/targets/symbols_%.so,part bare twin)
+SYMBOLS_PARTS := $(patsubst %,$(O)/tests/targets/symbols_%.so,part bare twin wide)
 
 $(RUNTIME_PROGRAM): FORCE
 	$(Q)$(MAKE) O=$(O)/runtime RUNTIME=tests/runtime $@
@@ -122,11 +122,12 @@ $(SYMBOLS): tests/targets/symbols.cc
 		$(if $(filter %_few,$@),-DFEW) -Wl,--export-dynamic-symbol=symbols_of_operators \
 		-o $@ $< -l:libstdc++.so.6 -lpthread
 
+# symbols_NAME.so: with -DNAME.
 $(SYMBOLS_PARTS): tests/targets/symbols_part.cc
 	$(say) CXX $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu++17 -O2 -fPIC -shared -fomit-frame-pointer \
-		$(if $(filter %_bare.so,$@),-DBARE) $(if $(filter %_twin.so,$@),-DTWIN) -o $@ $<
+		-D$(patsubst symbols_%.so,%,$(@F))=1 -o $@ $<
 
 runtime-programs: $(RUNTIME_PROGRAM) $(SYMBOLS) $(SYMBOLS_PARTS)
 e2e-programs: $(PROGRAM) $(MODELS) $(ORT_RUN) runtime-programs e2e-exact

@@ -117,6 +117,30 @@ def _(t):
     check_counts(told - collections.Counter(parts), truth)
 
 
+@test("runtime of symbols: of more sections than are told apart, the work of the rest is lost")
+def _(t):
+    target = program(t, 2, "symbols_few", LD_PRELOAD=built(t, "symbols_wide.so"))
+    probe = record(t, target)
+    target.do("wide 5")
+    found = finish(t, probe)
+    check_equal(lost(found), {"work_lost": 2 * 5}, "losses")
+    check_equal(sorted((key[1], count) for key, count in executions(t).items()),
+                2 * [("op_wide_0000", 5)], "executions")
+
+
+@test("runtime of symbols: a file loaded later that needs other programs is told of, with the remedy")
+def _(t):
+    target = program(t, 1, "symbols_few")
+    probe = record(t, target)
+    check(target.ask("load " + built(t, "symbols_wide.so"))["ok"], "not loaded")
+    said = probe.wait_for("which is not recorded: ")
+    check("start another recording" in said, "no remedy", said)
+    truth = target.do("all 1")
+    target.do("wide 1")
+    finish(t, probe).nothing_lost()
+    check_counts(executions(t), truth)
+
+
 @test("runtime of symbols: recursion deeper than is followed: recorded and lost are all there were")
 def _(t):
     target = program(t, 2)

@@ -34,3 +34,15 @@ int symbols_exit(struct pt_regs *ctx)
 	operator_end(thread, &site, end);
 	return 0;
 }
+
+/* An operator hands an address in its frame to whoever works for it: the key of the section. */
+SEC("uprobe")
+int symbols_section(struct pt_regs *ctx)
+{
+	struct thread_state *thread = current_thread(ctx);
+	struct frame *frame = thread && recording ? innermost(thread) : NULL;
+
+	if (frame)
+		launch(frame, PT_REGS_PARM1(ctx), PT_REGS_SP(ctx), thread->pid);
+	return 0;
+}

@@ -15,6 +15,7 @@
 
 /* What a program says its operators' symbols begin with. */
 #define MARKER	   "symbols_of_operators"
+#define SECTION	   "section_of_operator"
 #define CATCH	   "__cxa_begin_catch"
 #define PREFIX_MAX 32
 
@@ -78,10 +79,12 @@ static int add_operator(struct finder *finder, const struct function *function, 
 	return error;
 }
 
-static int add_catch(struct finder *finder, const struct function *function, struct error *err)
+/* A site of another kind, at the entry of @function. */
+static int add_entry(struct finder *finder, const struct function *function, bool catches,
+		     struct error *err)
 {
-	const struct site site = {.role = SITE_CATCH,
-				  .program = "exception_caught",
+	const struct site site = {.role = catches ? SITE_CATCH : SITE_TASK_ENTER,
+				  .program = catches ? "exception_caught" : "symbols_section",
 				  .routes = ROUTE_SYMBOL,
 				  .function = finder->n_functions++};
 	const struct insn *entry = function_entry(function, 0);
@@ -95,12 +98,13 @@ static int take_symbol(struct finder *finder, const struct elf_symbol *symbol, s
 	/* A '.' marks what the compiler split off: ".cold", ".part.0". */
 	bool is_operator = finder->prefix && !strchr(symbol->name, '.') &&
 			   !strncmp(symbol->name, finder->prefix, strlen(finder->prefix));
+	bool catches = !strcmp(symbol->name, CATCH);
 	struct function function;
 	struct code_range range;
 	int error;
 
 	if (!symbol->function || !symbol->defined ||
-	    (!is_operator && strcmp(symbol->name, CATCH) != 0))
+	    (!is_operator && !catches && strcmp(symbol->name, SECTION) != 0))
 		return 0;
 	error = unwind_find(finder->image, symbol->address, &range, err);
 	if (error)
@@ -108,7 +112,7 @@ static int take_symbol(struct finder *finder, const struct elf_symbol *symbol, s
 	error = function_decode(finder->image, finder->dis, &range, &function, err);
 	if (!error)
 		error = is_operator ? add_operator(finder, &function, symbol->name, err)
-				    : add_catch(finder, &function, err);
+				    : add_entry(finder, &function, catches, err);
 	function_free(&function);
 	return error;
 }

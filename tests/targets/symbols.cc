@@ -14,7 +14,8 @@
  *   deep N D     N times D operators inside each other, all but the innermost with a leaf behind
  *   throw N D    N times an exception that leaves D operators; who catches it goes on with
  *                others, further down the stack than any of those was
- *   part N       N times the operator of symbols_part.cc, which keeps no account: it may be loaded
+ *   part N       N times an operator of symbols_part.cc, which keeps no account: it may be loaded
+ *   wide N       N times another, with nine parallel sections
  *   load PATH    another file of operators
  *   spin N US    N times an operator that is busy for US microseconds before and after three
  *                others that are for as long
@@ -252,9 +253,9 @@ struct command {
 static struct command command;
 static struct account *accounts[THREADS_MAX];
 
-KEEP static void call_part(void)
+KEEP static void call_part(const char *name)
 {
-	void (*part)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "op_part_0000");
+	void (*part)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, name);
 
 	if (part)
 		part();
@@ -273,7 +274,9 @@ static void *work(void *own)
 		else if (!strcmp(command.name, "throw"))
 			op_land_0000(command.argument);
 		else if (!strcmp(command.name, "part"))
-			call_part();
+			call_part("op_part_0000");
+		else if (!strcmp(command.name, "wide"))
+			call_part("op_wide_0000");
 		else if (!strcmp(command.name, "spin"))
 			op_spin_0000(command.argument);
 	}

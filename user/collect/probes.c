@@ -324,8 +324,10 @@ static bool has_programs(struct opprobe_bpf *bpf, const struct location *locatio
 
 		if (program && bpf_program__fd(program) >= 0)
 			continue;
-		error_set(err, -ENOENT, "the program %s for %s was not loaded", name,
-			  location->runtime->title);
+		error_set(err, -ENOENT,
+			  "the BPF program %s that %s needs is not among those that were loaded "
+			  "at the start: start another recording, which will have it",
+			  name, location->runtime->title);
 		return false;
 	}
 	return true;

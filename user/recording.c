@@ -144,16 +144,13 @@ static int write_record(struct recording *recording, const struct capture_record
 	return error ? error_set(err, error, "cannot write the capture: %s", strerror(-error)) : 0;
 }
 
-/* The facts: the first process speaks for all, but for what is not to be had of each. */
-static void gather_info(const struct recording *recording, struct capture_info *info)
+/* What is not to be had of any of the runtimes. */
+static void add_notes(const struct recording *recording, struct capture_info *info)
 {
-	const struct collector_target *first = recording->first;
 	char note[CAPTURE_NOTE_SIZE];
 	size_t n, next = 0;
 	const struct collector_target *targets = following_targets(recording->following, &n);
 
-	info_gather(info, first->process, &first->located->location, &first->located->file,
-		    &recording->counters);
 	for (size_t i = 0; i < n; i++)
 		for (const struct located *it = targets[i].located; it; it = it->next)
 			for (size_t k = 0; k < it->location.n_notes; k++) {
@@ -167,9 +164,13 @@ static void gather_info(const struct recording *recording, struct capture_info *
 
 static int write_info(struct recording *recording, struct error *err)
 {
+	const struct collector_target *first = recording->first;
 	struct capture_info info;
 
-	gather_info(recording, &info);
+	/* The first process speaks for all, but for the notes. */
+	info_gather(&info, first->process, &first->located->location, &first->located->file,
+		    &recording->counters);
+	add_notes(recording, &info);
 	return write_record(recording, &(struct capture_record){CAPTURE_INFO, .info = &info}, err);
 }
 
@@ -351,13 +352,13 @@ static int check_runs(const struct recording *recording, struct error *err)
 	return 0;
 }
 
-/* What is not to be had of the runtimes; that of the counters has been said. */
+/* Those of the counters have been said. */
 static void say_notes(const struct recording *recording)
 {
-	struct capture_info info;
+	struct capture_info info = {};
 
-	gather_info(recording, &info);
-	for (size_t i = recording->counters.n_notes; i < info.n_notes; i++)
+	add_notes(recording, &info);
+	for (size_t i = 0; i < info.n_notes; i++)
 		recording_say(recording->options, "%s", info.notes[i]);
 }
 

@@ -378,6 +378,12 @@ class Report:
         """The sum of a counter, over all operators or those given."""
         return sum(op["counters"][name]["total"] for op in operators or self.operators)
 
+    def losses(self):
+        """The kinds of loss that are told, whose sum is what is said to be lost."""
+        told = {kind: count for kind, count in self.json["losses"].items() if count}
+        check_equal(sum(told.values()), self.json["lost"], "the sum of what was lost")
+        return told
+
     def nothing_lost(self):
         check_equal(self.json["lost"], 0, "lost (%s)" % self.json["losses"])
         return self

@@ -70,10 +70,6 @@ def executions(t):
     return counts
 
 
-def lost(found):
-    return {kind: count for kind, count in found.json["losses"].items() if count}
-
-
 def by(counts, key):
     found = collections.Counter()
     for what, count in counts.items():

@@ -11,13 +11,6 @@ from harness import check, check_counts, check_equal, described_counts, test
 DEPTH = 16  # operators open at once on a thread, that opprobe follows
 
 
-def losses(report):
-    """The kinds of loss that the report tells, and their sum is what it says was lost."""
-    told = {key: value for key, value in report.json["losses"].items() if value}
-    check_equal(sum(told.values()), report.json["lost"], "the sum of what was lost")
-    return told
-
-
 @test("a full ring buffer: what was recorded and what found it full is all that ran")
 def _(t):
     target = t.ort_run("1.24.3", "tiny", "-O", "0")
@@ -28,7 +21,7 @@ def _(t):
     probe.signal(signal.SIGCONT)
     target.run(3)
     report = probe.stop()
-    told = losses(report)
+    told = report.losses()
     check_equal(list(told), ["ring_full"], "kinds of loss")
     recorded = sum(op["count"] for op in report.operators)
     check(0 < recorded < 306 * 200 and 6 <= report.json["runs"] <= 306, "nothing was lost")
@@ -54,7 +47,7 @@ def _(t):
     probe.signal(signal.SIGCONT)
     target.run(keeps, 5)
     report = probe.stop()
-    told = losses(report)
+    told = report.losses()
     expected = described_counts(t.model("mlp"), 5)
     check_counts(report.counts(), expected, "operators of the session that stayed")
     check_equal(told, {"unnamed": sum(described_counts(t.model("cycle"), 3).values())},
@@ -68,7 +61,7 @@ def _(t):
     probe = t.attach(target, "--shapes")
     target.run(7)
     report = probe.stop()
-    told = losses(report)
+    told = report.losses()
     truth = described_counts(t.model("deep"), 7)
     expected = collections.Counter({
         (name, op): count for (name, op), count in truth.items()

@@ -29,6 +29,17 @@ def per_session(report):
             for session in sorted({op["session"] for op in report.operators})]
 
 
+def recorded(t, models):
+    """A process for each (release, model, runs), recorded while one after the other runs."""
+    targets = [t.ort_run(version, model, "-O", "0") for version, model, _ in models]
+    probe = started(t, "-p", ",".join(str(target.pid) for target in targets))
+    for done, (target, (_, _, runs)) in enumerate(zip(targets, models)):
+        target.run(runs)
+        t.named(done + 1)
+    report = probe.stop().nothing_lost()
+    return targets, report
+
+
 def seconds_per_run(answer):
     return answer["thread_cpu_ns"] / answer["runs"]
 
@@ -36,12 +47,7 @@ def seconds_per_run(answer):
 @test("three processes on three releases, in one recording: counts are nodes times runs of each")
 def _(t):
     models = (("1.30.0", "tiny", 3), ("1.16.3", "cnn", 5), ("1.12.0", "nested", 7))
-    targets = [t.ort_run(version, model, "-O", "0") for version, model, _ in models]
-    probe = started(t, "-p", ",".join(str(target.pid) for target in targets))
-    for done, (target, (_, _, runs)) in enumerate(zip(targets, models)):
-        target.run(runs)
-        t.named(done + 1)
-    report = probe.stop().nothing_lost()
+    targets, report = recorded(t, models)
     check_equal(report.json["runs"], 15, "runs")
     found = per_session(report)
     check_equal(len(found), 3, "sessions")
@@ -205,12 +211,7 @@ def _(t):
 @test("each process has its rows, its view and its group of tracks in a trace")
 def _(t):
     models = (("1.30.0", "tiny", 3), ("1.16.3", "cnn", 5))
-    targets = [t.ort_run(version, model, "-O", "0") for version, model, _ in models]
-    probe = started(t, "-p", ",".join(str(target.pid) for target in targets))
-    for done, (target, (_, _, runs)) in enumerate(zip(targets, models)):
-        target.run(runs)
-        t.named(done + 1)
-    report = probe.stop().nothing_lost()
+    targets, report = recorded(t, models)
     pids = [target.pid for target in targets]
     check_equal([process["pid"] for process in report.json["processes"]], pids, "processes")
     check_equal([process["version"] for process in report.json["processes"]],

@@ -12,7 +12,7 @@ import re
 import shutil
 
 from harness import check, check_counts, check_equal, descriptors, program_names, test
-from symbols import (DEPTH, OPERATORS, THROWN, built, by, executions, finish, lost, program, record,
+from symbols import (DEPTH, OPERATORS, THROWN, built, by, executions, finish, program, record,
                      report, shown)
 
 INSTANCES = 64  # files of runtimes in processes, that one recording takes
@@ -53,11 +53,18 @@ def _(t):
     truth = target.do("throw 7 9") + target.do("deep 2 3")
     found = finish(t, probe)
     told = executions(t)
-    check_equal(lost(found), {"too_deep": 7 * (9 - THROWN)}, "losses")
+    check_equal(found.losses(), {"too_deep": 7 * (9 - THROWN)}, "losses")
     check_equal(sum(told.values()) + found.json["lost"], sum(truth.values()), "recorded and lost")
     check_counts(told, collections.Counter({
         key: count for key, count in truth.items()
         if not key[4] or key[2] > 9 - THROWN}), "executions that are told")
+
+
+def told_of_part(t):
+    """Executions of the operator in symbols_part.cc, per thread, and all the others."""
+    told = executions(t)
+    parts = {key: count for key, count in told.items() if key[1] == "op_part_0000"}
+    return sorted(parts.values()), told - collections.Counter(parts)
 
 
 @test("runtime of symbols: two of its files in a process, and what they share has one probe")
@@ -71,10 +78,9 @@ def _(t):
     target.do("part 7")
     truth += target.do("throw 5 3")
     finish(t, probe).nothing_lost()
-    told = executions(t)
-    parts = {key: count for key, count in told.items() if key[1] == "op_part_0000"}
-    check_equal(sorted(parts.values()), [7, 7], "executions in the other file")
-    check_counts(told - collections.Counter(parts), truth)
+    parts, others = told_of_part(t)
+    check_equal(parts, [7, 7], "executions in the other file")
+    check_counts(others, truth)
 
 
 @test("runtime of symbols: a file whose operators cannot be told apart, or ended, gets no probe")
@@ -111,10 +117,9 @@ def _(t):
     target.do("part 3")
     truth += target.do("throw 4 2")
     finish(t, probe).nothing_lost()
-    told = executions(t)
-    parts = {key: count for key, count in told.items() if key[1] == "op_part_0000"}
-    check_equal(sorted(parts.values()), [3, 5], "executions in the file that was loaded")
-    check_counts(told - collections.Counter(parts), truth)
+    parts, others = told_of_part(t)
+    check_equal(parts, [3, 5], "executions in the file that was loaded")
+    check_counts(others, truth)
 
 
 @test("runtime of symbols: of more sections than are told apart, the work of the rest is lost")
@@ -123,7 +128,7 @@ def _(t):
     probe = record(t, target)
     target.do("wide 5")
     found = finish(t, probe)
-    check_equal(lost(found), {"work_lost": 2 * 5}, "losses")
+    check_equal(found.losses(), {"work_lost": 2 * 5}, "losses")
     check_equal(sorted((key[1], count) for key, count in executions(t).items()),
                 2 * [("op_wide_0000", 5)], "executions")
 
@@ -147,7 +152,7 @@ def _(t):
     probe = record(t, target)
     truth = target.do("deep 11 40") + target.do("all 1")
     found = finish(t, probe)
-    check_equal(lost(found), {"too_deep": sum(count for key, count in truth.items()
+    check_equal(found.losses(), {"too_deep": sum(count for key, count in truth.items()
                                               if key[2] >= DEPTH)}, "losses")
     check_counts(executions(t), collections.Counter({
         key: count for key, count in truth.items() if key[2] < DEPTH}))

@@ -9,6 +9,19 @@
 #define WORKER 2 /* its child, of pid 43 */
 #define BOTH   (SERVER | WORKER)
 
+/* Begin a capture of two processes that have nothing to do with each other: thread 2 is of the
+ * second one, of pid 43. */
+static inline struct test_capture begin_two(void)
+{
+	struct capture_info info = test_info(0);
+	struct capture_process other = test_process(1, 43, CAPTURE_UNKNOWN, "node");
+	struct test_capture c = test_begin(&info);
+
+	assert_int_equal(capture_write_process(c.writer, &other), 0);
+	test_thread(&c, 2, 200, "main", 1);
+	return c;
+}
+
 static inline struct capture_exec on(uint32_t thread, uint32_t run, struct capture_exec exec)
 {
 	exec.thread = thread;

@@ -66,13 +66,9 @@ static void the_view_of_one_process_is_that_of_a_capture_of_it_alone(void **stat
 /* Its runtime may be one that has none. */
 static void runs_of_another_process_are_no_runs_of_this_one(void **state)
 {
-	struct capture_info info = test_info(0);
-	struct capture_process other = test_process(1, 43, CAPTURE_UNKNOWN, "node");
-	struct test_capture c = test_begin(&info);
+	struct test_capture c = begin_two();
 	char *text;
 
-	assert_int_equal(capture_write_process(c.writer, &other), 0);
-	test_thread(&c, 2, 200, "main", 1);
 	test_operator(&c, 0, "conv", "Conv");
 	test_write(&c, on(2, CAPTURE_UNKNOWN, test_exec(0, 10, 50)));
 	end_run(&c, 0, 0, test_run(0, 0, 100));

@@ -57,13 +57,9 @@ static void nodes_of_different_processes_share_no_row(void **state)
 /* However odd: what is one operator for the recording runs on threads of two processes. */
 static void an_operator_on_two_processes_has_a_row_of_each(void **state)
 {
-	struct capture_info info = test_info(0);
-	struct capture_process other = test_process(1, 43, CAPTURE_UNKNOWN, "node");
-	struct test_capture c = test_begin(&info);
+	struct test_capture c = begin_two();
 	struct analysis *a;
 
-	assert_int_equal(capture_write_process(c.writer, &other), 0);
-	test_thread(&c, 2, 200, "main", 1);
 	test_operator(&c, 0, "conv", "Conv");
 	for (uint32_t i = 0; i < 6; i++)
 		test_write(&c, on(i % 2 ? 2 : 0, 0, test_exec(0, i * 100, i * 100 + 10 + i % 2)));
@@ -152,13 +148,9 @@ static void runs_of_several_processes_add_up_each_by_itself(void **state)
 
 static void one_process_that_runs_operators_in_parallel_says_nothing_of_another(void **state)
 {
-	struct capture_info info = test_info(0);
-	struct capture_process other = test_process(1, 43, CAPTURE_UNKNOWN, "node");
-	struct test_capture c = test_begin(&info);
+	struct test_capture c = begin_two();
 	struct analysis *a;
 
-	assert_int_equal(capture_write_process(c.writer, &other), 0);
-	test_thread(&c, 2, 200, "main", 1);
 	test_operator(&c, 0, "conv", "Conv");
 	test_write(&c, on(0, 0, test_exec(0, 0, 80)));
 	test_write(&c, on(1, 0, test_exec(0, 10, 90)));
@@ -180,13 +172,9 @@ static void one_process_that_runs_operators_in_parallel_says_nothing_of_another(
 
 static void a_run_without_operators_is_of_its_process(void **state)
 {
-	struct capture_info info = test_info(0);
-	struct capture_process other = test_process(1, 43, CAPTURE_UNKNOWN, "node");
-	struct test_capture c = test_begin(&info);
+	struct test_capture c = begin_two();
 	struct analysis *a;
 
-	assert_int_equal(capture_write_process(c.writer, &other), 0);
-	test_thread(&c, 2, 200, "main", 1);
 	end_run(&c, 0, 0, test_run(0, 0, 100));
 	end_run(&c, 2, 0, test_run(1, 0, 70));
 	test_finish(&c);

@@ -29,3 +29,16 @@ void array_free_items(struct array *array)
 	free(array->items);
 	*array = (struct array){};
 }
+
+static int compare_words(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void array_sort_words(uint64_t *words, size_t n)
+{
+	if (n)
+		qsort(words, n, sizeof(*words), compare_words);
+}

@@ -14,6 +14,7 @@
 #define OPPROBE_ARRAY_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* What all of them look like to the functions below. */
@@ -37,6 +38,8 @@ struct array {
 #define array_extend(a, count) array_extend_items(&(a)->array, count, sizeof(*(a)->items))
 /* A new last item, zeroed; NULL if out of memory, with the array as it was. */
 #define array_push(a) ((typeof((a)->items))array_push_item(&(a)->array, sizeof(*(a)->items)))
+/* Sort @n words, ascending. */
+void array_sort_words(uint64_t *words, size_t n);
 /* Free the items; the array is then empty. */
 #define array_free(a) array_free_items(&(a)->array)
 

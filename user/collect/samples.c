@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "../base/array.h"
+
 struct samples {
 	struct record_sink sink; /* first: take() is handed its address */
 	size_t n_counters;
@@ -43,19 +45,10 @@ static int take_sample(struct record_sink *sink, const struct capture_record *re
 	return 0;
 }
 
-static int compare_samples(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double median(uint64_t *samples, unsigned int n)
 {
-	unsigned int middle = n / 2;
-
-	qsort(samples, n, sizeof(*samples), compare_samples);
-	return samples[middle];
+	array_sort_words(samples, n);
+	return samples[n / 2];
 }
 
 /* Both constants from the samples of one quantity. */

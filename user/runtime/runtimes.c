@@ -81,13 +81,6 @@ static int agree_on_depths(struct location *location)
 	return error;
 }
 
-static int compare_offsets(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /*
  * One instruction, one site: what programs at the same place would run in an
  * order that is the kernel's affair, as with the only instruction of a
@@ -103,8 +96,7 @@ static int refuse_shared_places(const struct location *location, const struct el
 		return error_set(err, error, "out of memory");
 	for (size_t i = 0; i < location->sites.n; i++)
 		offsets.items[i] = location->sites.items[i].offset;
-	if (offsets.n)
-		qsort(offsets.items, offsets.n, sizeof(offsets.items[0]), compare_offsets);
+	array_sort_words(offsets.items, offsets.n);
 	for (size_t i = 1; i < offsets.n && !error; i++)
 		if (offsets.items[i] == offsets.items[i - 1])
 			error = error_set(err, -ENOEXEC,

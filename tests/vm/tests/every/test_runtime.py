@@ -4,7 +4,7 @@
 import os
 
 from harness import check, check_counts, check_equal, test
-from symbols import DEPTH, OPERATORS, executions, finish, lost, program, record
+from symbols import DEPTH, OPERATORS, executions, finish, program, record
 
 
 @test("runtime of symbols: what nests, recurs and throws is recorded as the program counted it")
@@ -14,7 +14,7 @@ def _(t):
     truth = target.do("all 3") + target.do("throw 3 3") + target.do("deep 2 %d" % (DEPTH + 4))
     found = finish(t, probe)
     beyond = [key for key in truth if key[2] >= DEPTH]
-    check_equal(lost(found), {"too_deep": sum(truth.pop(key) for key in beyond)}, "losses")
+    check_equal(found.losses(), {"too_deep": sum(truth.pop(key) for key in beyond)}, "losses")
     check_counts(executions(t), truth, "executions by thread, name, depth, parent, threw")
 
 

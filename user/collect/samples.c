@@ -45,7 +45,7 @@ static int take_sample(struct record_sink *sink, const struct capture_record *re
 	return 0;
 }
 
-static double median(uint64_t *samples, unsigned int n)
+static uint64_t median(uint64_t *samples, unsigned int n)
 {
 	array_sort_words(samples, n);
 	return samples[n / 2];

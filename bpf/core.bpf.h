@@ -22,11 +22,10 @@
 
 #define THROWN_MAX 4
 
-/* What is known of an operator that has ended; its counters are in thread->now. */
+/* What is known of an operator that has ended; its counters are in thread->counts. */
 struct outcome {
 	const struct frame *frame;
-	__u32 parent;  /* id of the operator around it, or NO_ID */
-	__u32 counted; /* bit i: thread->now.values[i] is what was counted */
+	__u32 parent; /* id of the operator around it, or NO_ID */
 	__u64 end;
 	__u64 shapes; /* the number of its values' shapes, or NO_SHAPES */
 	__u16 cpu;
@@ -61,6 +60,18 @@ static __always_inline struct frame *popped(struct thread_state *thread)
 
 /* -- finish and emit -------------------------------------------------------------------- */
 
+/* What was counted from @start to thread->now, which is nothing behind an exception. */
+static __always_inline void count_until_now(struct thread_state *thread,
+					    const struct reading *start, __u32 flags)
+{
+	if (n_counters && !(flags & FLAG_THREW)) {
+		counters_delta(start, &thread->now, &thread->counts);
+	} else {
+		thread->counts.counted = thread->counts.sampled = 0;
+		thread->counts.turns = false;
+	}
+}
+
 /* @frame has been taken off the stack: what came of it. */
 static __always_inline void finish(struct thread_state *thread, const struct frame *frame,
 				   __u64 end, __u8 flags, struct outcome *outcome)
@@ -77,70 +88,114 @@ static __always_inline void finish(struct thread_state *thread, const struct fra
 	if (outcome->cpu != frame->cpu)
 		flags |= FLAG_MIGRATED;
 	outcome->flags = flags;
-	outcome->counted = 0;
-	if (n_counters && !(flags & FLAG_THREW))
-		outcome->counted =
-			counters_delta(&frame->reading, &thread->now, thread->now.values);
+	count_until_now(thread, &frame->reading, flags);
 }
 
-static __always_inline void copy_counters(__u64 *values, const struct thread_state *thread)
+static __always_inline void copy_counters(__u64 *values, const struct counts *counts)
 {
 #pragma unroll
 	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
 		if (i >= n_counters)
 			break;
-		values[i] = thread->now.values[i];
+		values[i] = counts->values[i];
 	}
 }
 
+/* For how long the events could count, which of them took turns, and how long each was on. */
+static __always_inline void copy_turns(struct turns *turns, const struct counts *counts)
+{
+	turns->enabled = counts->enabled;
+	turns->sampled = counts->sampled;
+#pragma unroll
+	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
+		if (i >= n_counters)
+			break;
+		turns->running[i] = counter_source[i] == COUNTER_PERF ? counts->running[i] : 0;
+	}
+}
+
+/* The rest of @record, but for what stands behind its counters. */
 static __always_inline void fill_record(struct operator_record *record,
 					const struct thread_state *thread,
-					const struct outcome *outcome)
+					const struct outcome *outcome, __u8 flags)
 {
 	const struct frame *frame = outcome->frame;
 
 	record->type = RECORD_OPERATOR;
 	record->instance = frame->key.instance;
-	record->flags = outcome->flags;
+	record->flags = outcome->flags | flags;
 	record->depth = thread->depth;
 	record->cpu = outcome->cpu;
-	record->counted = outcome->counted;
+	record->counted = thread->counts.counted;
 	record->tid = thread->tid;
 	record->id = frame->id;
 	record->run = frame->run;
 	record->parent = outcome->parent;
 	record->start = frame->start;
 	record->end = outcome->end;
-	copy_counters(record->values, thread);
+	copy_counters(record->values, &thread->counts);
 }
 
-/* Send @outcome through the ring. */
-static __always_inline void emit(const struct thread_state *thread, const struct outcome *outcome)
+/* Send @outcome with the work of other threads. */
+static __always_inline void emit_work(struct thread_state *thread, const struct outcome *outcome)
 {
-	const struct frame *frame = outcome->frame;
-	struct operator_record *record;
-	__u32 n = n_counters, counted;
+	const __u32 n = n_counters, turns = 2 * n + 1;
+	const __u32 shapes = turns + (with_turns ? 2 * n + 3 : 0);
+	struct operator_record *record =
+		record_reserve(sizeof(*record) + (shapes + with_shapes) * 8);
+	__u64 *values;
 
-	if (with_work && frame->n_keys && !(outcome->flags & FLAG_THREW)) {
-		record = record_reserve(sizeof(*record) + (2 * n + 1 + with_shapes) * 8);
-		if (!record)
-			return;
-		fill_record(record, thread, outcome);
-		counted = outcome->counted;
-		if (take_work(frame, thread->pid, record->values + n, &counted))
-			record->flags |= FLAG_WORK;
-		record->counted = counted;
-		if (with_shapes)
-			record->values[2 * n + 1] = outcome->shapes;
-	} else {
-		record = record_reserve(sizeof(*record) + (n + with_shapes) * 8);
-		if (!record)
-			return;
-		fill_record(record, thread, outcome);
-		if (with_shapes)
-			record->values[n] = outcome->shapes;
-	}
+	if (!record)
+		return;
+	values = record->values;
+	take_work(outcome->frame, thread->pid, values + n, values + turns + n + 2, &thread->counts);
+	fill_record(record, thread, outcome, FLAG_WORK | (with_turns ? FLAG_TURNS : 0));
+	if (with_turns)
+		copy_turns((struct turns *)(values + turns), &thread->counts);
+	if (with_shapes)
+		values[shapes] = outcome->shapes;
 	record_submit(record);
+}
+
+/* Send @outcome, of one thread, with how its events took turns. */
+static __always_inline void emit_turns(const struct thread_state *thread,
+				       const struct outcome *outcome)
+{
+	const __u32 n = n_counters, shapes = 2 * n + 2;
+	struct operator_record *record =
+		record_reserve(sizeof(*record) + (shapes + with_shapes) * 8);
+
+	if (!record)
+		return;
+	fill_record(record, thread, outcome, FLAG_TURNS);
+	copy_turns((struct turns *)(record->values + n), &thread->counts);
+	if (with_shapes)
+		record->values[shapes] = outcome->shapes;
+	record_submit(record);
+}
+
+/* Send @outcome through the ring. A function: the programs' own stacks are full with shapes. */
+static __noinline int emit(struct thread_state *thread, const struct outcome *outcome)
+{
+	const __u32 n = n_counters;
+	struct operator_record *record;
+
+	if (with_work && outcome->frame->n_keys && !(outcome->flags & FLAG_THREW)) {
+		emit_work(thread, outcome);
+		return 0;
+	}
+	if (with_turns && thread->counts.turns) {
+		emit_turns(thread, outcome);
+		return 0;
+	}
+	record = record_reserve(sizeof(*record) + (n + with_shapes) * 8);
+	if (!record)
+		return 0;
+	fill_record(record, thread, outcome, 0);
+	if (with_shapes)
+		record->values[n] = outcome->shapes;
+	record_submit(record);
+	return 0;
 }
 
 /* -- exceptions ------------------------------------------------------------------------ */
@@ -287,24 +342,25 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 {
 	struct run_record *record = NULL;
 	struct open_run *open;
-	__u32 counted = 0;
 
-	if (n_counters && !(flags & FLAG_THREW))
-		counted = counters_delta(&thread->run_reading, &thread->now, thread->now.values);
+	count_until_now(thread, &thread->run_reading, flags);
 	if (thread->run_on)
-		record = record_reserve(sizeof(*record) + n_counters * 8);
+		record = record_reserve(sizeof(*record) +
+					(with_turns ? 2 * n_counters + 2 : n_counters) * 8);
 	if (record) {
 		record->type = RECORD_RUN;
 		record->instance = thread->run_instance;
-		record->counted = counted;
+		record->counted = thread->counts.counted;
 		record->tid = thread->tid;
 		record->run = thread->run;
-		record->flags = flags;
+		record->flags = flags | (with_turns ? FLAG_TURNS : 0);
 		record->owner = thread->run_owner;
 		record->session = thread->run_session;
 		record->start = thread->run_start;
 		record->end = end;
-		copy_counters(record->values, thread);
+		copy_counters(record->values, &thread->counts);
+		if (with_turns)
+			copy_turns((struct turns *)(record->values + n_counters), &thread->counts);
 		record_submit(record);
 	}
 	thread->run = NO_ID;

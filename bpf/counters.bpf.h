@@ -19,8 +19,19 @@ SHARED struct {
 
 struct reading {
 	__u64 values[COUNTERS_MAX];
-	__u64 idle[COUNTERS_MAX]; /* enabled - running: did the event ever pause? */
-	__u32 valid;		  /* bit i: values[i] could be read */
+	__u64 enabled[COUNTERS_MAX]; /* of COUNTER_PERF: ns that the event could have counted, */
+	__u64 running[COUNTERS_MAX]; /* and that it did */
+	__u32 valid;		     /* bit i: values[i] could be read */
+};
+
+/* What was counted between two readings. */
+struct counts {
+	__u64 values[COUNTERS_MAX];
+	__u64 running[COUNTERS_MAX]; /* of COUNTER_PERF */
+	__u64 enabled;		     /* the same for all events of a thread */
+	__u16 counted;		     /* bit i: values[i] is of all of the time between the two */
+	__u16 sampled; /* bit i: of running[i] of it, as the event took turns with others */
+	bool turns;    /* an event of this thread has taken turns, now or before */
 };
 
 static __always_inline __u64 task_field(__u8 source)
@@ -75,7 +86,8 @@ static __always_inline void counters_read(struct reading *reading, __u32 slot)
 									 &value, sizeof(value)))
 				continue;
 			reading->values[i] = value.counter;
-			reading->idle[i] = value.enabled - value.running;
+			reading->enabled[i] = value.enabled;
+			reading->running[i] = value.running;
 		} else if (source == COUNTER_PERF_SOFTWARE) {
 			/* The errors of this helper are the topmost values. */
 			__s64 value;
@@ -94,25 +106,34 @@ static __always_inline void counters_read(struct reading *reading, __u32 slot)
 	reading->valid = valid;
 }
 
-/*
- * Store @end - @start in @deltas and return the mask of the counters that
- * counted all of the time between the two: a multiplexed event that paused
- * in between says nothing about it.
- */
-static __always_inline __u32 counters_delta(const struct reading *start, const struct reading *end,
-					    __u64 *deltas)
+/* Fill @counts with what lies between @start and @end. */
+static __always_inline void counters_delta(const struct reading *start, const struct reading *end,
+					   struct counts *counts)
 {
-	__u32 counted = start->valid & end->valid;
+	__u32 valid = start->valid & end->valid, sampled = 0;
+	bool turns = false;
 
+	counts->enabled = 0;
 #pragma unroll
 	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
+		__u64 enabled, running;
+
 		if (i >= n_counters)
 			break;
-		deltas[i] = end->values[i] - start->values[i];
-		if (counter_source[i] == COUNTER_PERF && end->idle[i] != start->idle[i])
-			counted &= ~(1U << i);
+		counts->values[i] = end->values[i] - start->values[i];
+		if (counter_source[i] != COUNTER_PERF || !(valid & 1U << i))
+			continue;
+		enabled = end->enabled[i] - start->enabled[i];
+		running = end->running[i] - start->running[i];
+		counts->enabled = enabled;
+		counts->running[i] = running;
+		if (running != enabled)
+			sampled |= 1U << i;
+		turns |= end->enabled[i] != end->running[i];
 	}
-	return counted;
+	counts->counted = valid & ~sampled;
+	counts->sampled = sampled;
+	counts->turns = turns;
 }
 
 #endif

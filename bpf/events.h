@@ -96,13 +96,23 @@ enum record_flags {
 	FLAG_MIGRATED = 1 << 1, /* ended on another CPU than it began */
 	FLAG_NESTED = 1 << 2,	/* other operators ran inside it */
 	FLAG_WORK = 1 << 3,	/* values[] is followed by the work of other threads */
+	FLAG_TURNS = 1 << 4,	/* and by how events took turns */
+};
+
+/* How events that are more than the CPU has counters for took turns. */
+struct turns {
+	__u64 enabled; /* ns that all of them could have counted: on a CPU */
+	__u64 sampled; /* bit i: values[i] was counted for running[i] ns of that */
+	__u64 running[];
 };
 
 /*
- * An operator ended. values[] holds n counters' deltas and then, with
- * FLAG_WORK, the nanoseconds that other threads worked for it and n sums of
- * their deltas. Where shapes are read, the last word of the record is the
- * number of a shapes_record, or NO_SHAPES.
+ * An operator ended. values[] holds n counters' deltas; then, where it
+ * launched parallel sections, the nanoseconds that other threads worked for it
+ * and n sums of their deltas, with FLAG_WORK, where 0 ns are none; then, with
+ * FLAG_TURNS, struct turns with n values, and of other threads again n + 1
+ * words: enabled and running. Where shapes are read, the last word of the
+ * record is the number of a shapes_record, or NO_SHAPES.
  */
 struct operator_record {
 	__u8 type;
@@ -122,7 +132,7 @@ struct operator_record {
 
 _Static_assert(sizeof(struct operator_record) == 40, "operator_record");
 
-/* A top-level run ended; values[] as in struct operator_record. */
+/* A top-level run ended; values[] as in struct operator_record, without other threads. */
 struct run_record {
 	__u8 type;
 	__u8 instance;

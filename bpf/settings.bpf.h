@@ -35,6 +35,8 @@ SHARED const volatile bool with_work;
 SHARED const volatile bool with_shapes;
 SHARED const volatile bool never; /* false, which the verifier knows and the compiler does not */
 SHARED const volatile __u32 n_counters;
+/* Some of the counters are events that may take turns: COUNTER_PERF. */
+SHARED const volatile bool with_turns;
 SHARED const volatile __u8 counter_source[COUNTERS_MAX];
 
 SHARED __u32 counting_runs;		   /* entries of runs count; written by user space */

@@ -46,7 +46,8 @@ struct thread_state {
 	__u32 pad;
 	__u64 private[PRIVATE_WORDS]; /* zeroed where a run begins */
 	struct reading task_reading;
-	struct reading now; /* at an exit: 512 bytes of BPF stack are too few */
+	struct reading now;   /* at an exit: 512 bytes of BPF stack are too few */
+	struct counts counts; /* likewise: what came of it */
 	struct frame frames[DEPTH_MAX];
 	__u64 scratch[SCRATCH_BYTES / 8];
 };

@@ -24,8 +24,13 @@ struct work {
 	__u64 last;  /* end of its last task, stored before the sums grow */
 	__u64 ns;
 	__u64 values[COUNTERS_MAX];
-	__u8 uncounted[COUNTERS_MAX];
+	__u64 running[COUNTERS_MAX];
+	__u64 enabled;
+	__u8 uncounted[COUNTERS_MAX]; /* of a task, not at all */
+	__u8 sampled[COUNTERS_MAX];   /* or of a part of its time */
 };
+
+static const struct work no_work; /* too large for the stack */
 
 struct work_key {
 	__u64 key;
@@ -82,19 +87,39 @@ static __always_inline void launch(struct frame *frame, __u64 key, __u64 sp, __u
 	__sync_fetch_and_add(&losses.work_lost, 1);
 }
 
+static __always_inline void keep_counts(struct work *sum, const struct counts *counts)
+{
+#pragma unroll
+	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
+		if (i >= n_counters)
+			break;
+		if (!((counts->counted | counts->sampled) & 1U << i)) {
+			sum->uncounted[i] = 1;
+			continue;
+		}
+		__sync_fetch_and_add(&sum->values[i], counts->values[i]);
+		if (counter_source[i] != COUNTER_PERF)
+			continue;
+		__sync_fetch_and_add(&sum->running[i], counts->running[i]);
+		if (counts->sampled & 1U << i)
+			sum->sampled[i] = 1;
+	}
+	if (with_turns)
+		__sync_fetch_and_add(&sum->enabled, counts->enabled);
+}
+
 /* The task of a pool thread has ended: keep what it took. */
 static __always_inline void keep_work(struct thread_state *thread, __u64 end)
 {
 	struct work_key key = {.key = thread->task_key, .pid = thread->pid};
 	__u64 ns = end - thread->task_start, *total;
+	const struct counts *counts = &thread->counts;
 	struct work *sum;
-	__u32 counted, tid = thread->tid;
+	__u32 tid = thread->tid;
 
 	sum = bpf_map_lookup_elem(&work, &key);
 	if (!sum) {
-		struct work none = {};
-
-		bpf_map_update_elem(&work, &key, &none, BPF_NOEXIST);
+		bpf_map_update_elem(&work, &key, &no_work, BPF_NOEXIST);
 		sum = bpf_map_lookup_elem(&work, &key);
 	}
 	if (!sum) {
@@ -102,16 +127,8 @@ static __always_inline void keep_work(struct thread_state *thread, __u64 end)
 		return;
 	}
 	*(volatile __u64 *)&sum->last = end;
-	counted = counters_delta(&thread->task_reading, &thread->now, thread->task_reading.values);
-#pragma unroll
-	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
-		if (i >= n_counters)
-			break;
-		if (counted & 1U << i)
-			__sync_fetch_and_add(&sum->values[i], thread->task_reading.values[i]);
-		else
-			sum->uncounted[i] = 1;
-	}
+	if (n_counters)
+		keep_counts(sum, counts);
 	__sync_fetch_and_add(&sum->ns, ns);
 	/* Any task's start will do to tell work of before this operator. */
 	if (!sum->first || thread->task_start < sum->first)
@@ -124,19 +141,45 @@ static __always_inline void keep_work(struct thread_state *thread, __u64 end)
 		bpf_map_update_elem(&thread_work, &tid, &ns, BPF_NOEXIST);
 }
 
+/* Add the counters of @sum to @values and, with events that take turns, to @turns. */
+static __always_inline void take_counts(const struct work *sum, __u64 *values, __u64 *turns,
+					struct counts *counts)
+{
+#pragma unroll
+	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
+		if (i >= n_counters)
+			break;
+		values[i] += sum->values[i];
+		if (with_turns)
+			turns[1 + i] += sum->running[i];
+		if (sum->uncounted[i]) {
+			counts->counted &= ~(1U << i);
+			counts->sampled &= ~(1U << i);
+		} else if (sum->sampled[i] && counts->counted & 1U << i) {
+			counts->counted &= ~(1U << i);
+			counts->sampled |= 1U << i;
+		}
+	}
+	if (with_turns)
+		turns[0] += sum->enabled;
+}
+
 /*
  * Move the work of all sections of @frame to @values: ns first, then the
- * counters. Clears the bits of what was not counted everywhere in *@counted.
- * Returns whether there was any.
+ * counters; and how long they could count and did to @turns, with events that
+ * take turns. What was not counted everywhere, or for a part of the time,
+ * is so in @counts.
  */
-static __always_inline bool take_work(const struct frame *frame, __u32 pid, __u64 *values,
-				      __u32 *counted)
+static __always_inline void take_work(const struct frame *frame, __u32 pid, __u64 *values,
+				      __u64 *turns, struct counts *counts)
 {
 	struct work_key key = {.pid = pid};
-	bool any = false;
 
-	for (__u32 i = 0; i <= n_counters && i <= COUNTERS_MAX; i++)
+	for (__u32 i = 0; i <= n_counters && i <= COUNTERS_MAX; i++) {
 		values[i] = 0;
+		if (with_turns)
+			turns[i] = 0;
+	}
 	for (__u32 k = 0; k < KEYS_MAX; k++) {
 		struct work *sum;
 
@@ -148,23 +191,14 @@ static __always_inline bool take_work(const struct frame *frame, __u32 pid, __u6
 			continue;
 		if (sum->first < frame->start) {
 			__sync_fetch_and_add(&losses.work_lost, 1);
-			any = false;
+			values[0] = 0;
 			*sum = (struct work){};
 			break;
 		}
-		any = true;
 		values[0] += sum->ns;
-#pragma unroll
-		for (__u32 i = 0; i < COUNTERS_MAX; i++) {
-			if (i >= n_counters)
-				break;
-			values[1 + i] += sum->values[i];
-			if (sum->uncounted[i])
-				*counted &= ~(1U << i);
-		}
+		take_counts(sum, values + 1, turns, counts);
 		*sum = (struct work){};
 	}
-	return any;
 }
 
 /*
@@ -196,8 +230,10 @@ static __always_inline void task_end(struct thread_state *thread, __u64 end)
 {
 	if (!thread->task_depth || --thread->task_depth || !thread->task_key)
 		return;
-	if (n_counters)
+	if (n_counters) {
 		counters_read(&thread->now, thread->slot);
+		counters_delta(&thread->task_reading, &thread->now, &thread->counts);
+	}
 	keep_work(thread, end);
 }
 

@@ -139,7 +139,7 @@ static const struct expected event_columns[] = {
 	{"self:cycles", "self:cycles", "self:cycles", "8000", "~8,000 50%", "S", NULL},
 	{"avg:cycles", "avg:cycles", "avg:cycles", "2000", "~2,000 50%", "", NULL},
 	{"others:cycles", "others:cycles", "others:cycles", "25", "25.00%", "ST", NULL},
-	{"ci:cycles", "ci:cycles", "ci:cycles", "449.224938", PM "449.2%", "", NULL},
+	{"ci:cycles", "ci:cycles", "ci:cycles", "778.080417", PM "778.1%", "", NULL},
 	{"counted:cycles", "counted:cycles", "counted:cycles", "2", "2", "", "counted"},
 	{"ratio", "ratio", "ratio", "1600", "1600", "SGT", NULL},
 };

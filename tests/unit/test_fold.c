@@ -124,6 +124,15 @@ static struct record_list recording(void)
 	return list;
 }
 
+static void same_estimate(struct analyze_estimate x, struct analyze_estimate y)
+{
+	assert_int_equal(x.known, y.known);
+	assert_int_equal(x.exact, y.exact);
+	assert_int_equal(x.at_least, y.at_least);
+	assert_int_equal(x.has_interval, y.has_interval);
+	assert_true(x.value == y.value && x.coverage == y.coverage && x.interval == y.interval);
+}
+
 static void same_row(const struct analyze_row *x, const struct analyze_row *y, uint32_t n_events)
 {
 	assert_string_equal(x->label, y->label);
@@ -141,9 +150,8 @@ static void same_row(const struct analyze_row *x, const struct analyze_row *y, u
 	for (uint32_t i = 0; i < n_events; i++) {
 		assert_int_equal(x->counters[i].total, y->counters[i].total);
 		assert_int_equal(x->counters[i].counted, y->counters[i].counted);
-		assert_int_equal(x->counters[i].has_estimate, y->counters[i].has_estimate);
-		if (x->counters[i].has_estimate)
-			assert_true(x->counters[i].estimate == y->counters[i].estimate);
+		same_estimate(analyze_total(x, i), analyze_total(y, i));
+		same_estimate(analyze_self(x, i), analyze_self(y, i));
 	}
 }
 

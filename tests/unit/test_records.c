@@ -337,6 +337,80 @@ static void a_name_is_not_believed_if_a_session_ended_while_it_was_read(void **s
 	tear_down(t);
 }
 
+/* With two counters, of which the second was off for a part, and other threads' work. */
+static void events_that_took_turns_come_with_how_long_they_were_on(void **state)
+{
+	struct {
+		struct operator_record record;
+		uint64_t values[2], work_ns, work[2], turns[4], work_turns[3];
+	} op = {
+		.record = {.type = RECORD_OPERATOR,
+			   .flags = FLAG_WORK | FLAG_TURNS,
+			   .counted = 1,
+			   .tid = MAIN,
+			   .id = 1,
+			   .parent = NO_ID,
+			   .start = 100,
+			   .end = 200},
+		.values = {10, 20},
+		.work_ns = 30,
+		.work = {40, 50},
+		.turns = {90, 2, 90, 60},
+		/* An event was on for longer than the clock says: read a little later. */
+		.work_turns = {25, 25, 26},
+	};
+	struct test *t = set_up(true);
+	const struct capture_exec *exec;
+
+	t->counters.n = 2;
+	take_strings(t, 1);
+	take(t, &op, sizeof(op));
+	exec = &record_list_get(&t->list, CAPTURE_EXEC, 0)->exec;
+	assert_int_equal(exec->flags, EXEC_WORK | EXEC_TURNS);
+	assert_int_equal(exec->work_ns, 30);
+	assert_int_equal(exec->work_counters[1], 50);
+	assert_int_equal(exec->turns.sampled, 2);
+	assert_int_equal(exec->turns.enabled, 90);
+	assert_int_equal(exec->turns.running[1], 60);
+	assert_int_equal(exec->turns.work_enabled, 25);
+	assert_int_equal(exec->turns.work_running[1], 25);
+	/* No other thread worked for it, and nothing stands where that would. */
+	op.work_ns = 0;
+	take(t, &op, sizeof(op));
+	assert_int_equal(record_list_get(&t->list, CAPTURE_EXEC, 1)->exec.flags, EXEC_TURNS);
+	/* One that is too short for what it says is no record. */
+	take(t, &op, sizeof(op) - 8);
+	assert_int_equal(executions(t), 2);
+	tear_down(t);
+}
+
+static void a_run_comes_with_how_long_events_were_on(void **state)
+{
+	struct {
+		struct run_record record;
+		uint64_t values[1], turns[3];
+	} run = {.record = {.type = RECORD_RUN,
+			    .tid = MAIN,
+			    .flags = FLAG_TURNS,
+			    .session = 0x1000,
+			    .start = 10,
+			    .end = 50},
+		 .values = {7},
+		 .turns = {40, 1, 25}};
+	struct test *t = set_up(true);
+	const struct capture_run *taken;
+
+	take(t, &run, sizeof(run));
+	taken = &record_list_get(&t->list, CAPTURE_RUN, 0)->run;
+	assert_true(taken->has_turns && taken->turns.sampled == 1);
+	assert_int_equal(taken->turns.enabled, 40);
+	assert_int_equal(taken->turns.running[0], 25);
+	assert_int_equal(taken->counters[0], 7);
+	take(t, &run, sizeof(run) - 8);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_RUN), 1);
+	tear_down(t);
+}
+
 static void strings_that_are_no_name_are_refused(void **state)
 {
 	struct test *t = set_up(true);
@@ -492,6 +566,8 @@ int main(void)
 		cmocka_unit_test(where_ends_are_not_seen_earlier_sightings_are_tried),
 		cmocka_unit_test(a_name_that_was_sighted_before_a_session_ended_is_not_read),
 		cmocka_unit_test(a_name_is_not_believed_if_a_session_ended_while_it_was_read),
+		cmocka_unit_test(events_that_took_turns_come_with_how_long_they_were_on),
+		cmocka_unit_test(a_run_comes_with_how_long_events_were_on),
 		cmocka_unit_test(strings_that_are_no_name_are_refused),
 		cmocka_unit_test(names_that_cannot_be_proven_end_the_recording),
 		cmocka_unit_test(a_thread_id_that_is_used_again_is_another_thread),

@@ -2,7 +2,8 @@
 /*
  * Runs a model of operators that take known numbers of instructions, in a
  * real ONNX Runtime: a custom operator, Exact, whose kernel is a loop of as
- * many instructions as its attribute says.
+ * many instructions as its attribute says; every so many executions it is one
+ * of another length.
  *
  *   exact LIBRARY MODEL.onnx [again]
  *
@@ -26,6 +27,8 @@
 
 struct op_kernel {
 	int64_t instructions;
+	int64_t every, other; /* each of so many executions takes so many */
+	int64_t executions;
 };
 
 struct custom_op;
@@ -105,6 +108,8 @@ static void *exact_create(const struct custom_op *op, void *const *table, const 
 	if (!kernel)
 		die("memory", "there is none");
 	check(custom.attribute(info, "instructions", &kernel->instructions), "instructions");
+	check(custom.attribute(info, "every", &kernel->every), "every");
+	check(custom.attribute(info, "other", &kernel->other), "other");
 	return kernel;
 }
 
@@ -148,8 +153,9 @@ static void run_once(void *session)
 	api.release_value(output);
 }
 
-static void exact_compute(void *kernel, void *context)
+static void exact_compute(void *data_of_kernel, void *context)
 {
+	struct op_kernel *kernel = data_of_kernel;
 	static bool inside;
 	const int64_t dims[] = {1};
 	void *output, *data;
@@ -162,7 +168,7 @@ static void exact_compute(void *kernel, void *context)
 	check(custom.output(context, 0, dims, 1, &output), "output");
 	check(api.tensor_data(output, &data), "output");
 	*(float *)data = 1;
-	execute(((struct op_kernel *)kernel)->instructions);
+	execute(++kernel->executions % kernel->every ? kernel->instructions : kernel->other);
 }
 
 static const char *exact_name(const struct custom_op *op)

@@ -8,6 +8,7 @@
 
 EXACT := $(O)/tests/vm/exact
 EXACT_MODEL := $(O)/tests/vm/exact.onnx
+MIXED_MODEL := $(O)/tests/vm/mixed.onnx
 KNOWN_COUNTS := $(if $(filter arm64,$(BPF_ARCH)),$(O)/tests/vm/known_counts)
 
 $(EXACT): tests/vm/exact.c tests/targets/ort_api.h
@@ -25,11 +26,16 @@ $(EXACT_MODEL): tests/vm/exact_model.py
 	$(Q)mkdir -p $(@D)
 	$(Q)$(PYTHON) $< $@
 
+$(MIXED_MODEL): tests/vm/exact_model.py
+	$(say) MODEL $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(PYTHON) $< $@ mixed
+
 # It has a run inside a run as well, which needs no such machine.
 .PHONY: vm vm-programs e2e-exact
 e2e-exact: $(EXACT) $(EXACT_MODEL)
 
 vm-programs: $(PROGRAM) $(ORT_RUN) $(RUNTIME_PROGRAM) $(SYMBOLS) $(EXACT) $(KNOWN_COUNTS)
 
-vm: vm-programs $(MODELS) $(EXACT_MODEL)
+vm: vm-programs $(MODELS) $(EXACT_MODEL) $(MIXED_MODEL)
 	$(Q)tests/vm/check --program $(PROGRAM) --objects $(O) $(VM)

@@ -44,47 +44,6 @@ static void sum_from_cover(struct fold *f)
 	}
 }
 
-/*
- * The sum of estimates over different operators: each by its own mean, and
- * by self counts, as these hold nothing twice. With operators chosen by name
- * the self counts may lack what ran inside; the common mean must do.
- */
-static void estimate_sum(struct fold *f, uint32_t event)
-{
-	struct analyze_counter *sum = &f->a.sum->counters[event];
-	double estimate = 0;
-
-	sum->has_estimate = false;
-	if (sum->counted >= f->a.sum->ended || f->a.options.name || f->a.options.op)
-		return;
-	for (size_t i = 0; i < f->rows.n; i++) {
-		const struct analyze_row *row = f->rows.items[i];
-		struct analyze_estimate self = analyze_self(row, event);
-
-		if (!self.known && row->self_count)
-			return;
-		estimate += self.value;
-	}
-	sum->estimate = estimate;
-	sum->has_estimate = true;
-}
-
-static void fill_gap(struct fold *f)
-{
-	struct analyze_row *gap = f->gap_row;
-
-	f->a.gap = NULL;
-	if (f->a.parallel || !f->gap.runs)
-		return;
-	f->a.gap = gap;
-	gap->ended = f->gap.runs;
-	gap->total = f->gap.ns;
-	for (uint32_t i = 0; i < f->a.info.n_events; i++) {
-		gap->counters[i].total = f->gap.total[i];
-		gap->counters[i].counted = f->gap.counted[i];
-	}
-}
-
 /* With one row per node and the node around it: which row is around which.
  * A node of a subgraph has one node around it, so any row of that will do. */
 static void link_parents(struct fold *f)
@@ -126,9 +85,8 @@ void analyze_look(struct analysis *a)
 	add_open_runs(f);
 	if (a->options.tree)
 		link_parents(f);
-	for (uint32_t i = 0; i < a->info.n_events; i++)
-		estimate_sum(f, i);
-	fill_gap(f);
+	estimate_sums(f);
+	a->gap = a->parallel || !f->gap_row->ended ? NULL : f->gap_row;
 	a->base_ns = f->top_ns + (a->gap ? a->gap->total : 0);
 	a->lost = loss_total(&a->loss);
 	if (a->complete && a->end.end > last)
@@ -247,6 +205,9 @@ struct analysis *analyze_begin(const struct analyze_options *options, struct err
 	f->a.runs = row_new(CAPTURE_COUNTERS);
 	f->gap_row = row_new(CAPTURE_COUNTERS);
 	if (!f->a.sum || !f->a.runs || !f->gap_row)
+		goto fail;
+	f->a.sum->sums = calloc(CAPTURE_COUNTERS, sizeof(f->a.sum->sums[0]));
+	if (!f->a.sum->sums)
 		goto fail;
 	f->a.sum->label = "Sum";
 	f->a.runs->label = "Total";

@@ -25,8 +25,10 @@
 #include "processes.h"
 #include "tensors.h"
 
+struct analyze_estimates;
 struct histogram;
 struct metric;
+struct turns;
 
 enum analyze_group {
 	GROUP_NODE,  /* name, op type, provider and session */
@@ -71,10 +73,9 @@ struct analyze_counter {
 	uint64_t work;	       /* the part of total that other threads have */
 	/* For the spread: sums of the distance to the first value. */
 	double first, sum, squares;
-	/* In the sum of rows that were counted in part: the rows' estimates
-	 * added up, which is better than one mean over different operators. */
-	bool has_estimate;
-	double estimate;
+	/* Where the event took turns with others: what it saw, from the first
+	 * execution on that it did not see in whole. NULL if it saw all. */
+	struct turns *turns, *self_turns;
 };
 
 /*
@@ -116,7 +117,10 @@ struct analyze_row {
 	size_t position;
 	unsigned int depth; /* in the tree, once they put it in order */
 	struct histogram *durations;
+	/* Of the sum of rows: of each event, with what ran inside and without; else NULL. */
+	struct analyze_estimates *sums;
 	struct analyze_amounts amounts;
+	uint32_t n_counters;
 	struct analyze_counter counters[]; /* one per event */
 };
 
@@ -170,14 +174,23 @@ struct analysis {
 	struct hash tensor_lists; /* the rows' inputs and outputs */
 };
 
-/* What is known of a counter over all executions of a row. */
+/*
+ * What is known of a counter over all executions of a row. Executions of which
+ * nothing was counted are taken to be like the others in the mean; for events
+ * that took turns see turns.h.
+ */
 struct analyze_estimate {
-	bool known;	   /* else no execution was counted */
-	bool exact;	   /* every execution was counted */
-	double value;	   /* else the mean of the counted ones times their number */
-	double coverage;   /* counted / executions, 0 to 1 */
+	bool known;	   /* else nothing was counted */
+	bool exact;	   /* every execution was counted in whole */
+	bool at_least;	   /* a sum of which something is not known: not below @value */
+	double value;	   /* an estimate unless exact */
+	double coverage;   /* the share that was counted, 0 to 1 */
 	bool has_interval; /* @interval is the half width of the 95 % interval */
 	double interval;
+};
+
+struct analyze_estimates {
+	struct analyze_estimate total, self;
 };
 
 /*
@@ -215,7 +228,8 @@ int analyze(struct capture_reader *reader, const struct analyze_options *options
 	    struct analysis **analysis, struct error *err);
 void analysis_free(struct analysis *analysis);
 
-/* Of event @i, over the executions of @row that ended. */
+/* Of event @i, over the executions of @row that ended. The sum of the rows is theirs added
+ * up: see analyze_sum(). */
 struct analyze_estimate analyze_total(const struct analyze_row *row, uint32_t i);
 /* The same without what ran inside them. */
 struct analyze_estimate analyze_self(const struct analyze_row *row, uint32_t i);

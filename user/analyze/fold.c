@@ -6,6 +6,26 @@
 #include <string.h>
 
 #include "histogram.h"
+#include "turns.h"
+
+/*
+ * Add what an event saw of an execution while it was on. From the first one on
+ * that it did not see in whole: before, it saw all.
+ */
+static int add_turn(struct turns **turns, const struct on_time *on, uint32_t i, bool whole,
+		    uint64_t value, uint32_t stratum, const struct thread_state *thread)
+{
+	struct turn turn = {
+		.stratum = stratum,
+		.whole = whole,
+		.turn = (uint64_t)thread->thread.thread << 32 | thread->pauses[i],
+		.value = value,
+		.running = on->running[i],
+		.enabled = on->enabled,
+	};
+
+	return *turns || !turn.whole ? turns_add(turns, &turn) : 0;
+}
 
 static void add_count(struct analyze_counter *counter, uint64_t value, uint64_t work)
 {
@@ -18,6 +38,37 @@ static void add_count(struct analyze_counter *counter, uint64_t value, uint64_t 
 	counter->work += work;
 	counter->sum += distance;
 	counter->squares += distance * distance;
+}
+
+static int add_turns(struct analyze_row *row, const struct thread_state *thread,
+		     const struct capture_exec *exec, const struct nested_exec *nested)
+{
+	uint32_t bits = nested->on.known ? nested_seen(nested) : 0;
+	int error = 0;
+
+	for (; bits && !error; bits &= bits - 1) {
+		int i = __builtin_ctz(bits);
+
+		error = add_turn(&row->counters[i].turns, &nested->on, i, nested->counted >> i & 1,
+				 nested->total[i], exec->shapes, thread);
+	}
+	return error;
+}
+
+static int add_self_turns(struct analyze_row *row, const struct thread_state *thread,
+			  const struct capture_exec *exec, const struct nested_exec *nested)
+{
+	uint32_t bits = nested->self_on.known ? nested->self_counted | nested->self_sampled : 0;
+	int error = 0;
+
+	for (; bits && !error; bits &= bits - 1) {
+		int i = __builtin_ctz(bits);
+
+		error = add_turn(&row->counters[i].self_turns, &nested->self_on, i,
+				 nested->self_counted >> i & 1, nested->self[i], exec->shapes,
+				 thread);
+	}
+	return error;
 }
 
 static void add_self(struct analyze_row *row, const struct capture_exec *exec,
@@ -57,6 +108,8 @@ static int add_total(struct fold *f, struct analyze_row *row, const struct captu
 
 		add_count(&row->counters[i], nested->total[i], nested->work[i]);
 	}
+	if (add_turns(row, table_get(&f->threads, exec->thread), exec, nested))
+		return -ENOMEM;
 	/* Runs may be many, and percentiles of one run's operators tell little. */
 	return f->a.options.group == GROUP_RUN ? 0 : histogram_add(&row->durations, nested->ns);
 }
@@ -82,6 +135,8 @@ static int add_to_row(struct fold *f, struct op_state *state, const struct captu
 		return -ENOMEM;
 	add_self(row, exec, nested);
 	add_self(f->a.sum, exec, nested);
+	if (add_self_turns(row, table_get(&f->threads, exec->thread), exec, nested))
+		return -ENOMEM;
 	if (amounts_add(f, state, row, exec, nested))
 		return -ENOMEM;
 	if (!counts_in_total(f, exec))
@@ -114,8 +169,10 @@ static int add_to_run(struct fold *f, struct thread_state *thread, const struct 
 	run->executions += nested->inside + 1;
 	run->ns += nested->ns;
 	run->counted &= nested->counted;
+	run->seen &= nested_seen(nested);
 	run->work_ns += nested->work_ns;
-	for (uint32_t bits = run->counted; bits; bits &= bits - 1) {
+	on_time_add_nested(&run->on, &run->work_on, nested);
+	for (uint32_t bits = run->seen; bits; bits &= bits - 1) {
 		int i = __builtin_ctz(bits);
 
 		run->counters[i] += nested->total[i] - nested->work[i];
@@ -143,9 +200,15 @@ static void know_exec(struct fold *f, struct thread_state *thread, const struct 
 {
 	f->a.has_work |= exec->flags & EXEC_WORK;
 	f->a.has_shapes |= exec->shapes != CAPTURE_UNKNOWN;
-	f->a.has_counters |= exec->counted != 0;
+	f->a.has_counters |= exec->counted || exec->flags & EXEC_TURNS;
 	f->a.n_threads += !thread->seen;
 	thread->seen = true;
+}
+
+static void count_pauses(uint32_t *pauses, uint32_t sampled)
+{
+	for (; sampled; sampled &= sampled - 1)
+		pauses[__builtin_ctz(sampled)]++;
 }
 
 int fold_exec(struct fold *f, const struct capture_exec *exec)
@@ -158,7 +221,8 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 	bool shown;
 
 	if (!state || !thread || exec->depth >= CAPTURE_DEPTH_MAX ||
-	    exec->counted >> f->a.info.n_events)
+	    (exec->counted | (exec->flags & EXEC_TURNS ? exec->turns.sampled : 0)) >>
+		    f->a.info.n_events)
 		return -EINVAL;
 	f->a.executions++;
 	f->last = exec->end > f->last ? exec->end : f->last;
@@ -166,6 +230,8 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 		know_exec(f, thread, exec);
 	if (!selected(f, thread, exec->run, state->op.session))
 		return 0;
+	if (exec->flags & EXEC_TURNS)
+		count_pauses(thread->pauses, exec->turns.sampled);
 	nesting_close(&thread->nesting, exec, f->a.compensated ? &f->a.overhead : NULL, &nested,
 		      &below, &f->sum);
 	if (state->shown)
@@ -190,6 +256,31 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 
 /* -- runs ---------------------------------------------------------------------- */
 
+/* The events of which something was counted. */
+static uint32_t run_seen(const struct capture_run *run)
+{
+	return run->counted | (run->has_turns ? run->turns.sampled : 0);
+}
+
+static struct on_time run_on_time(const struct capture_run *run)
+{
+	struct on_time on = {.known = run->has_turns};
+
+	if (on.known)
+		on_time_set(&on, run->turns.enabled, run->turns.running, run->counted,
+			    run->turns.sampled);
+	return on;
+}
+
+/* Add what was counted in a run to event @i of @row: in whole, or while it was on. */
+static int add_run_count(struct analyze_row *row, uint32_t i, const struct thread_state *thread,
+			 const struct on_time *on, bool whole, uint64_t value, uint64_t work)
+{
+	if (whole)
+		add_count(&row->counters[i], value, work);
+	return on->known ? add_turn(&row->counters[i].turns, on, i, whole, value, 0, thread) : 0;
+}
+
 /* The run without what the probes of its operators added. */
 static struct capture_run without_probes(const struct fold *f, const struct capture_run *run,
 					 const struct open_run *ops)
@@ -202,45 +293,55 @@ static struct capture_run without_probes(const struct fold *f, const struct capt
 		return less;
 	cost = n * overhead->nested_ns;
 	less.end -= cost < run->end - run->start ? cost : run->end - run->start;
-	for (uint32_t bits = run->counted; bits; bits &= bits - 1) {
+	for (uint32_t bits = run_seen(run); bits; bits &= bits - 1) {
 		int i = __builtin_ctz(bits);
 
 		cost = n * overhead->nested[i];
+		if (!(run->counted >> i & 1) && run->turns.enabled)
+			cost *= (double)run->turns.running[i] / run->turns.enabled;
 		less.counters[i] -= cost < run->counters[i] ? cost : run->counters[i];
 	}
 	return less;
 }
 
 /* The part of @run that its operators did not fill. */
-static void add_gap(struct fold *f, const struct capture_run *run, const struct open_run *ops)
+static int add_gap(struct fold *f, const struct capture_run *run, const struct open_run *ops)
 {
+	const struct thread_state *thread = table_get(&f->threads, run->thread);
 	uint64_t duration = run->end - run->start;
 	uint32_t counted = run->counted & (ops ? ops->counted : UINT32_MAX);
+	uint32_t seen = run_seen(run) & (ops ? ops->seen : UINT32_MAX);
+	struct on_time on = run_on_time(run);
+	int error = 0;
 
 	if (ops && (ops->several_threads || ops->thread != run->thread || ops->ns > duration)) {
 		f->a.parallel = true;
-		return;
+		return 0;
 	}
-	f->gap.runs++;
-	f->gap.ns += duration - (ops ? ops->ns : 0);
-	for (; counted; counted &= counted - 1) {
-		int i = __builtin_ctz(counted);
+	f->gap_row->ended++;
+	f->gap_row->total += duration - (ops ? ops->ns : 0);
+	if (ops)
+		on_time_subtract(&on, &ops->on, seen);
+	for (; seen && !error; seen &= seen - 1) {
+		int i = __builtin_ctz(seen);
 		uint64_t filled = ops ? ops->counters[i] : 0;
 
 		/* All that other threads do, they do for operators. */
-		if (filled > run->counters[i])
-			continue;
-		f->gap.total[i] += run->counters[i] - filled;
-		f->gap.counted[i]++;
+		if (filled <= run->counters[i])
+			error = add_run_count(f->gap_row, i, thread, &on, counted >> i & 1,
+					      run->counters[i] - filled, 0);
 	}
+	return error;
 }
 
-static void add_whole_run(struct fold *f, const struct capture_run *run, const struct open_run *ops)
+static int add_whole_run(struct fold *f, const struct capture_run *run, const struct open_run *ops)
 {
+	const struct thread_state *thread = table_get(&f->threads, run->thread);
 	struct analyze_row *runs = f->a.runs;
 	uint64_t duration = run->end - run->start;
 	const uint64_t *work = ops ? ops->work : NULL;
-	uint32_t counted = run->counted;
+	uint32_t counted = run->counted, seen = run_seen(run);
+	struct on_time on = run_on_time(run);
 
 	runs->count++;
 	runs->ended++;
@@ -248,16 +349,20 @@ static void add_whole_run(struct fold *f, const struct capture_run *run, const s
 	runs->min = duration < runs->min ? duration : runs->min;
 	runs->max = duration > runs->max ? duration : runs->max;
 	/* What other threads did is known by the operators that they did it for. */
-	if (ops && ops->work_ns)
+	if (ops && ops->work_ns) {
 		counted &= ops->counted;
-	runs->work_ns += ops ? ops->work_ns : 0;
-	for (; counted; counted &= counted - 1) {
-		int i = __builtin_ctz(counted);
-
-		add_count(&runs->counters[i], run->counters[i] + (work ? work[i] : 0),
-			  work ? work[i] : 0);
+		seen &= ops->seen;
+		on_time_add(&on, &ops->work_on, seen);
 	}
-	add_gap(f, run, ops);
+	runs->work_ns += ops ? ops->work_ns : 0;
+	for (; seen; seen &= seen - 1) {
+		int i = __builtin_ctz(seen);
+
+		if (add_run_count(runs, i, thread, &on, counted >> i & 1,
+				  run->counters[i] + (work ? work[i] : 0), work ? work[i] : 0))
+			return -ENOMEM;
+	}
+	return add_gap(f, run, ops);
 }
 
 int fold_run(struct fold *f, const struct capture_run *run)
@@ -267,7 +372,7 @@ int fold_run(struct fold *f, const struct capture_run *run)
 	struct capture_run less;
 	int error = 0;
 
-	if (!thread || run->run == CAPTURE_UNKNOWN || run->counted >> f->a.info.n_events)
+	if (!thread || run->run == CAPTURE_UNKNOWN || run_seen(run) >> f->a.info.n_events)
 		return -EINVAL;
 	f->a.has_runs |= thread->process->shown;
 	ops = open_runs_take(&f->open_runs, run->run);
@@ -277,12 +382,12 @@ int fold_run(struct fold *f, const struct capture_run *run)
 		if (run->failed)
 			f->a.runs_failed++;
 		else
-			add_whole_run(f, &less, ops);
+			error = add_whole_run(f, &less, ops);
 		if (ops && run->failed) {
 			f->outside.count += ops->count;
 			f->outside.ns += ops->ns;
 		}
-		if (f->a.options.group == GROUP_RUN && !row_of_run(f, &less))
+		if (!error && f->a.options.group == GROUP_RUN && !row_of_run(f, &less))
 			error = -ENOMEM;
 	}
 	if (ops)

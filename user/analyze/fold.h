@@ -36,6 +36,9 @@ struct thread_state {
 	bool seen;
 	struct nesting nesting;
 	struct open_run *run; /* that its last top-level operator belonged to */
+	/* How often an event was seen to pause: what was counted in whole under the same
+	 * number was counted in one turn. */
+	uint32_t pauses[CAPTURE_COUNTERS];
 };
 
 /* Things by number, grown as numbers appear. */
@@ -56,10 +59,6 @@ struct fold {
 	struct flops_slot *flops; /* what was worked out, see amounts.c */
 	struct open_runs open_runs;
 	struct cover sum;
-	struct {
-		uint64_t ns, runs;
-		uint64_t total[CAPTURE_COUNTERS], counted[CAPTURE_COUNTERS];
-	} gap;
 	struct analyze_row *gap_row;
 	struct {
 		uint64_t count, ns;
@@ -90,6 +89,11 @@ void table_free(struct table *table);
 struct analyze_row *row_of(struct fold *f, struct op_state *state, const struct capture_exec *exec);
 /* The row of a run, where rows are runs. */
 struct analyze_row *row_of_run(struct fold *f, const struct capture_run *run);
+
+/* -- estimate.c -------------------------------------------------------------- */
+
+/* Fill the estimates of the sum of rows, from the rows as they are. */
+void estimate_sums(struct fold *f);
 
 /* -- amounts.c --------------------------------------------------------------- */
 

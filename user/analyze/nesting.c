@@ -33,6 +33,48 @@ void cover_add_exec(struct cover *cover, const struct nested_exec *nested)
 	}
 }
 
+/* -- events that take turns ------------------------------------------------- */
+
+void on_time_add(struct on_time *to, const struct on_time *from, uint32_t seen)
+{
+	to->known &= from->known;
+	if (!to->known)
+		return;
+	to->enabled += from->enabled;
+	for (; seen; seen &= seen - 1)
+		to->running[__builtin_ctz(seen)] += from->running[__builtin_ctz(seen)];
+}
+
+static uint64_t rest(uint64_t whole, uint64_t part)
+{
+	return part < whole ? whole - part : 0;
+}
+
+void on_time_subtract(struct on_time *from, const struct on_time *part, uint32_t seen)
+{
+	from->known &= part->known;
+	if (!from->known)
+		return;
+	from->enabled = rest(from->enabled, part->enabled);
+	for (; seen; seen &= seen - 1) {
+		int i = __builtin_ctz(seen);
+
+		from->running[i] = rest(from->running[i], part->running[i]);
+	}
+}
+
+void on_time_set(struct on_time *on, uint64_t enabled, const uint64_t *running, uint32_t counted,
+		 uint32_t sampled)
+{
+	on->enabled = enabled;
+	for (; counted; counted &= counted - 1)
+		on->running[__builtin_ctz(counted)] = enabled;
+	for (; sampled; sampled &= sampled - 1)
+		on->running[__builtin_ctz(sampled)] = running[__builtin_ctz(sampled)];
+}
+
+/* -- one execution ----------------------------------------------------------- */
+
 static void drop(struct inside *inside, struct cover *orphans)
 {
 	if (inside->used)
@@ -59,23 +101,46 @@ static struct inside *inside_of(struct nesting *nesting, const struct capture_ex
 	return inside;
 }
 
+/* What other threads did for operators inside is part of the total. */
+static void add_work_inside(struct nested_exec *nested, const struct inside *inside)
+{
+	uint32_t both = nested_seen(nested) & inside->seen;
+
+	nested->counted &= inside->counted;
+	nested->sampled = both & ~nested->counted;
+	on_time_add(&nested->on, &inside->work_on, nested->sampled);
+	on_time_add(&nested->work_on, &inside->work_on, nested->sampled);
+	if (!nested->on.known)
+		nested->sampled = 0;
+	for (uint32_t bits = nested_seen(nested); bits; bits &= bits - 1) {
+		int i = __builtin_ctz(bits);
+
+		nested->total[i] += inside->work[i];
+		nested->work[i] += inside->work[i];
+	}
+}
+
 static void subtract_inside(struct nested_exec *nested, const struct inside *inside)
 {
 	nested->self_known = !inside->unclear && inside->ns <= nested->ns;
 	nested->self_ns = nested->self_known ? nested->ns - inside->ns : 0;
 	nested->work_ns += inside->work_ns;
-	nested->self_counted = nested->self_known ? nested->counted & inside->counted : 0;
+	if (nested->self_known) {
+		nested->self_counted = nested->counted & inside->counted;
+		nested->self_sampled = nested_seen(nested) & inside->seen & ~nested->self_counted;
+	}
+	on_time_subtract(&nested->self_on, &inside->on, nested->self_sampled);
 	if (inside->work_ns)
-		nested->counted &= inside->counted;
-	for (uint32_t bits = nested->counted; bits; bits &= bits - 1) {
+		add_work_inside(nested, inside);
+	for (uint32_t bits = nested->self_counted | nested->self_sampled; bits; bits &= bits - 1) {
 		int i = __builtin_ctz(bits);
 
-		nested->total[i] += inside->work[i];
-		nested->work[i] += inside->work[i];
-		if (nested->self[i] < inside->counters[i])
+		if (nested->self[i] < inside->counters[i]) {
 			nested->self_counted &= ~(1u << i);
-		else
+			nested->self_sampled &= ~(1u << i);
+		} else {
 			nested->self[i] -= inside->counters[i];
+		}
 	}
 }
 
@@ -99,6 +164,48 @@ static void compensate(struct nested_exec *nested, const struct capture_overhead
 		nested->total[i] = less(nested->total[i], overhead->own[i], overhead->nested[i],
 					nested->inside);
 	}
+	/* What they added while the event was on. */
+	for (uint32_t bits = nested->on.enabled ? nested->sampled : 0; bits; bits &= bits - 1) {
+		int i = __builtin_ctz(bits);
+		double part = (double)nested->on.running[i] / nested->on.enabled;
+
+		nested->total[i] = less(nested->total[i], overhead->own[i] * part + 0.5,
+					overhead->nested[i] * part + 0.5, nested->inside);
+	}
+}
+
+/* The calling thread's counters of @exec, and what other threads did for it. */
+static void start(struct nested_exec *nested, const struct capture_exec *exec,
+		  const struct capture_overhead *overhead)
+{
+	bool threw = exec->flags & EXEC_THREW, has_work = exec->flags & EXEC_WORK;
+	const struct capture_turns *turns = &exec->turns;
+
+	nested->on.known = !threw && exec->flags & EXEC_TURNS;
+	nested->on.enabled = nested->work_on.enabled = 0;
+	nested->counted = threw ? 0 : exec->counted;
+	nested->sampled = nested->on.known ? turns->sampled : 0;
+	if (nested->on.known)
+		on_time_set(&nested->on, turns->enabled, turns->running, nested->counted,
+			    nested->sampled);
+	for (uint32_t bits = nested_seen(nested); bits; bits &= bits - 1)
+		nested->total[__builtin_ctz(bits)] = exec->counters[__builtin_ctz(bits)];
+	if (overhead)
+		compensate(nested, overhead);
+	for (uint32_t bits = nested_seen(nested); bits; bits &= bits - 1) {
+		int i = __builtin_ctz(bits);
+
+		nested->work[i] = has_work ? exec->work_counters[i] : 0;
+		nested->total[i] += nested->work[i];
+		nested->self[i] = nested->total[i];
+		nested->work_on.running[i] = 0;
+	}
+	nested->work_on.known = nested->on.known;
+	if (nested->on.known && has_work) {
+		on_time_set(&nested->work_on, turns->work_enabled, turns->work_running,
+			    nested->counted, nested->sampled);
+		on_time_add(&nested->on, &nested->work_on, nested_seen(nested));
+	}
 }
 
 void nesting_close(struct nesting *nesting, const struct capture_exec *exec,
@@ -106,23 +213,16 @@ void nesting_close(struct nesting *nesting, const struct capture_exec *exec,
 		   struct cover *below, struct cover *orphans)
 {
 	struct inside *inside = inside_of(nesting, exec, orphans);
-	bool has_work = exec->flags & EXEC_WORK;
 
 	nested->ns = exec->end - exec->start;
 	nested->inside = inside ? inside->count : 0;
-	nested->work_ns = has_work ? exec->work_ns : 0;
-	nested->counted = nested->self_counted = exec->flags & EXEC_THREW ? 0 : exec->counted;
-	for (uint32_t bits = nested->counted; bits; bits &= bits - 1)
-		nested->total[__builtin_ctz(bits)] = exec->counters[__builtin_ctz(bits)];
-	if (overhead)
-		compensate(nested, overhead);
-	for (uint32_t bits = nested->counted; bits; bits &= bits - 1) {
-		int i = __builtin_ctz(bits);
-
-		nested->work[i] = has_work ? exec->work_counters[i] : 0;
-		nested->total[i] += nested->work[i];
-		nested->self[i] = nested->total[i];
-	}
+	nested->work_ns = exec->flags & EXEC_WORK ? exec->work_ns : 0;
+	start(nested, exec, overhead);
+	nested->self_counted = nested->counted;
+	nested->self_sampled = nested->sampled;
+	nested->self_on.known = nested->on.known;
+	if (nested->on.known)
+		nested->self_on = nested->on;
 	/* It says that something ran inside, and nothing of it was recorded. */
 	nested->self_known = !(exec->flags & (EXEC_THREW | EXEC_NESTED));
 	nested->self_ns = nested->ns;
@@ -134,7 +234,21 @@ void nesting_close(struct nesting *nesting, const struct capture_exec *exec,
 		inside->used = false;
 	}
 	if (!nested->self_known)
-		nested->self_counted = 0;
+		nested->self_counted = nested->self_sampled = 0;
+	if (!nested->self_on.known)
+		nested->self_sampled = 0;
+}
+
+void on_time_add_nested(struct on_time *own, struct on_time *work, const struct nested_exec *nested)
+{
+	struct on_time calling = {.known = nested->on.known};
+
+	if (calling.known) {
+		calling = nested->on;
+		on_time_subtract(&calling, &nested->work_on, nested_seen(nested));
+	}
+	on_time_add(own, &calling, nested_seen(nested));
+	on_time_add(work, &nested->work_on, nested_seen(nested));
 }
 
 int nesting_hand_up(struct nesting *nesting, const struct capture_exec *exec,
@@ -155,19 +269,24 @@ int nesting_hand_up(struct nesting *nesting, const struct capture_exec *exec,
 					  .run = exec->run,
 					  .parent = exec->parent,
 					  .first_start = exec->start,
-					  .counted = UINT32_MAX};
+					  .counted = UINT32_MAX,
+					  .seen = UINT32_MAX,
+					  .on.known = true,
+					  .work_on.known = true};
 	}
 	inside->unclear |= exec->flags & EXEC_THREW;
 	inside->ns += nested->ns;
 	inside->count += nested->inside + 1;
 	inside->work_ns += nested->work_ns;
 	inside->counted &= nested->counted;
-	for (uint32_t bits = nested->counted; bits; bits &= bits - 1) {
+	inside->seen &= nested_seen(nested);
+	for (uint32_t bits = nested_seen(nested); bits; bits &= bits - 1) {
 		int i = __builtin_ctz(bits);
 
 		inside->counters[i] += nested->total[i] - nested->work[i];
 		inside->work[i] += nested->work[i];
 	}
+	on_time_add_nested(&inside->on, &inside->work_on, nested);
 	cover_add(&inside->cover, cover);
 	return 0;
 }

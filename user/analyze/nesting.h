@@ -18,6 +18,15 @@ struct cover {
 	uint64_t total[CAPTURE_COUNTERS], counted[CAPTURE_COUNTERS], work[CAPTURE_COUNTERS];
 };
 
+/*
+ * For how long events that take turns could count, and did: see struct
+ * capture_turns. An event that was counted in whole was on all the time.
+ */
+struct on_time {
+	bool known;
+	uint64_t enabled, running[CAPTURE_COUNTERS];
+};
+
 /* The executions inside one that has not been read yet. */
 struct inside {
 	bool used;
@@ -27,9 +36,11 @@ struct inside {
 	uint64_t ns;
 	uint64_t count;			     /* of these, with those inside them */
 	uint32_t counted;		     /* events that were counted for all of them */
+	uint32_t seen;			     /* or sampled */
 	uint64_t counters[CAPTURE_COUNTERS]; /* the calling thread's */
 	uint64_t work_ns;		     /* of other threads, at all depths below */
 	uint64_t work[CAPTURE_COUNTERS];
+	struct on_time on, work_on;
 	struct cover cover; /* the outermost ones among them that are shown */
 };
 
@@ -45,8 +56,29 @@ struct nested_exec {
 	uint64_t self_ns;
 	uint32_t counted;      /* which totals are known */
 	uint32_t self_counted; /* and which self counts */
+	uint32_t sampled;      /* which others are, for the time that the event was on */
+	uint32_t self_sampled;
 	uint64_t total[CAPTURE_COUNTERS], self[CAPTURE_COUNTERS], work[CAPTURE_COUNTERS];
+	struct on_time on, self_on, work_on; /* of total, self and work */
 };
+
+/* The events of which something was counted. */
+static inline uint32_t nested_seen(const struct nested_exec *nested)
+{
+	return nested->counted | nested->sampled;
+}
+
+/* What was counted in whole was on all the time that @enabled says. */
+void on_time_set(struct on_time *on, uint64_t enabled, const uint64_t *running, uint32_t counted,
+		 uint32_t sampled);
+/* Add what is of the events @seen; the sum is known if both are. */
+void on_time_add(struct on_time *to, const struct on_time *from, uint32_t seen);
+/* Likewise take @part off, which is never more than the whole. */
+void on_time_subtract(struct on_time *from, const struct on_time *part, uint32_t seen);
+
+/* Add @nested: the calling thread's to @own, other threads' to @work. */
+void on_time_add_nested(struct on_time *own, struct on_time *work,
+			const struct nested_exec *nested);
 
 void cover_add(struct cover *cover, const struct cover *other);
 void cover_add_exec(struct cover *cover, const struct nested_exec *nested);

@@ -25,6 +25,9 @@ struct open_run *open_runs_get(struct open_runs *runs, uint32_t number)
 	*run = (struct open_run){.run = number,
 				 .thread = CAPTURE_UNKNOWN,
 				 .counted = UINT32_MAX,
+				 .seen = UINT32_MAX,
+				 .on.known = true,
+				 .work_on.known = true,
 				 .first = UINT64_MAX};
 	if (hash_add(&runs->table, &run->node, number)) {
 		open_runs_put(runs, run);

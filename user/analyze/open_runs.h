@@ -11,6 +11,7 @@
 
 #include "../base/hash.h"
 #include "../capture/capture.h"
+#include "nesting.h"
 
 struct open_run {
 	struct hash_node node;
@@ -20,9 +21,11 @@ struct open_run {
 	bool several_threads;
 	uint64_t count, ns;			  /* of the top-level operators */
 	uint64_t executions;			  /* with those inside them */
-	uint32_t counted;			  /* events that were counted for all of them */
+	uint32_t counted;			  /* events that were counted for all of them, */
+	uint32_t seen;				  /* or sampled */
 	uint64_t counters[CAPTURE_COUNTERS];	  /* the calling thread's */
 	uint64_t work_ns, work[CAPTURE_COUNTERS]; /* other threads' */
+	struct on_time on, work_on;		  /* likewise */
 	uint64_t first, last; /* when the first one started, when the last one ended */
 };
 

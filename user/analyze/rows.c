@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "histogram.h"
+#include "turns.h"
 
 struct keyed_row {
 	struct hash_node node;
@@ -33,6 +34,7 @@ struct analyze_row *row_new(uint32_t n_events)
 	row->op = row->session = row->node_index = row->thread = row->tid = row->run = row->step =
 		CAPTURE_UNKNOWN;
 	row->min = UINT64_MAX;
+	row->n_counters = n_events;
 	return row;
 }
 
@@ -41,6 +43,11 @@ void row_free(struct analyze_row *row)
 	if (!row)
 		return;
 	histogram_free(row->durations);
+	free(row->sums);
+	for (uint32_t i = 0; i < row->n_counters; i++) {
+		turns_free(row->counters[i].turns);
+		turns_free(row->counters[i].self_turns);
+	}
 	free(row);
 }
 

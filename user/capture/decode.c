@@ -298,6 +298,29 @@ static uint32_t get_counted(struct decoder *decoder, struct cursor *c)
 	return counted;
 }
 
+static void get_sampled(struct cursor *c, uint32_t sampled, uint64_t *enabled, uint64_t *counters,
+			uint64_t *running)
+{
+	*enabled = cursor_uleb(c);
+	for (; sampled; sampled &= sampled - 1) {
+		int i = __builtin_ctz(sampled);
+
+		counters[i] = cursor_uleb(c);
+		running[i] = cursor_uleb(c);
+		if (running[i] > *enabled)
+			cursor_fail(c);
+	}
+}
+
+static void get_turns(struct decoder *decoder, struct cursor *c, uint32_t counted,
+		      struct capture_turns *turns, uint64_t *counters)
+{
+	turns->sampled = get_counted(decoder, c);
+	if (turns->sampled & counted)
+		cursor_fail(c);
+	get_sampled(c, turns->sampled, &turns->enabled, counters, turns->running);
+}
+
 /* The end as a difference to the one before, and the duration. */
 static void get_times(struct decoder *decoder, struct cursor *c, uint64_t *start, uint64_t *end)
 {
@@ -328,7 +351,7 @@ static uint32_t get_run(struct decoder *decoder, struct cursor *c)
 
 static const char *decode_exec(struct decoder *decoder, struct cursor *c, struct capture_exec *exec)
 {
-	uint32_t fields = cursor_uleb(c);
+	uint64_t fields = cursor_uleb(c);
 
 	exec->flags = fields & EXEC_FLAGS;
 	exec->op = format_get_u32(c);
@@ -346,6 +369,12 @@ static const char *decode_exec(struct decoder *decoder, struct cursor *c, struct
 		exec->work_ns = cursor_uleb(c);
 		get_counters(c, exec->counted, exec->work_counters);
 	}
+	exec->turns.sampled = 0;
+	if (fields & EXEC_TURNS)
+		get_turns(decoder, c, exec->counted, &exec->turns, exec->counters);
+	if (fields & EXEC_TURNS && fields & EXEC_WORK)
+		get_sampled(c, exec->turns.sampled, &exec->turns.work_enabled, exec->work_counters,
+			    exec->turns.work_running);
 	if (c->failed)
 		return NULL;
 	if (!ids_has(&decoder->operators, exec->op) ||
@@ -374,6 +403,10 @@ static const char *decode_run(struct decoder *decoder, struct cursor *c, struct 
 	get_times(decoder, c, &run->start, &run->end);
 	run->counted = get_counted(decoder, c);
 	get_counters(c, run->counted, run->counters);
+	run->has_turns = flags & RUN_HAS_TURNS;
+	run->turns.sampled = 0;
+	if (run->has_turns)
+		get_turns(decoder, c, run->counted, &run->turns, run->counters);
 	if (c->failed)
 		return NULL;
 	if (run->run == CAPTURE_UNKNOWN)

@@ -47,10 +47,10 @@ enum format_info {
 	INFO_NOTE,
 };
 
-/* The first byte of an execution: the flags of enum capture_exec_flags in
- * its low bits, and which optional fields follow. */
+/* The first number of an execution: the flags of enum capture_exec_flags, and
+ * which optional fields follow. */
 enum format_exec {
-	EXEC_FLAGS = EXEC_THREW | EXEC_MIGRATED | EXEC_NESTED | EXEC_WORK,
+	EXEC_FLAGS = EXEC_THREW | EXEC_MIGRATED | EXEC_NESTED | EXEC_WORK | EXEC_TURNS,
 	EXEC_HAS_RUN = 1 << 4,
 	EXEC_HAS_PARENT = 1 << 5,
 	EXEC_HAS_SHAPES = 1 << 6,
@@ -64,6 +64,7 @@ enum format_run {
 	RUN_FAILED = 1 << 0,
 	/* 1 << 1 is reserved: see FORMAT.md. */
 	RUN_HAS_SESSION = 1 << 2,
+	RUN_HAS_TURNS = 1 << 3,
 };
 
 enum format_operator {

@@ -99,6 +99,21 @@ enum capture_exec_flags {
 	EXEC_MIGRATED = 1 << 1, /* ended on another CPU than it began */
 	EXEC_NESTED = 1 << 2,	/* other operators ran inside it (If, Loop, Scan) */
 	EXEC_WORK = 1 << 3,	/* work_* holds what other threads did for it */
+	EXEC_TURNS = 1 << 7,	/* turns is known */
+};
+
+/*
+ * More events than a CPU has counters for take turns. Then they do not count
+ * all the time of an execution: for how long they could have counted (the time
+ * on a CPU, the same for all of them), and for how long those did that paused.
+ */
+struct capture_turns {
+	uint64_t enabled; /* ns */
+	/* Bit i set: counters[i] was counted, but for running[i] ns of enabled only. */
+	uint32_t sampled;
+	uint64_t running[CAPTURE_COUNTERS];
+	/* The same of other threads, with EXEC_WORK. */
+	uint64_t work_enabled, work_running[CAPTURE_COUNTERS];
 };
 
 /* One execution of an operator, written when it ended: a nested one
@@ -113,13 +128,14 @@ struct capture_exec {
 	uint32_t flags;
 	uint32_t cpu;	     /* at its end */
 	uint64_t start, end; /* end == start if EXEC_THREW */
-	/* Bit i set: counters[i] was counted for all of it. */
+	/* Bit i set: counters[i] was counted for all of it, on all its threads. */
 	uint32_t counted;
 	uint64_t counters[CAPTURE_COUNTERS]; /* the calling thread's */
 	/* With EXEC_WORK: what other threads did for it, beside the above, and
 	 * without what they did for operators that ran inside it. */
 	uint64_t work_ns;			  /* summed over those threads */
-	uint64_t work_counters[CAPTURE_COUNTERS]; /* valid where counted is */
+	uint64_t work_counters[CAPTURE_COUNTERS]; /* valid where counted or sampled */
+	struct capture_turns turns;		  /* with EXEC_TURNS: no event paused without */
 };
 
 /* One top-level run, written when it ended. */
@@ -132,6 +148,8 @@ struct capture_run {
 	bool failed; /* left by an exception: end is not known */
 	uint32_t counted;
 	uint64_t counters[CAPTURE_COUNTERS];
+	bool has_turns;
+	struct capture_turns turns; /* without work_*: it is the thread's own */
 };
 
 /* What was lost so far; each is a running total, the last record counts. */

@@ -212,6 +212,39 @@ static uint8_t *put_counters(uint8_t *p, uint32_t counted, const uint64_t *count
 	return p;
 }
 
+/* Of each event that took turns: what it counted, and for how long. */
+static uint8_t *put_sampled(uint8_t *p, uint32_t sampled, uint64_t enabled,
+			    const uint64_t *counters, const uint64_t *running)
+{
+	p = format_put_varint(p, enabled);
+	for (; sampled; sampled &= sampled - 1) {
+		p = format_put_varint(p, counters[__builtin_ctz(sampled)]);
+		p = format_put_varint(p, running[__builtin_ctz(sampled)]);
+	}
+	return p;
+}
+
+static uint8_t *put_turns(uint8_t *p, const struct capture_turns *turns, const uint64_t *counters)
+{
+	p = format_put_varint(p, turns->sampled);
+	return put_sampled(p, turns->sampled, turns->enabled, counters, turns->running);
+}
+
+static bool turns_are_sound(const struct capture_writer *writer, const struct capture_turns *turns,
+			    uint32_t counted, bool has_work)
+{
+	if (turns->sampled >> writer->n_events || turns->sampled & counted)
+		return false;
+	for (uint32_t bits = turns->sampled; bits; bits &= bits - 1) {
+		int i = __builtin_ctz(bits);
+
+		if (turns->running[i] > turns->enabled ||
+		    (has_work && turns->work_running[i] > turns->work_enabled))
+			return false;
+	}
+	return true;
+}
+
 static uint8_t *put_info_string(uint8_t *p, enum format_info field, const char *string, size_t size)
 {
 	size_t length = strnlen(string, size);
@@ -433,7 +466,9 @@ static bool exec_is_sound(const struct capture_writer *writer, const struct capt
 	       defined_or_unknown(&writer->operators, exec->parent) &&
 	       defined_or_unknown(&writer->shapes, exec->shapes) && exec->end >= exec->start &&
 	       exec->depth < CAPTURE_DEPTH_MAX && !(exec->counted >> writer->n_events) &&
-	       !(exec->flags & ~EXEC_FLAGS);
+	       !(exec->flags & ~EXEC_FLAGS) &&
+	       (!(exec->flags & EXEC_TURNS) ||
+		turns_are_sound(writer, &exec->turns, exec->counted, exec->flags & EXEC_WORK));
 }
 
 static int write_exec(struct capture_writer *writer, const struct capture_exec *exec)
@@ -441,14 +476,14 @@ static int write_exec(struct capture_writer *writer, const struct capture_exec *
 	struct format_state *state = &writer->state;
 	uint64_t end = exec->flags & EXEC_THREW ? exec->start : exec->end;
 	uint8_t *p = begin(writer);
-	uint8_t fields = exec->flags;
+	uint32_t fields = exec->flags;
 
 	if (!exec_is_sound(writer, exec))
 		return -EINVAL;
 	fields |= exec->run != CAPTURE_UNKNOWN ? EXEC_HAS_RUN : 0;
 	fields |= exec->parent != CAPTURE_UNKNOWN ? EXEC_HAS_PARENT : 0;
 	fields |= exec->shapes != CAPTURE_UNKNOWN ? EXEC_HAS_SHAPES : 0;
-	*p++ = fields;
+	p = format_put_varint(p, fields);
 	p = format_put_varint(p, exec->op);
 	p = format_put_varint(p, exec->thread);
 	*p++ = exec->depth;
@@ -471,6 +506,11 @@ static int write_exec(struct capture_writer *writer, const struct capture_exec *
 		p = format_put_varint(p, exec->work_ns);
 		p = put_counters(p, exec->counted, exec->work_counters);
 	}
+	if (fields & EXEC_TURNS)
+		p = put_turns(p, &exec->turns, exec->counters);
+	if (fields & EXEC_TURNS && fields & EXEC_WORK)
+		p = put_sampled(p, exec->turns.sampled, exec->turns.work_enabled,
+				exec->work_counters, exec->turns.work_running);
 	return finish(writer, CAPTURE_EXEC, p);
 }
 
@@ -483,10 +523,12 @@ static int write_run(struct capture_writer *writer, const struct capture_run *ru
 
 	if (run->run == CAPTURE_UNKNOWN || !ids_has(&writer->threads, run->thread) ||
 	    !defined_or_unknown(&writer->sessions, run->session) || end < run->start ||
-	    run->counted >> writer->n_events)
+	    run->counted >> writer->n_events ||
+	    (run->has_turns && !turns_are_sound(writer, &run->turns, run->counted, false)))
 		return -EINVAL;
 	flags |= run->failed ? RUN_FAILED : 0;
 	flags |= run->session != CAPTURE_UNKNOWN ? RUN_HAS_SESSION : 0;
+	flags |= run->has_turns ? RUN_HAS_TURNS : 0;
 	*p++ = flags;
 	p = format_put_varint(p, run->run);
 	if (flags & RUN_HAS_SESSION)
@@ -498,6 +540,8 @@ static int write_run(struct capture_writer *writer, const struct capture_run *ru
 	state->time = end;
 	p = format_put_varint(p, run->counted);
 	p = put_counters(p, run->counted, run->counters);
+	if (run->has_turns)
+		p = put_turns(p, &run->turns, run->counters);
 	return finish(writer, CAPTURE_RUN, p);
 }
 

@@ -97,8 +97,10 @@ static void set_up(struct collector *collector)
 	bpf->rodata->with_work = any || any_has(options, SITE_TASK_ENTER);
 	bpf->rodata->with_shapes = shapes;
 	bpf->rodata->n_counters = options->counters->n;
-	for (size_t i = 0; i < options->counters->n; i++)
+	for (size_t i = 0; i < options->counters->n; i++) {
 		bpf->rodata->counter_source[i] = options->counters->counters[i].source;
+		bpf->rodata->with_turns |= options->counters->counters[i].source == COUNTER_PERF;
+	}
 	choose_maps(collector, shapes);
 	choose_programs(collector);
 }

@@ -131,6 +131,58 @@ static uint32_t operator_number(struct collector *collector, uint32_t id)
 	return number;
 }
 
+/*
+ * How events took turns, of @n of them. An event is read after the clock that
+ * tells for how long all could count, so that it may be on for a little longer.
+ */
+static void get_turns(const struct turns *from, uint32_t n, struct capture_turns *turns)
+{
+	turns->enabled = from->enabled;
+	turns->sampled = from->sampled;
+	for (uint32_t i = 0; i < n; i++)
+		turns->running[i] =
+			from->running[i] < from->enabled ? from->running[i] : from->enabled;
+}
+
+/* The same of other threads, from n + 1 @words. */
+static void get_work_turns(const uint64_t *words, uint32_t n, struct capture_turns *turns)
+{
+	turns->work_enabled = words[0];
+	for (uint32_t i = 0; i < n; i++)
+		turns->work_running[i] = words[1 + i] < words[0] ? words[1 + i] : words[0];
+}
+
+/* What stands in @record behind the counters of the calling thread, of which there are @n. */
+static void get_rest(const struct operator_record *record, uint32_t n, struct capture_exec *exec)
+{
+	const uint64_t *next = (const uint64_t *)record->values + n;
+	bool has_work = record->flags & FLAG_WORK;
+
+	if (has_work && next[0]) {
+		exec->flags |= EXEC_WORK;
+		exec->work_ns = next[0];
+		memcpy(exec->work_counters, next + 1, n * sizeof(next[0]));
+	}
+	if (has_work)
+		next += n + 1;
+	if (!(record->flags & FLAG_TURNS))
+		return;
+	exec->flags |= EXEC_TURNS;
+	get_turns((const struct turns *)next, n, &exec->turns);
+	if (has_work)
+		get_work_turns(next + n + 2, n, &exec->turns);
+}
+
+/* The words behind a record with @flags of @n counters, but for the number of shapes. */
+static size_t words_of(uint32_t flags, size_t n)
+{
+	size_t words = flags & FLAG_WORK ? 2 * n + 1 : n;
+
+	if (flags & FLAG_TURNS)
+		words += flags & FLAG_WORK ? 2 * n + 3 : n + 2;
+	return words;
+}
+
 static void add_operator(struct collector *collector, struct instance_state *instance,
 			 const struct operator_record *record, size_t size)
 {
@@ -164,11 +216,7 @@ static void add_operator(struct collector *collector, struct instance_state *ins
 		      (record->flags & FLAG_MIGRATED ? EXEC_MIGRATED : 0) |
 		      (record->flags & FLAG_NESTED ? EXEC_NESTED : 0);
 	memcpy(exec->counters, record->values, n * sizeof(record->values[0]));
-	if (record->flags & FLAG_WORK) {
-		exec->flags |= EXEC_WORK;
-		exec->work_ns = record->values[n];
-		memcpy(exec->work_counters, record->values + n + 1, n * sizeof(record->values[0]));
-	}
+	get_rest(record, n, exec);
 	collector_send(collector, &execution);
 	collector->operators++;
 }
@@ -191,11 +239,14 @@ static void add_run(struct collector *collector, struct instance_state *instance
 				.counted = record->counted,
 			},
 	};
+	const uint32_t n = collector->options.counters->n;
 	struct capture_run *run = &ended.run;
 
 	run->step = identity_step(collector->identities, run->session);
-	memcpy(run->counters, record->values,
-	       collector->options.counters->n * sizeof(record->values[0]));
+	memcpy(run->counters, record->values, n * sizeof(record->values[0]));
+	run->has_turns = record->flags & FLAG_TURNS;
+	if (run->has_turns)
+		get_turns((const struct turns *)(record->values + n), n, &run->turns);
 	collector_send(collector, &ended);
 	collector->runs++;
 }
@@ -233,8 +284,10 @@ static bool keep_run(struct collector *collector, const struct run_record *recor
 static void take_record(struct collector *collector, const void *data, size_t size)
 {
 	struct instance_state *instance = instance_of(collector, data);
-	size_t values = collector->options.counters->n * sizeof(uint64_t);
+	const struct operator_record *op = data;
+	const struct run_record *run = data;
 	const struct session_end_record *end = data;
+	size_t n = collector->options.counters->n;
 
 	if (!instance)
 		return;
@@ -242,13 +295,13 @@ static void take_record(struct collector *collector, const void *data, size_t si
 	case RECORD_OPERATOR:
 		if (hold(collector, data, size))
 			break;
-		if (((const struct operator_record *)data)->flags & FLAG_WORK)
-			values = 2 * values + sizeof(uint64_t);
-		if (size >= sizeof(struct operator_record) + values)
+		if (size >= sizeof(*op) && size >= sizeof(*op) + 8 * words_of(op->flags, n))
 			add_operator(collector, instance, data, size);
 		break;
 	case RECORD_RUN:
-		if (size >= sizeof(struct run_record) + values && keep_run(collector, data))
+		if (size >= sizeof(*run) &&
+		    size >= sizeof(*run) + 8 * words_of(run->flags & FLAG_TURNS, n) &&
+		    keep_run(collector, data))
 			add_run(collector, instance, data);
 		break;
 	case RECORD_STRINGS:

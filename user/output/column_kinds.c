@@ -73,16 +73,23 @@ static struct value share(double part, double whole)
 	return whole > 0 ? value_real(100 * part / whole) : absent;
 }
 
-/* @exact stands for the estimate of what was counted in whole. */
+static enum certainty certainty(const struct analyze_estimate *e)
+{
+	return e->at_least ? CERTAINTY_AT_LEAST : e->exact ? CERTAINTY_EXACT : CERTAINTY_ESTIMATE;
+}
+
+/* @exact stands for what was counted in whole, where a double would round it. */
 static struct value estimate(struct analyze_estimate e, uint64_t exact)
 {
 	struct value value;
 
-	if (!e.known || e.exact)
-		return e.known ? value_whole(exact) : absent;
+	if (!e.known)
+		return absent;
+	if (e.exact)
+		return value_whole(e.value < 0x1p53 ? (uint64_t)e.value : exact);
 	value = value_whole(e.value < 1e19 ? (uint64_t)rint(e.value) : UINT64_MAX);
 	value.real = e.value;
-	value.certainty = CERTAINTY_ESTIMATE;
+	value.certainty = certainty(&e);
 	value.coverage = e.coverage;
 	return value;
 }
@@ -195,7 +202,7 @@ static struct value event_average(const struct analysis *a, const struct analyze
 	if (!e.known || !row->ended)
 		return absent;
 	value = value_real(e.value / row->ended);
-	value.certainty = e.exact ? CERTAINTY_EXACT : CERTAINTY_ESTIMATE;
+	value.certainty = certainty(&e);
 	value.coverage = e.coverage;
 	return value;
 }
@@ -215,9 +222,9 @@ static struct value event_interval(const struct analysis *a, const struct analyz
 
 	if (e.exact)
 		return value_real(0);
-	if (!e.has_interval)
+	if (!e.has_interval || !e.value)
 		return absent;
-	return value_real(e.value ? 100 * e.interval / e.value : 0);
+	return value_real(100 * e.interval / e.value);
 }
 
 static struct value event_counted(const struct analysis *a, const struct analyze_row *row,

@@ -171,7 +171,7 @@ static void print_events(const struct analysis *a, FILE *out)
 	fputc('\n', out);
 	if (multiplexed)
 		line(out, "",
-		     "shared counters: ~ marks an estimate from the share of executions that were "
+		     "shared counters: ~ marks an estimate from the share of the time that was "
 		     "counted");
 }
 

@@ -107,6 +107,7 @@ static void put_counter(struct json *j, const struct analyze_row *row, uint32_t 
 	member_u64(j, "other_threads", c->work, c->counted && j->a->has_work);
 	fputs(",\"estimate\":", j->out);
 	put_value(j, event_kinds[0].value(j->a, row, i));
+	fprintf(j->out, ",\"at_least\":%s", e.at_least ? "true" : "false");
 	member_double(j, "coverage", e.known ? e.coverage : 0);
 	member_double(j, "interval95", e.exact ? 0 : e.has_interval ? e.interval : NAN);
 	fputc('}', j->out);

@@ -74,7 +74,10 @@ static void print_percent(const struct value *value, char *cell, size_t size)
 
 static void print_interval(const struct value *value, char *cell, size_t size)
 {
-	snprintf(cell, size, "\xc2\xb1%.1f%%", value->real);
+	/* What is not exact has no interval of 0. */
+	snprintf(cell, size,
+		 value->real > 0 && value->real < 0.05 ? "\xc2\xb1<0.1%%" : "\xc2\xb1%.1f%%",
+		 value->real);
 }
 
 static void print_metric(const struct value *value, char *cell, size_t size)

@@ -2,6 +2,7 @@
 #include "examine.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,12 +66,18 @@ static void examine_probes(struct examination *examination)
 	struct capture_overhead overhead;
 	struct overhead_job *job = overhead_start(emulated, &none);
 	struct error err = {};
+	int error = job ? overhead_wait(job, &overhead, &err) : -ENOMEM;
 
-	if (job && !overhead_wait(job, &overhead, &err))
+	if (!error)
 		add(examination, "probes", FINDING_OK,
 		    "BPF programs load and probes work, %s: %" PRIu64 " ns per operator without "
 		    "counters, of which its own time shows %" PRIu64 " ns",
 		    overhead_manner(job), overhead.nested_ns, overhead.own_ns);
+	else if (error == -ERANGE)
+		add(examination, "probes", FINDING_WARN,
+		    "BPF programs load and probes work, %s; what they add is not known, and would not "
+		    "be subtracted now: %s",
+		    overhead_manner(job), err.text);
 	else
 		add(examination, "probes", FINDING_FAIL, "%s", err.text);
 	overhead_free(job);

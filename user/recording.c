@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "capture/capture.h"
 #include "collect/collector.h"
@@ -31,6 +32,9 @@ struct recording {
 	struct capture_writer *writer;
 	struct collector *collector;
 	struct overhead_job *overhead;
+	bool overhead_known;
+	struct capture_overhead added; /* by the probes, if it is known */
+	ARRAY_OF(struct capture_note) overhead_notes;
 	int priority; /* of opprobe before it hurried */
 	bool told_to_wait;
 };
@@ -174,6 +178,77 @@ static int write_info(struct recording *recording, struct error *err)
 	return write_record(recording, &(struct capture_record){CAPTURE_INFO, .info = &info}, err);
 }
 
+/* -- what the probes add --------------------------------------------------------- */
+
+static void add_overhead_note(struct recording *recording, const char *format, ...)
+{
+	struct capture_note *note = array_push(&recording->overhead_notes);
+	va_list args;
+
+	if (!note)
+		return;
+	va_start(args, format);
+	vsnprintf(note->text, sizeof(note->text), format, args);
+	va_end(args);
+	recording_say(recording->options, "%s", note->text);
+}
+
+/*
+ * The constants are measured on this program while the runtime is looked for,
+ * as if its probes were emulated; should they not be, once more.
+ */
+static void know_overhead(struct recording *recording)
+{
+	struct self_kind kind = {true, true};
+	struct error err = {};
+	size_t n;
+	const struct collector_target *targets = following_targets(recording->following, &n);
+	uint32_t unsettled;
+
+	for (size_t i = 0; i < n; i++)
+		for (const struct located *it = targets[i].located; it; it = it->next) {
+			struct self_kind needed = overhead_kind(&it->location);
+
+			kind.enter_emulated &= needed.enter_emulated;
+			kind.exit_emulated &= needed.exit_emulated;
+		}
+	if (recording->overhead && (!kind.enter_emulated || !kind.exit_emulated)) {
+		overhead_free(recording->overhead);
+		recording->overhead = overhead_start(kind, &recording->counters);
+	}
+	if (!recording->overhead)
+		error_set(&err, -ENOMEM, "it could not be measured");
+	recording->overhead_known =
+		recording->overhead && !overhead_wait(recording->overhead, &recording->added, &err);
+	if (!recording->overhead_known) {
+		add_overhead_note(recording, "what the probes add is not subtracted: %s", err.text);
+		return;
+	}
+	unsettled = overhead_unsettled(recording->overhead);
+	for (; unsettled; unsettled &= unsettled - 1)
+		add_overhead_note(recording, "what the probes add to %s is not subtracted: %s",
+				  recording->counters.counters[__builtin_ctz(unsettled)].name,
+				  OVERHEAD_DIFFERS);
+}
+
+/* It stands in each capture, before the first execution. */
+static int write_overhead(struct recording *recording, struct error *err)
+{
+	struct capture_record record = {.type = CAPTURE_NOTE};
+	int error = 0;
+
+	for (size_t i = 0; i < recording->overhead_notes.n && !error; i++) {
+		record.note = recording->overhead_notes.items[i];
+		error = write_record(recording, &record, err);
+	}
+	if (error || !recording->overhead_known)
+		return error;
+	record = (struct capture_record){.type = CAPTURE_OVERHEAD, .overhead = recording->added};
+	return write_record(recording, &record, err);
+}
+
+/* -- captures that are complete --------------------------------------------------- */
+
 /* Run the user's command for the capture that is complete now; it goes on by itself. */
 static void call_back(struct recording *recording)
 {
@@ -207,7 +282,7 @@ static int change_capture(struct recording *recording, unsigned int cycle, struc
 		recording->writer = complete;
 		return -EIO;
 	}
-	error = write_info(recording, err);
+	error = write_info(recording, err) ?: write_overhead(recording, err);
 	if (!error)
 		error = collector_finish(recording->collector, COLLECTOR_RUNS,
 					 capture_writer_sink(recording->writer), err);
@@ -303,33 +378,6 @@ static int select_runs(struct recording *recording, struct error *err)
 	return collector_attach(recording->collector, err);
 }
 
-/*
- * The constants are measured on this program while the runtime is looked for,
- * as if its probes were emulated; should they not be, once more.
- */
-static int write_overhead(struct recording *recording, struct error *err)
-{
-	struct self_kind kind = {true, true};
-	struct capture_record record = {.type = CAPTURE_OVERHEAD};
-	size_t n;
-	const struct collector_target *targets = following_targets(recording->following, &n);
-
-	for (size_t i = 0; i < n; i++)
-		for (const struct located *it = targets[i].located; it; it = it->next) {
-			struct self_kind needed = overhead_kind(&it->location);
-
-			kind.enter_emulated &= needed.enter_emulated;
-			kind.exit_emulated &= needed.exit_emulated;
-		}
-	if (recording->overhead && (!kind.enter_emulated || !kind.exit_emulated)) {
-		overhead_free(recording->overhead);
-		recording->overhead = overhead_start(kind, &recording->counters);
-	}
-	if (!recording->overhead || overhead_wait(recording->overhead, &record.overhead, NULL))
-		return 0;
-	return write_record(recording, &record, err);
-}
-
 /* Whatever chooses runs needs them in every process. */
 static int check_runs(const struct recording *recording, struct error *err)
 {
@@ -401,6 +449,7 @@ static int attach(struct recording *recording, struct error *err)
 	if (!recording->collector)
 		return -EINVAL;
 	say_notes(recording);
+	know_overhead(recording);
 	error = write_info(recording, err) ?: write_overhead(recording, err);
 	if (error)
 		return error;
@@ -513,6 +562,7 @@ int recording_run(const struct recording_options *options, uint64_t *operators, 
 		*operators = collector_operators(recording->collector);
 	collector_free(recording->collector);
 	overhead_free(recording->overhead);
+	array_free(&recording->overhead_notes);
 	if (recording->writer)
 		closed = capture_writer_close(recording->writer, error ? NULL : err);
 	following_free(recording->following);

@@ -34,6 +34,8 @@ def _(t):
     for cycle in (1, 2, 3):
         report = report_of(t, t.path("run.%d.opp" % cycle)).nothing_lost()
         check_equal(report.json["runs"], 3, "runs of cycle %d" % cycle)
+        check(report.json["recording"]["compensated"] or "is not subtracted" in process.stderr,
+              "what the probes added is not subtracted in cycle %d" % cycle)
         check_counts(report.counts(), described_counts(t.model("mlp"), 3))
     with open(t.path("told"), encoding="utf-8") as told:
         names = sorted(line.split()[-1] for line in told)

@@ -14,9 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/clock.h"
 #include "../runtime/find.h"
 #include "collector.h"
 #include "samples.h"
+
+#define ROUNDS_AT_ONCE 4	 /* between two looks whether somebody waits */
+#define ROUND_TIME     600000	 /* ns from round to round, which takes half of it */
+#define TIME_MAX       250000000 /* ns, for more rounds than are needed at least */
 
 struct overhead_job {
 	pthread_t thread;
@@ -24,24 +29,64 @@ struct overhead_job {
 	const struct counter_set *set;
 	struct self_kind kind;
 	struct capture_overhead result;
+	uint32_t unsettled;
+	bool wanted; /* somebody waits */
 	const char *manner;
 	struct error err;
 	int error;
 	sem_t done;
 };
 
+/*
+ * Some rounds, spread in time: what slows a machine down comes in spells, and
+ * there is time until the targets' probes are in place.
+ */
+static void execute_rounds(uint64_t due)
+{
+	for (int round = 0; round < ROUNDS_AT_ONCE; round++, due += ROUND_TIME) {
+		uint64_t now = clock_ns();
+
+		if (now < due)
+			usleep((due - now) / 1000);
+		for (int turn = 0; turn < SAMPLES_TURNS; turn++)
+			self_execute();
+	}
+}
+
+/* Execute until there are rounds enough, and beyond that until somebody waits. */
+static int execute(struct overhead_job *job, struct collector *collector,
+		   const struct samples *samples)
+{
+	const struct collector_limits no_limits = {};
+	uint64_t started = clock_ns(), due = started;
+	int error = 0;
+
+	for (int turn = 0; turn < SAMPLES_WARM_UP; turn++)
+		self_execute();
+	for (int round = 0; round < SAMPLES_ROUNDS_MAX && error >= 0; round += ROUNDS_AT_ONCE) {
+		bool wanted = __atomic_load_n(&job->wanted, __ATOMIC_RELAXED);
+
+		if (round >= SAMPLES_ROUNDS_MIN &&
+		    (clock_ns() - started > TIME_MAX || (wanted && samples_settled(samples))))
+			break;
+		execute_rounds(due);
+		due += ROUNDS_AT_ONCE * (uint64_t)ROUND_TIME;
+		error = collector_run(collector, &no_limits, &job->err);
+	}
+	return error < 0 ? error : collector_finish(collector, COLLECTOR_STOPPED, NULL, &job->err);
+}
+
 /* Record all executions; the collector is left to the caller, probes in place. */
-static int record(struct overhead_job *job, struct record_sink *sink, const struct process *self,
+static int record(struct overhead_job *job, struct samples *samples, const struct process *self,
 		  struct collector **made)
 {
 	static const volatile sig_atomic_t stop = 1;
-	const struct collector_limits no_limits = {};
 	const struct collector_target target = {.process = self, .located = &job->located};
 	struct collector_options options = {
 		.targets = &target,
 		.n_targets = 1,
 		.counters = job->set,
-		.sink = sink,
+		.sink = samples_sink(samples),
 		.buffer_size = 1 << 20,
 		.few_operators = true,
 		.stop = &stop,
@@ -52,22 +97,21 @@ static int record(struct overhead_job *job, struct record_sink *sink, const stru
 	if (error)
 		return error;
 	job->manner = collector_manner(collector);
-	for (int turn = 0; turn < SAMPLES_WARM_UP + SAMPLES_TURNS; turn++)
-		self_execute();
-	error = collector_run(collector, &no_limits, &job->err);
-	return error < 0 ? error : collector_finish(collector, COLLECTOR_STOPPED, NULL, &job->err);
+	return execute(job, collector, samples);
 }
 
 static int measure(struct overhead_job *job, const struct process *self, struct collector **made)
 {
-	struct samples *samples = samples_new(job->set->n);
+	struct samples *samples = samples_new(job->set->n, self_instructions(job->kind));
 	int error = -ENOMEM;
 
 	if (samples)
-		error = record(job, samples_sink(samples), self, made);
+		error = record(job, samples, self, made);
 	if (!error)
-		error = samples_evaluate(samples, self_instructions(job->kind), &job->result);
+		error = samples_evaluate(samples, &job->result, &job->unsettled);
 	free(samples);
+	if (error == -ERANGE)
+		error_set(&job->err, error, OVERHEAD_DIFFERS);
 	return error;
 }
 
@@ -125,6 +169,7 @@ struct overhead_job *overhead_start(struct self_kind kind, const struct counter_
 
 int overhead_wait(struct overhead_job *job, struct capture_overhead *overhead, struct error *err)
 {
+	__atomic_store_n(&job->wanted, true, __ATOMIC_RELAXED);
 	while (sem_wait(&job->done) && errno == EINTR)
 		;
 	*overhead = job->result;
@@ -134,6 +179,11 @@ int overhead_wait(struct overhead_job *job, struct capture_overhead *overhead, s
 		error_set(err, job->error, "the probes could not be tried out: %s",
 			  strerror(-job->error));
 	return job->error;
+}
+
+uint32_t overhead_unsettled(const struct overhead_job *job)
+{
+	return job->unsettled;
 }
 
 const char *overhead_manner(const struct overhead_job *job)

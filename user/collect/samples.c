@@ -3,31 +3,66 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../base/array.h"
+
+/* Of the rounds, in ascending order: the one whose figure is taken, and the one that must agree. */
+#define LOW	 16 /* the sixteenth part is below */
+#define AGREEING 8  /* the eighth */
+/* By how much: a twelfth, and what the steps of a coarse clock may make of it, in ns. */
+#define TOLERANCE 12
+#define STEPS	  20
+
+/* A time or a counter: of each operator the executions of the round that goes on, and one
+ * figure for each that is over. */
+struct quantity {
+	uint64_t turns[SELF_OPERATORS][SAMPLES_TURNS];
+	uint64_t rounds[SELF_OPERATORS][SAMPLES_ROUNDS_MAX];
+};
 
 struct samples {
 	struct record_sink sink; /* first: take() is handed its address */
 	size_t n_counters;
+	int between;
 	enum self_operator kinds[16]; /* by operator; SELF_OPERATORS: none of these */
 	unsigned int seen[SELF_OPERATORS];
-	uint64_t ns[SELF_OPERATORS][SAMPLES_TURNS];
-	uint64_t counters[CAPTURE_COUNTERS][SELF_OPERATORS][SAMPLES_TURNS];
-	unsigned int n[SELF_OPERATORS];
+	struct quantity ns, counters[CAPTURE_COUNTERS];
 };
+
+/* The one below which a quarter is: an execution that was interrupted does not show. */
+static uint64_t low_quartile(const uint64_t turns[SAMPLES_TURNS])
+{
+	uint64_t sorted[SAMPLES_TURNS];
+
+	memcpy(sorted, turns, sizeof(sorted));
+	array_sort_words(sorted, SAMPLES_TURNS);
+	return sorted[SAMPLES_TURNS / 4];
+}
+
+static void add_value(struct quantity *quantity, enum self_operator kind, unsigned int n,
+		      uint64_t value)
+{
+	uint64_t *turns = quantity->turns[kind];
+
+	turns[n % SAMPLES_TURNS] = value;
+	if (n % SAMPLES_TURNS == SAMPLES_TURNS - 1)
+		quantity->rounds[kind][n / SAMPLES_TURNS] = low_quartile(turns);
+}
 
 static void add_sample(struct samples *samples, const struct capture_exec *exec,
 		       enum self_operator kind)
 {
-	unsigned int n = samples->n[kind];
+	unsigned int n;
 
-	if (exec->depth || samples->seen[kind]++ < SAMPLES_WARM_UP || n == SAMPLES_TURNS ||
-	    (exec->flags & EXEC_THREW))
+	if (exec->depth || exec->flags & EXEC_THREW ||
+	    samples->seen[kind] == SAMPLES_WARM_UP + SAMPLES_ROUNDS_MAX * SAMPLES_TURNS ||
+	    samples->seen[kind]++ < SAMPLES_WARM_UP)
 		return;
-	samples->ns[kind][n] = exec->end - exec->start;
+	n = samples->seen[kind] - 1 - SAMPLES_WARM_UP;
+	add_value(&samples->ns, kind, n, exec->end - exec->start);
 	for (size_t i = 0; i < samples->n_counters; i++)
-		samples->counters[i][kind][n] = exec->counters[i];
-	samples->n[kind]++;
+		add_value(&samples->counters[i], kind, n, exec->counters[i]);
 }
 
 static int take_sample(struct record_sink *sink, const struct capture_record *record)
@@ -45,40 +80,98 @@ static int take_sample(struct record_sink *sink, const struct capture_record *re
 	return 0;
 }
 
-static uint64_t median(uint64_t *samples, unsigned int n)
+/* How many rounds are over, of all operators. */
+static unsigned int rounds_over(const struct samples *samples)
 {
-	array_sort_words(samples, n);
-	return samples[n / 2];
+	unsigned int least = SAMPLES_ROUNDS_MAX;
+
+	for (int kind = 0; kind < SELF_OPERATORS; kind++) {
+		unsigned int n = samples->seen[kind] > SAMPLES_WARM_UP
+					 ? samples->seen[kind] - SAMPLES_WARM_UP
+					 : 0;
+
+		least = n / SAMPLES_TURNS < least ? n / SAMPLES_TURNS : least;
+	}
+	return least;
 }
 
-/* Both constants from the samples of one quantity. */
-static void constants(int between, uint64_t samples[SELF_OPERATORS][SAMPLES_TURNS],
-		      const unsigned int *n, uint64_t *own, uint64_t *nested)
+/* Sort @figures, in parts of @parts, and take the low end of them; false if it is none. */
+static bool low_end(uint64_t *figures, unsigned int n, unsigned int parts, uint64_t *value)
 {
-	double a = median(samples[SELF_INNER_A], n[SELF_INNER_A]);
-	double b = median(samples[SELF_INNER_B], n[SELF_INNER_B]);
-	double probed = median(samples[SELF_OUTER_PROBED], n[SELF_OUTER_PROBED]);
-	double plain = median(samples[SELF_OUTER_PLAIN], n[SELF_OUTER_PLAIN]);
-	double constant = a - (b - a) * between / SELF_STEP;
-	double inside = (probed - plain) / SELF_NESTED;
+	uint64_t low, agreeing;
 
-	*own = constant > 0 ? constant + 0.5 : 0;
-	*nested = inside > 0 ? inside + 0.5 : 0;
+	array_sort_words(figures, n);
+	low = figures[n / LOW];
+	agreeing = figures[n / AGREEING];
+	*value = (low + parts / 2) / parts;
+	return agreeing - low <= low / TOLERANCE + (uint64_t)STEPS * parts;
 }
 
-int samples_evaluate(struct samples *samples, int between, struct capture_overhead *result)
+static uint64_t difference(uint64_t a, uint64_t b)
 {
-	for (int kind = 0; kind < SELF_OPERATORS; kind++)
-		if (samples->n[kind] < SAMPLES_TURNS / 2)
-			return -ENODATA;
-	constants(between, samples->ns, samples->n, &result->own_ns, &result->nested_ns);
-	for (size_t i = 0; i < samples->n_counters; i++)
-		constants(between, samples->counters[i], samples->n, &result->own[i],
-			  &result->nested[i]);
+	return a > b ? a - b : 0;
+}
+
+/* What the inner operator itself takes: the instructions by which the other one is longer. */
+static uint64_t itself(const struct quantity *quantity, unsigned int n, int between)
+{
+	uint64_t longer[SAMPLES_ROUNDS_MAX];
+
+	for (unsigned int i = 0; i < n; i++)
+		longer[i] = difference(quantity->rounds[SELF_INNER_B][i],
+				       quantity->rounds[SELF_INNER_A][i]);
+	array_sort_words(longer, n);
+	return (longer[n / 2] * between + SELF_STEP / 2) / SELF_STEP;
+}
+
+/* Both constants of one quantity, from @n rounds; do they agree? */
+static bool constants(const struct quantity *quantity, unsigned int n, int between, uint64_t *own,
+		      uint64_t *nested)
+{
+	uint64_t around[SAMPLES_ROUNDS_MAX], inner[SAMPLES_ROUNDS_MAX];
+	bool agree;
+
+	memcpy(inner, quantity->rounds[SELF_INNER_A], sizeof(inner));
+	for (unsigned int i = 0; i < n; i++)
+		around[i] = difference(quantity->rounds[SELF_OUTER_PROBED][i],
+				       quantity->rounds[SELF_OUTER_PLAIN][i]);
+	agree = low_end(inner, n, 1, own);
+	*own = difference(*own, itself(quantity, n, between));
+	return low_end(around, n, SELF_NESTED, nested) && agree;
+}
+
+int samples_evaluate(const struct samples *samples, struct capture_overhead *result,
+		     uint32_t *unsettled)
+{
+	unsigned int n = rounds_over(samples);
+
+	*result = (struct capture_overhead){};
+	*unsettled = 0;
+	if (n < SAMPLES_ROUNDS_MIN)
+		return -ENODATA;
+	if (!constants(&samples->ns, n, samples->between, &result->own_ns, &result->nested_ns)) {
+		*result = (struct capture_overhead){};
+		return -ERANGE;
+	}
+	for (size_t i = 0; i < samples->n_counters; i++) {
+		if (constants(&samples->counters[i], n, samples->between, &result->own[i],
+			      &result->nested[i]))
+			continue;
+		result->own[i] = result->nested[i] = 0;
+		*unsettled |= 1U << i;
+	}
 	return 0;
 }
 
-struct samples *samples_new(size_t n_counters)
+bool samples_settled(const struct samples *samples)
+{
+	struct capture_overhead overhead;
+	uint32_t unsettled;
+
+	return !samples_evaluate(samples, &overhead, &unsettled) && !unsettled;
+}
+
+struct samples *samples_new(size_t n_counters, int between)
 {
 	struct samples *samples = calloc(1, sizeof(*samples));
 
@@ -86,6 +179,7 @@ struct samples *samples_new(size_t n_counters)
 		return NULL;
 	samples->sink.take = take_sample;
 	samples->n_counters = n_counters;
+	samples->between = between;
 	return samples;
 }
 

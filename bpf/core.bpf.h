@@ -27,7 +27,7 @@ struct outcome {
 	const struct frame *frame;
 	__u32 parent; /* id of the operator around it, or NO_ID */
 	__u64 end;
-	__u64 shapes; /* the number of its values' shapes, or NO_SHAPES */
+	struct shapes_word shapes;
 	__u16 cpu;
 	__u8 flags;
 };
@@ -81,7 +81,8 @@ static __always_inline void finish(struct thread_state *thread, const struct fra
 	outcome->frame = frame;
 	outcome->parent = parent ? parent->id : NO_ID;
 	outcome->end = end;
-	outcome->shapes = NO_SHAPES;
+	outcome->shapes.number = NO_SHAPES;
+	outcome->shapes.ns = 0;
 	outcome->cpu = bpf_get_smp_processor_id();
 	if (frame->nested)
 		flags |= FLAG_NESTED;
@@ -153,7 +154,7 @@ static __always_inline void emit_work(struct thread_state *thread, const struct 
 	if (with_turns)
 		copy_turns((struct turns *)(values + turns), &thread->counts);
 	if (with_shapes)
-		values[shapes] = outcome->shapes;
+		*(struct shapes_word *)&values[shapes] = outcome->shapes;
 	record_submit(record);
 }
 
@@ -170,7 +171,7 @@ static __always_inline void emit_turns(const struct thread_state *thread,
 	fill_record(record, thread, outcome, FLAG_TURNS);
 	copy_turns((struct turns *)(record->values + n), &thread->counts);
 	if (with_shapes)
-		record->values[shapes] = outcome->shapes;
+		*(struct shapes_word *)&record->values[shapes] = outcome->shapes;
 	record_submit(record);
 }
 
@@ -193,7 +194,7 @@ static __noinline int emit(struct thread_state *thread, const struct outcome *ou
 		return 0;
 	fill_record(record, thread, outcome, 0);
 	if (with_shapes)
-		record->values[n] = outcome->shapes;
+		*(struct shapes_word *)&record->values[n] = outcome->shapes;
 	record_submit(record);
 	return 0;
 }

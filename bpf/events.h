@@ -26,7 +26,7 @@
 #define NO_ID	      0xffffffffU
 #define STATIC_IDS    0x40000000U /* from here on, ids of operators known before they run */
 #define NO_SLOT	      0xffffffffU
-#define NO_SHAPES     0xffffffffffffffffULL
+#define NO_SHAPES     0xffffffffU
 
 /* How a counter is read in the kernel. */
 enum counter_source {
@@ -112,7 +112,7 @@ struct turns {
  * and n sums of their deltas, with FLAG_WORK, where 0 ns are none; then, with
  * FLAG_TURNS, struct turns with n values, and of other threads again n + 1
  * words: enabled and running. Where shapes are read, the last word of the
- * record is the number of a shapes_record, or NO_SHAPES.
+ * record is a shapes_word.
  */
 struct operator_record {
 	__u8 type;
@@ -131,6 +131,13 @@ struct operator_record {
 };
 
 _Static_assert(sizeof(struct operator_record) == 40, "operator_record");
+
+struct shapes_word {
+	__u32 number; /* of a shapes_record, or NO_SHAPES */
+	__u32 ns;     /* that reading them took on the CPU, behind the operator's end */
+};
+
+_Static_assert(sizeof(struct shapes_word) == sizeof(__u64), "shapes_word");
 
 /* A top-level run ended; values[] as in struct operator_record, without other threads. */
 struct run_record {

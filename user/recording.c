@@ -193,6 +193,24 @@ static void add_overhead_note(struct recording *recording, const char *format, .
 	recording_say(recording->options, "%s", note->text);
 }
 
+/* Reading shapes is timed where it happens, but not counted: of what is counted in the kernel. */
+static void note_shapes(struct recording *recording)
+{
+	const struct counter_set *set = &recording->counters;
+
+	for (size_t i = 0; recording->options->shapes && i < set->n; i++) {
+		const struct counter *counter = &set->counters[i];
+
+		if (counter->source == COUNTER_PERF && !counter->attr.exclude_kernel &&
+		    counter->attr.type != PERF_TYPE_TRACEPOINT && strcmp(counter->unit, "ns"))
+			add_overhead_note(
+				recording,
+				"what reading shapes adds to %s in the kernel is not "
+				"subtracted from runs, nor from operators with others inside",
+				counter->name);
+	}
+}
+
 /*
  * The constants are measured on this program while the runtime is looked for,
  * as if its probes were emulated; should they not be, once more.
@@ -224,6 +242,7 @@ static void know_overhead(struct recording *recording)
 		add_overhead_note(recording, "what the probes add is not subtracted: %s", err.text);
 		return;
 	}
+	note_shapes(recording);
 	unsettled = overhead_unsettled(recording->overhead);
 	for (; unsettled; unsettled &= unsettled - 1)
 		add_overhead_note(recording, "what the probes add to %s is not subtracted: %s",

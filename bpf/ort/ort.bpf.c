@@ -128,7 +128,7 @@ int ort_exit(struct pt_regs *ctx)
 		return 0;
 	finish(thread, frame, end, 0, &outcome);
 	if (with_shapes)
-		outcome.shapes = take_shapes(thread, frame, PT_REGS_SP(ctx), site.value);
+		take_shapes(thread, frame, PT_REGS_SP(ctx), site.value, &outcome.shapes);
 	emit(thread, &outcome);
 	return 0;
 }

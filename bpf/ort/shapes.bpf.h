@@ -514,7 +514,7 @@ __noinline __u32 send_shapes(__u32 instance, __u64 hash)
 }
 
 /* The number of the shapes of the operator in @frame, which ends at @sp; or NO_SHAPES. */
-static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *frame, __u64 sp,
+static __noinline __u32 find_shapes(struct thread_state *thread, struct frame *frame, __u64 sp,
 				    __u32 function)
 {
 	struct ort_shape_layout *layout;
@@ -575,6 +575,23 @@ static __noinline __u64 take_shapes(struct thread_state *thread, struct frame *f
 	}
 	number = send_shapes(instance, hash);
 	return number == NO_ID ? NO_SHAPES : number;
+}
+
+/*
+ * Shapes are read behind the operator's end, and what that takes differs by
+ * operator: it is measured, for whatever the operator ran inside of. A thread
+ * that lost the CPU meanwhile would have lost it elsewhere: that is no time of
+ * the probe's.
+ */
+static __always_inline void take_shapes(struct thread_state *thread, struct frame *frame, __u64 sp,
+					__u32 function, struct shapes_word *word)
+{
+	__u64 switches = task_field(COUNTER_SWITCHES), start = bpf_ktime_get_ns(), ns;
+
+	word->number = find_shapes(thread, frame, sp, function);
+	ns = bpf_ktime_get_ns() - start;
+	if (switches == task_field(COUNTER_SWITCHES) && ns < 1 << 30)
+		word->ns = ns;
 }
 
 #endif

@@ -65,6 +65,7 @@ static void everything_written_is_read_back(void **state)
 	inner.depth = 1;
 	inner.parent = 7;
 	inner.shapes = 5;
+	inner.shapes_ns = UINT32_MAX;
 	inner.cpu = 300;
 	inner.flags = EXEC_MIGRATED | EXEC_WORK;
 	inner.counted = 5;
@@ -107,6 +108,7 @@ static void everything_written_is_read_back(void **state)
 	assert_int_equal(r.exec.op, 8);
 	assert_int_equal(r.exec.parent, 7);
 	assert_int_equal(r.exec.shapes, 5);
+	assert_int_equal(r.exec.shapes_ns, UINT32_MAX);
 	assert_int_equal(r.exec.depth, 1);
 	assert_int_equal(r.exec.cpu, 300);
 	assert_int_equal(r.exec.run, 0);

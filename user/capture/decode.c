@@ -375,6 +375,7 @@ static const char *decode_exec(struct decoder *decoder, struct cursor *c, struct
 	if (fields & EXEC_TURNS && fields & EXEC_WORK)
 		get_sampled(c, exec->turns.sampled, &exec->turns.work_enabled, exec->work_counters,
 			    exec->turns.work_running);
+	exec->shapes_ns = fields & EXEC_HAS_SHAPES_NS ? format_get_u32(c) : 0;
 	if (c->failed)
 		return NULL;
 	if (!ids_has(&decoder->operators, exec->op) ||

@@ -54,6 +54,7 @@ enum format_exec {
 	EXEC_HAS_RUN = 1 << 4,
 	EXEC_HAS_PARENT = 1 << 5,
 	EXEC_HAS_SHAPES = 1 << 6,
+	EXEC_HAS_SHAPES_NS = 1 << 8,
 };
 
 enum format_process {

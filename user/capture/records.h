@@ -124,7 +124,10 @@ struct capture_exec {
 	uint32_t run;	 /* CAPTURE_UNKNOWN if its run was not seen to start */
 	uint32_t parent; /* the operator (not execution) around it, or CAPTURE_UNKNOWN */
 	uint32_t shapes; /* CAPTURE_UNKNOWN unless recorded */
-	uint32_t depth;	 /* 0: directly in a run */
+	/* What reading them took, behind its end: ns in whatever it ran inside of; 0 if not known.
+	 */
+	uint32_t shapes_ns;
+	uint32_t depth; /* 0: directly in a run */
 	uint32_t flags;
 	uint32_t cpu;	     /* at its end */
 	uint64_t start, end; /* end == start if EXEC_THREW */

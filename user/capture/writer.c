@@ -483,6 +483,7 @@ static int write_exec(struct capture_writer *writer, const struct capture_exec *
 	fields |= exec->run != CAPTURE_UNKNOWN ? EXEC_HAS_RUN : 0;
 	fields |= exec->parent != CAPTURE_UNKNOWN ? EXEC_HAS_PARENT : 0;
 	fields |= exec->shapes != CAPTURE_UNKNOWN ? EXEC_HAS_SHAPES : 0;
+	fields |= exec->shapes_ns ? EXEC_HAS_SHAPES_NS : 0;
 	p = format_put_varint(p, fields);
 	p = format_put_varint(p, exec->op);
 	p = format_put_varint(p, exec->thread);
@@ -511,6 +512,8 @@ static int write_exec(struct capture_writer *writer, const struct capture_exec *
 	if (fields & EXEC_TURNS && fields & EXEC_WORK)
 		p = put_sampled(p, exec->turns.sampled, exec->turns.work_enabled,
 				exec->work_counters, exec->turns.work_running);
+	if (fields & EXEC_HAS_SHAPES_NS)
+		p = format_put_varint(p, exec->shapes_ns);
 	return finish(writer, CAPTURE_EXEC, p);
 }
 

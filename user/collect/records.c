@@ -75,16 +75,17 @@ uint32_t collector_thread(struct collector *collector, uint32_t tid, const struc
 	return add_thread(collector, &record, member);
 }
 
-/* The last word of a record of @size bytes. */
-static uint32_t shapes_of(struct collector *collector, struct instance_state *instance,
-			  const struct operator_record *record, size_t size)
+/* The last word of a record of @size bytes, where shapes are read. */
+static void add_shapes(struct collector *collector, struct instance_state *instance,
+		       const struct operator_record *record, size_t size, struct capture_exec *exec)
 {
-	uint64_t number;
+	struct shapes_word word;
 
-	if (!instance->shapes || size < sizeof(*record) + sizeof(number))
-		return CAPTURE_UNKNOWN;
-	memcpy(&number, (const char *)record + size - sizeof(number), sizeof(number));
-	return shape_table_number(instance->shapes, number, collector->options.sink);
+	if (!instance->shapes || size < sizeof(*record) + sizeof(word))
+		return;
+	memcpy(&word, (const char *)record + size - sizeof(word), sizeof(word));
+	exec->shapes = shape_table_number(instance->shapes, word.number, collector->options.sink);
+	exec->shapes_ns = word.ns;
 }
 
 /* Define operator @id, which is one of the instance's own names; 0 or a negative errno. */
@@ -196,7 +197,7 @@ static void add_operator(struct collector *collector, struct instance_state *ins
 					collector_thread(collector, record->tid, instance->member),
 				.run = record->run,
 				.parent = CAPTURE_UNKNOWN,
-				.shapes = shapes_of(collector, instance, record, size),
+				.shapes = CAPTURE_UNKNOWN,
 				.depth = record->depth,
 				.cpu = record->cpu,
 				.start = record->start,
@@ -210,6 +211,7 @@ static void add_operator(struct collector *collector, struct instance_state *ins
 		collector->unnamed++;
 		return;
 	}
+	add_shapes(collector, instance, record, size, exec);
 	if (record->parent != NO_ID)
 		exec->parent = operator_number(collector, record->parent);
 	exec->flags = (record->flags & FLAG_THREW ? EXEC_THREW : 0) |

@@ -79,7 +79,7 @@ int amounts_add(struct fold *f, const struct op_state *state, struct analyze_row
 	 * The work of an If or a Loop is that of the operators inside it, which
 	 * add theirs by themselves, and so is its time.
 	 */
-	if (exec->flags & EXEC_NESTED || nested->inside)
+	if (exec->flags & EXEC_NESTED || nested->inside.executions)
 		return 0;
 	row->amounts.executions++;
 	f->a.sum->amounts.executions++;

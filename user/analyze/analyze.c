@@ -86,7 +86,7 @@ void analyze_look(struct analysis *a)
 	if (a->options.tree)
 		link_parents(f);
 	estimate_sums(f);
-	a->gap = a->parallel || !f->gap_row->ended ? NULL : f->gap_row;
+	a->gap = a->parallel || a->contradictory || !f->gap_row->ended ? NULL : f->gap_row;
 	a->base_ns = f->top_ns + (a->gap ? a->gap->total : 0);
 	a->lost = loss_total(&a->loss);
 	if (a->complete && a->end.end > last)
@@ -113,6 +113,8 @@ static int add_info(struct fold *f, const struct capture_info *info)
 	if (n_metrics < 0)
 		return n_metrics;
 	a->n_metrics = n_metrics;
+	for (uint32_t i = 0; i < info->n_events; i++)
+		f->compensation.clocks |= !strcmp(info->events[i].unit, "ns") ? 1U << i : 0;
 	f->begun = true;
 	return 0;
 }
@@ -163,6 +165,7 @@ static int add_record(struct fold *f, const struct capture_record *record)
 		a->overhead = record->overhead;
 		a->has_overhead = true;
 		a->compensated = a->options.compensate;
+		f->compensation.overhead = a->compensated ? &a->overhead : NULL;
 		return 0;
 	}
 	return -EINVAL;

@@ -143,9 +143,10 @@ struct analysis {
 	/* Any run was seen, and be it by an operator in it. Not every runtime has runs. */
 	bool has_runs;
 	/* The time of these runs that no operator filled; NULL if not known:
-	 * no run was seen whole, or operators of one ran on several threads. */
+	 * no run was seen whole, or for one of the reasons behind it. */
 	struct analyze_row *gap;
-	bool parallel; /* the reason for that */
+	bool parallel;	    /* operators of a run were on several threads, or not on its own */
+	bool contradictory; /* operators took longer than the run that they were in */
 	/* Top-level executions outside of any run that was seen whole. */
 	uint64_t outside_count, outside_ns;
 	/* What percentages are of: the operators of the selected runs and

@@ -151,10 +151,10 @@ static int add_to_run(struct fold *f, struct thread_state *thread, const struct 
 {
 	struct open_run *run = thread->run;
 
-	f->top_ns += nested->ns;
+	f->top_ns += nested->known_ns;
 	if (exec->run == CAPTURE_UNKNOWN) {
 		f->outside.count++;
-		f->outside.ns += nested->ns;
+		f->outside.ns += nested->known_ns;
 		return 0;
 	}
 	f->a.has_runs = true;
@@ -166,8 +166,8 @@ static int add_to_run(struct fold *f, struct thread_state *thread, const struct 
 		run->thread = exec->thread;
 	run->several_threads |= run->thread != exec->thread;
 	run->count++;
-	run->executions += nested->inside + 1;
-	run->ns += nested->ns;
+	probes_add(&run->probes, exec, nested);
+	run->ns += nested->known_ns;
 	run->counted &= nested->counted;
 	run->seen &= nested_seen(nested);
 	run->work_ns += nested->work_ns;
@@ -232,8 +232,7 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 		return 0;
 	if (exec->flags & EXEC_TURNS)
 		count_pauses(thread->pauses, exec->turns.sampled);
-	nesting_close(&thread->nesting, exec, f->a.compensated ? &f->a.overhead : NULL, &nested,
-		      &below, &f->sum);
+	nesting_close(&thread->nesting, exec, &f->compensation, &nested, &below, &f->sum);
 	if (state->shown)
 		error = add_to_row(f, state, exec, &nested);
 	if (error)
@@ -272,6 +271,14 @@ static struct on_time run_on_time(const struct capture_run *run)
 	return on;
 }
 
+/* The share of the run that event @i was on. */
+static double run_part(const struct capture_run *run, uint32_t i)
+{
+	if (run->counted >> i & 1 || !run->turns.enabled)
+		return 1;
+	return (double)run->turns.running[i] / run->turns.enabled;
+}
+
 /* Add what was counted in a run to event @i of @row: in whole, or while it was on. */
 static int add_run_count(struct analyze_row *row, uint32_t i, const struct thread_state *thread,
 			 const struct on_time *on, bool whole, uint64_t value, uint64_t work)
@@ -281,25 +288,31 @@ static int add_run_count(struct analyze_row *row, uint32_t i, const struct threa
 	return on->known ? add_turn(&row->counters[i].turns, on, i, whole, value, 0, thread) : 0;
 }
 
-/* The run without what the probes of its operators added. */
-static struct capture_run without_probes(const struct fold *f, const struct capture_run *run,
-					 const struct open_run *ops)
+/* Did all of its operators run on its own thread? */
+static bool on_one_thread(const struct capture_run *run, const struct open_run *ops)
 {
-	const struct capture_overhead *overhead = &f->a.overhead;
-	struct capture_run less = *run;
-	uint64_t n = ops && f->a.compensated ? ops->executions : 0, cost;
+	return !ops->several_threads && ops->thread == run->thread;
+}
 
-	if (!n || ops->several_threads)
+/*
+ * The run without what the probes of its operators added, which is not on its
+ * thread where they are not.
+ */
+static struct capture_run compensated(const struct fold *f, const struct capture_run *run,
+				      const struct open_run *ops)
+{
+	struct capture_run less = *run;
+
+	if (!ops || !on_one_thread(run, ops))
 		return less;
-	cost = n * overhead->nested_ns;
-	less.end -= cost < run->end - run->start ? cost : run->end - run->start;
+	less.end = run->start + without_probes(&f->compensation, -1, run->end - run->start, 1,
+					       false, &ops->probes, ops->ns);
 	for (uint32_t bits = run_seen(run); bits; bits &= bits - 1) {
 		int i = __builtin_ctz(bits);
 
-		cost = n * overhead->nested[i];
-		if (!(run->counted >> i & 1) && run->turns.enabled)
-			cost *= (double)run->turns.running[i] / run->turns.enabled;
-		less.counters[i] -= cost < run->counters[i] ? cost : run->counters[i];
+		less.counters[i] =
+			without_probes(&f->compensation, i, run->counters[i], run_part(run, i),
+				       false, &ops->probes, ops->counters[i]);
 	}
 	return less;
 }
@@ -314,8 +327,13 @@ static int add_gap(struct fold *f, const struct capture_run *run, const struct o
 	struct on_time on = run_on_time(run);
 	int error = 0;
 
-	if (ops && (ops->several_threads || ops->thread != run->thread || ops->ns > duration)) {
+	if (ops && !on_one_thread(run, ops)) {
 		f->a.parallel = true;
+		return 0;
+	}
+	/* Not by what was subtracted: by records that contradict each other. */
+	if (ops && ops->ns > duration) {
+		f->a.contradictory = true;
 		return 0;
 	}
 	f->gap_row->ended++;
@@ -376,7 +394,7 @@ int fold_run(struct fold *f, const struct capture_run *run)
 		return -EINVAL;
 	f->a.has_runs |= thread->process->shown;
 	ops = open_runs_take(&f->open_runs, run->run);
-	less = without_probes(f, run, ops);
+	less = compensated(f, run, ops);
 	f->last = run->end > f->last ? run->end : f->last;
 	if (selected(f, thread, run->run, run->session)) {
 		if (run->failed)

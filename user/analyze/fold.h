@@ -58,6 +58,7 @@ struct fold {
 	struct strings strings;	  /* of definitions, and labels */
 	struct flops_slot *flops; /* what was worked out, see amounts.c */
 	struct open_runs open_runs;
+	struct compensation compensation;
 	struct cover sum;
 	struct analyze_row *gap_row;
 	struct {

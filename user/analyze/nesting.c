@@ -33,47 +33,14 @@ void cover_add_exec(struct cover *cover, const struct nested_exec *nested)
 	}
 }
 
-/* -- events that take turns ------------------------------------------------- */
-
-void on_time_add(struct on_time *to, const struct on_time *from, uint32_t seen)
-{
-	to->known &= from->known;
-	if (!to->known)
-		return;
-	to->enabled += from->enabled;
-	for (; seen; seen &= seen - 1)
-		to->running[__builtin_ctz(seen)] += from->running[__builtin_ctz(seen)];
-}
-
-static uint64_t rest(uint64_t whole, uint64_t part)
-{
-	return part < whole ? whole - part : 0;
-}
-
-void on_time_subtract(struct on_time *from, const struct on_time *part, uint32_t seen)
-{
-	from->known &= part->known;
-	if (!from->known)
-		return;
-	from->enabled = rest(from->enabled, part->enabled);
-	for (; seen; seen &= seen - 1) {
-		int i = __builtin_ctz(seen);
-
-		from->running[i] = rest(from->running[i], part->running[i]);
-	}
-}
-
-void on_time_set(struct on_time *on, uint64_t enabled, const uint64_t *running, uint32_t counted,
-		 uint32_t sampled)
-{
-	on->enabled = enabled;
-	for (; counted; counted &= counted - 1)
-		on->running[__builtin_ctz(counted)] = enabled;
-	for (; sampled; sampled &= sampled - 1)
-		on->running[__builtin_ctz(sampled)] = running[__builtin_ctz(sampled)];
-}
-
 /* -- one execution ----------------------------------------------------------- */
+
+void probes_add(struct probes *probes, const struct capture_exec *exec,
+		const struct nested_exec *nested)
+{
+	probes->executions += nested->inside.executions + 1;
+	probes->shapes_ns += nested->inside.shapes_ns + exec->shapes_ns;
+}
 
 static void drop(struct inside *inside, struct cover *orphans)
 {
@@ -144,39 +111,52 @@ static void subtract_inside(struct nested_exec *nested, const struct inside *ins
 	}
 }
 
-static uint64_t less(uint64_t value, uint64_t own, uint64_t nested, uint64_t inside)
+uint64_t without_probes(const struct compensation *compensation, int i, uint64_t recorded,
+			double share, bool own, const struct probes *inside, uint64_t parts)
 {
-	uint64_t cost;
+	const struct capture_overhead *overhead = compensation->overhead;
+	uint64_t least = parts < recorded ? parts : recorded;
+	unsigned __int128 cost;
 
-	if (__builtin_mul_overflow(nested, inside, &cost) ||
-	    __builtin_add_overflow(cost, own, &cost) || cost > value)
-		return 0;
-	return value - cost;
+	if (!overhead)
+		return recorded;
+	cost = i < 0 ? overhead->nested_ns : overhead->nested[i];
+	cost *= inside->executions;
+	if (own)
+		cost += i < 0 ? overhead->own_ns : overhead->own[i];
+	if (i < 0 || compensation->clocks >> i & 1)
+		cost += inside->shapes_ns;
+	if (share < 1)
+		cost = (double)cost * share + 0.5;
+	return cost < recorded - least ? recorded - (uint64_t)cost : least;
+}
+
+/* The share of the time that event @i was on. */
+static double share_on(const struct nested_exec *nested, int i)
+{
+	if (nested->counted >> i & 1 || !nested->on.enabled)
+		return 1;
+	return (double)nested->on.running[i] / nested->on.enabled;
 }
 
 /* Take what the probes added off @nested, whose totals are raw so far. */
-static void compensate(struct nested_exec *nested, const struct capture_overhead *overhead)
+static void compensate(struct nested_exec *nested, const struct inside *inside,
+		       const struct compensation *compensation)
 {
-	nested->ns = less(nested->ns, overhead->own_ns, overhead->nested_ns, nested->inside);
-	for (uint32_t bits = nested->counted; bits; bits &= bits - 1) {
+	nested->ns = without_probes(compensation, -1, nested->ns, 1, true, &nested->inside,
+				    inside ? inside->ns : 0);
+	for (uint32_t bits = nested_seen(nested); bits; bits &= bits - 1) {
 		int i = __builtin_ctz(bits);
 
-		nested->total[i] = less(nested->total[i], overhead->own[i], overhead->nested[i],
-					nested->inside);
-	}
-	/* What they added while the event was on. */
-	for (uint32_t bits = nested->on.enabled ? nested->sampled : 0; bits; bits &= bits - 1) {
-		int i = __builtin_ctz(bits);
-		double part = (double)nested->on.running[i] / nested->on.enabled;
-
-		nested->total[i] = less(nested->total[i], overhead->own[i] * part + 0.5,
-					overhead->nested[i] * part + 0.5, nested->inside);
+		nested->total[i] =
+			without_probes(compensation, i, nested->total[i], share_on(nested, i), true,
+				       &nested->inside, inside ? inside->counters[i] : 0);
 	}
 }
 
 /* The calling thread's counters of @exec, and what other threads did for it. */
 static void start(struct nested_exec *nested, const struct capture_exec *exec,
-		  const struct capture_overhead *overhead)
+		  const struct inside *inside, const struct compensation *compensation)
 {
 	bool threw = exec->flags & EXEC_THREW, has_work = exec->flags & EXEC_WORK;
 	const struct capture_turns *turns = &exec->turns;
@@ -190,8 +170,8 @@ static void start(struct nested_exec *nested, const struct capture_exec *exec,
 			    nested->sampled);
 	for (uint32_t bits = nested_seen(nested); bits; bits &= bits - 1)
 		nested->total[__builtin_ctz(bits)] = exec->counters[__builtin_ctz(bits)];
-	if (overhead)
-		compensate(nested, overhead);
+	if (compensation && !threw)
+		compensate(nested, inside, compensation);
 	for (uint32_t bits = nested_seen(nested); bits; bits &= bits - 1) {
 		int i = __builtin_ctz(bits);
 
@@ -209,20 +189,21 @@ static void start(struct nested_exec *nested, const struct capture_exec *exec,
 }
 
 void nesting_close(struct nesting *nesting, const struct capture_exec *exec,
-		   const struct capture_overhead *overhead, struct nested_exec *nested,
+		   const struct compensation *compensation, struct nested_exec *nested,
 		   struct cover *below, struct cover *orphans)
 {
 	struct inside *inside = inside_of(nesting, exec, orphans);
 
 	nested->ns = exec->end - exec->start;
-	nested->inside = inside ? inside->count : 0;
+	nested->inside = inside ? inside->probes : (struct probes){};
 	nested->work_ns = exec->flags & EXEC_WORK ? exec->work_ns : 0;
-	start(nested, exec, overhead);
+	start(nested, exec, inside, compensation);
 	nested->self_counted = nested->counted;
 	nested->self_sampled = nested->sampled;
 	nested->self_on.known = nested->on.known;
 	if (nested->on.known)
 		nested->self_on = nested->on;
+	nested->known_ns = exec->flags & EXEC_THREW ? (inside ? inside->ns : 0) : nested->ns;
 	/* It says that something ran inside, and nothing of it was recorded. */
 	nested->self_known = !(exec->flags & (EXEC_THREW | EXEC_NESTED));
 	nested->self_ns = nested->ns;
@@ -275,8 +256,8 @@ int nesting_hand_up(struct nesting *nesting, const struct capture_exec *exec,
 					  .work_on.known = true};
 	}
 	inside->unclear |= exec->flags & EXEC_THREW;
-	inside->ns += nested->ns;
-	inside->count += nested->inside + 1;
+	inside->ns += nested->known_ns;
+	probes_add(&inside->probes, exec, nested);
 	inside->work_ns += nested->work_ns;
 	inside->counted &= nested->counted;
 	inside->seen &= nested_seen(nested);

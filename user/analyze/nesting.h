@@ -11,20 +11,24 @@
 #include <stdint.h>
 
 #include "../capture/capture.h"
+#include "on_time.h"
+
+/* The probes inside of something, at all depths. */
+struct probes {
+	uint64_t executions; /* that they were hit by */
+	uint64_t shapes_ns;  /* and what they took to read shapes */
+};
+
+/* What is to be subtracted of them. */
+struct compensation {
+	const struct capture_overhead *overhead; /* NULL: nothing */
+	uint32_t clocks;			 /* bit i: counter i is time on the CPU */
+};
 
 /* Executions of which none lies inside another one. */
 struct cover {
 	uint64_t ended, ns, work_ns;
 	uint64_t total[CAPTURE_COUNTERS], counted[CAPTURE_COUNTERS], work[CAPTURE_COUNTERS];
-};
-
-/*
- * For how long events that take turns could count, and did: see struct
- * capture_turns. An event that was counted in whole was on all the time.
- */
-struct on_time {
-	bool known;
-	uint64_t enabled, running[CAPTURE_COUNTERS];
 };
 
 /* The executions inside one that has not been read yet. */
@@ -34,7 +38,7 @@ struct inside {
 	uint32_t run, parent;
 	uint64_t first_start;
 	uint64_t ns;
-	uint64_t count;			     /* of these, with those inside them */
+	struct probes probes;
 	uint32_t counted;		     /* events that were counted for all of them */
 	uint32_t seen;			     /* or sampled */
 	uint64_t counters[CAPTURE_COUNTERS]; /* the calling thread's */
@@ -51,7 +55,8 @@ struct nesting {
 /* One execution with what ran inside it taken into account. */
 struct nested_exec {
 	uint64_t ns, work_ns; /* work_ns with what is below */
-	uint64_t inside;      /* executions inside it, at all depths */
+	uint64_t known_ns;    /* of what is around it: its own, or of one that threw, those below */
+	struct probes inside;
 	bool self_known;
 	uint64_t self_ns;
 	uint32_t counted;      /* which totals are known */
@@ -68,28 +73,32 @@ static inline uint32_t nested_seen(const struct nested_exec *nested)
 	return nested->counted | nested->sampled;
 }
 
-/* What was counted in whole was on all the time that @enabled says. */
-void on_time_set(struct on_time *on, uint64_t enabled, const uint64_t *running, uint32_t counted,
-		 uint32_t sampled);
-/* Add what is of the events @seen; the sum is known if both are. */
-void on_time_add(struct on_time *to, const struct on_time *from, uint32_t seen);
-/* Likewise take @part off, which is never more than the whole. */
-void on_time_subtract(struct on_time *from, const struct on_time *part, uint32_t seen);
-
 /* Add @nested: the calling thread's to @own, other threads' to @work. */
 void on_time_add_nested(struct on_time *own, struct on_time *work,
 			const struct nested_exec *nested);
 
+/*
+ * The counter @i, or with -1 the time, that was @recorded of something with the
+ * probes @inside, and with @own around it, without what they added. Constants
+ * may be more than it was there: what lies inside has @parts, and nothing is
+ * left with less than its parts. @share is how much of it the counter saw, 1
+ * for all.
+ */
+uint64_t without_probes(const struct compensation *compensation, int i, uint64_t recorded,
+			double share, bool own, const struct probes *inside, uint64_t parts);
+/* Add those of @exec itself, and those inside of it. */
+void probes_add(struct probes *probes, const struct capture_exec *exec,
+		const struct nested_exec *nested);
 void cover_add(struct cover *cover, const struct cover *other);
 void cover_add_exec(struct cover *cover, const struct nested_exec *nested);
 /*
  * Close @exec: fill @nested from it and what ran inside it, and put that
  * one's cover into @below. What was recorded inside an execution that never
- * came (lost, or cut off) goes into @orphans. With @overhead, what the
- * probes added is subtracted: of its own ones, and of all inside.
+ * came (lost, or cut off) goes into @orphans. What the probes added is
+ * subtracted, of its own ones and of all inside; nothing without @compensation.
  */
 void nesting_close(struct nesting *nesting, const struct capture_exec *exec,
-		   const struct capture_overhead *overhead, struct nested_exec *nested,
+		   const struct compensation *compensation, struct nested_exec *nested,
 		   struct cover *below, struct cover *orphans);
 /*
  * Hand @exec, of depth 1 or more, with the @cover of its subtree to the one

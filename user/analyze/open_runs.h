@@ -20,7 +20,7 @@ struct open_run {
 	uint32_t thread; /* of the first operator */
 	bool several_threads;
 	uint64_t count, ns;			  /* of the top-level operators */
-	uint64_t executions;			  /* with those inside them */
+	struct probes probes;			  /* of them, and inside of them */
 	uint32_t counted;			  /* events that were counted for all of them, */
 	uint32_t seen;				  /* or sampled */
 	uint64_t counters[CAPTURE_COUNTERS];	  /* the calling thread's */

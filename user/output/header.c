@@ -248,8 +248,12 @@ static void print_partial_runs(const struct analysis *a, FILE *out)
 			text_count(count, sizeof(count), a->runs_failed));
 	if (a->parallel)
 		fprintf(out,
-			"Operators of one run were on several threads at once: the time between "
-			"operators is not known.\n");
+			"Operators of one run were on several threads, or on another one than it: "
+			"the time between operators is not known.\n");
+	else if (a->contradictory)
+		fprintf(out,
+			"Operators are recorded as longer than the run that they were in: the time "
+			"between operators is not known.\n");
 	if (a->truncated_names)
 		fprintf(out, "Names of more than 1 KiB are cut.\n");
 }

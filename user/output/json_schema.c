@@ -202,7 +202,7 @@ static const char before_row[] =
 	"    },\n"
 	"    \"between_operators\": {\n"
 	"      \"description\": \"What of the runs no operator filled; null if no run was seen "
-	"whole or operators of one run were on several threads.\",\n"
+	"whole or operators of one run were on several threads or not on its own.\",\n"
 	"      \"type\": [\"object\", \"null\"],\n"
 	"      \"properties\": {\n"
 	"        \"count\": {\n"

@@ -51,21 +51,41 @@ int task_born(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The current process has become another program: what was open in it never ends. */
+/* What is open on @thread never ends. */
+static __always_inline void drop_open(struct thread_state *thread)
+{
+	thread->depth = 0;
+	thread->task_depth = 0;
+	thread->run = NO_ID;
+	give_place(thread);
+}
+
+/* A thread dies, of whatever process: it may be one that is not recorded any more. */
+SEC("raw_tracepoint/sched_process_exit")
+int task_dies(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct thread_state *thread = seen_thread();
+	__u32 key = bpf_get_current_pid_tgid();
+
+	if (!thread)
+		return 0;
+	drop_open(thread);
+	if (!use_task_storage)
+		bpf_map_delete_elem(&thread_table, &key);
+	return 0;
+}
+
+/* The current process has become another program. */
 SEC("raw_tracepoint/sched_process_exec")
 int task_executes(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct thread_state *thread;
+	struct thread_state *thread = seen_thread();
 	__u32 pid, tid;
 
+	if (thread)
+		drop_open(thread);
 	if (!current_target(&pid, &tid))
 		return 0;
-	thread = seen_thread();
-	if (thread) {
-		thread->depth = 0;
-		thread->task_depth = 0;
-		thread->run = NO_ID;
-	}
 	send_news(RECORD_EXECUTED, pid, tid);
 	return 0;
 }

@@ -342,7 +342,6 @@ static __always_inline void operator_end(struct thread_state *thread, const stru
 static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u32 flags)
 {
 	struct run_record *record = NULL;
-	struct open_run *open;
 
 	count_until_now(thread, &thread->run_reading, flags);
 	if (thread->run_on)
@@ -365,9 +364,7 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 		record_submit(record);
 	}
 	thread->run = NO_ID;
-	open = own_place(thread);
-	if (open)
-		open->sp = 0;
+	give_place(thread);
 }
 
 /*
@@ -377,8 +374,6 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 static __always_inline void run_begin(struct thread_state *thread, const struct site *site,
 				      __u64 owner)
 {
-	struct open_run *open;
-
 	if (!counting_runs)
 		return;
 	if (thread->run != NO_ID) {
@@ -402,14 +397,8 @@ static __always_inline void run_begin(struct thread_state *thread, const struct 
 	thread->run_on = run_is_on(thread->run);
 	thread->run_session = 0;
 	__builtin_memset(thread->private, 0, sizeof(thread->private));
-	open = own_place(thread);
-	if (open) {
-		open->run = thread->run;
-		open->pid = thread->pid;
-		open->owner = owner;
-		open->on = thread->run_on;
-		open->sp = site->sp;
-	}
+	if (thread->run_on)
+		take_place(thread);
 	if (n_counters)
 		counters_read(&thread->run_reading, thread->slot);
 	thread->run_start = bpf_ktime_get_ns();

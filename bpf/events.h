@@ -273,7 +273,6 @@ struct site_key {
 enum number_kind {
 	NUMBER_OPERATOR,
 	NUMBER_RUN,
-	NUMBER_RUN_PLACE,
 	NUMBER_SHAPES,
 	NUMBER_KINDS,
 };
@@ -292,6 +291,7 @@ struct losses {
 	__u64 operators_full;
 	__u64 unnumbered; /* operators that got no id */
 	__u64 work_lost;
+	__u64 runs_full; /* runs that found no place, see runs.bpf.h */
 };
 
 #endif

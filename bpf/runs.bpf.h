@@ -10,47 +10,93 @@
 
 #include "thread.bpf.h"
 
-#define RUN_PLACES 64	     /* threads that are in a run at once, for parallel mode */
-#define RUN_STACK  (1 << 16) /* bytes: the context is that close to the run's entry */
+#define RUN_STACK_BITS 16 /* of addresses: the context is 64 KiB below the run's entry at most */
+#define RUN_SET_BITS   9  /* 512 sets: some hundred runs at once never fill one */
+#define RUN_PLACES     8  /* in a set */
 
+/*
+ * The open runs that are recorded, in the set that their stack's address leads
+ * to: whoever has a context looks into two of them. A place is held from a
+ * run's start to its end, or until its thread dies or executes another
+ * program; a run that finds none is counted as a loss.
+ */
 struct open_run {
-	__u64 sp; /* 0: none open */
+	__u64 sp; /* at its entry; 0: none is open */
 	__u64 owner;
 	__u32 run;
-	__u32 pid; /* stacks of different processes have the same addresses */
-	__u32 on;  /* its operators are recorded */
+	__u32 pid;  /* stacks of different processes have the same addresses */
+	__u32 held; /* by how many threads; more than 1: some of them give way */
 	__u32 pad;
+};
+
+struct open_runs {
+	struct open_run places[RUN_PLACES];
 };
 
 SHARED struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RUN_PLACES);
+	__uint(max_entries, 1 << RUN_SET_BITS);
 	__type(key, __u32);
-	__type(value, struct open_run);
+	__type(value, struct open_runs);
 } open_runs SEC(".maps");
 
-struct context_key {
-	__u64 context;
-	__u32 pid;
-	__u32 pad;
-};
-
-/* context → index into open_runs, as found last; checked at each use. */
-SHARED struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1024);
-	__type(key, struct context_key);
-	__type(value, __u32);
-} context_places SEC(".maps");
-
-static __always_inline struct open_run *own_place(struct thread_state *thread)
+/* The set of those who run in the @region, an address without its low bits, of process @pid. */
+static __always_inline __u32 run_set(__u64 region, __u32 pid)
 {
-	__u32 place;
+	return (region + ((__u64)pid << 32)) * 0x9e3779b97f4a7c15ULL >> (64 - RUN_SET_BITS);
+}
 
-	if (!thread->run_place)
-		thread->run_place = 1 + take_number(NUMBER_RUN_PLACE);
-	place = thread->run_place - 1;
-	return bpf_map_lookup_elem(&open_runs, &place);
+/*
+ * Keep where the run of @thread is open. A place is the thread's that finds 1
+ * there after adding 1: an atomic that tells the old value is not to be had
+ * before 5.12. Where two add at once, both may go on to the next.
+ */
+static __noinline int take_place(struct thread_state *thread)
+{
+	struct open_runs *runs;
+	__u32 set;
+
+	if (!thread)
+		return 0;
+	set = run_set(thread->run_sp >> RUN_STACK_BITS, thread->pid);
+	runs = bpf_map_lookup_elem(&open_runs, &set);
+	if (!runs)
+		return 0;
+	for (__u32 i = 0; i < RUN_PLACES; i++) {
+		struct open_run *open = &runs->places[i];
+
+		if (*(volatile __u32 *)&open->held)
+			continue;
+		__sync_fetch_and_add(&open->held, 1);
+		if (*(volatile __u32 *)&open->held == 1) {
+			open->owner = thread->run_owner;
+			open->run = thread->run;
+			open->pid = thread->pid;
+			*(volatile __u64 *)&open->sp = thread->run_sp;
+			thread->run_place = 1 + i;
+			return 1;
+		}
+		__sync_fetch_and_add(&open->held, -1);
+	}
+	__sync_fetch_and_add(&losses.runs_full, 1);
+	return 0;
+}
+
+/* The run of @thread is over: its place, if it has one, is free. */
+static __always_inline void give_place(struct thread_state *thread)
+{
+	__u32 set = run_set(thread->run_sp >> RUN_STACK_BITS, thread->pid);
+	__u32 i = thread->run_place - 1;
+	struct open_runs *runs;
+
+	if (i >= RUN_PLACES)
+		return;
+	thread->run_place = 0;
+	runs = bpf_map_lookup_elem(&open_runs, &set);
+	if (!runs)
+		return;
+	*(volatile __u64 *)&runs->places[i].sp = 0;
+	__sync_fetch_and_add(&runs->places[i].held, -1);
 }
 
 /* Is run @run among those to record? */
@@ -64,36 +110,35 @@ static __always_inline __u32 run_is_on(__u32 run)
 	return 0;
 }
 
-static __always_inline bool holds_context(const struct open_run *open,
-					  const struct context_key *key)
+/* The run in the set of @region on whose stack @context lies, if it is nearer than @nearest. */
+static __always_inline __u64 nearest_run(__u64 region, __u64 context, __u32 pid, __u64 nearest,
+					 struct open_run *open)
 {
-	return open && open->sp > key->context && open->sp - key->context < RUN_STACK &&
-	       open->pid == key->pid;
+	__u32 set = run_set(region, pid);
+	const struct open_runs *runs = bpf_map_lookup_elem(&open_runs, &set);
+
+	for (__u32 i = 0; runs && i < RUN_PLACES; i++) {
+		const struct open_run *other = &runs->places[i];
+		__u64 distance = *(volatile const __u64 *)&other->sp - context;
+
+		if (distance >= nearest || other->pid != pid)
+			continue;
+		nearest = distance;
+		*open = *other;
+	}
+	return nearest;
 }
 
-/* The open run on whose stack @context lies; NULL if none does. */
-static __noinline struct open_run *run_of_context(__u64 context, __u32 pid)
+/* Store the open run of process @pid on whose stack @context lies in @open; false if none does. */
+static __noinline int run_of_context(__u64 context, __u32 pid, struct open_run *open)
 {
-	struct context_key key = {.context = context, .pid = pid};
-	struct open_run *open;
-	__u32 *known, place;
+	__u64 region = context >> RUN_STACK_BITS, nearest = 1ULL << RUN_STACK_BITS;
 
-	known = bpf_map_lookup_elem(&context_places, &key);
-	if (known) {
-		place = *known;
-		open = bpf_map_lookup_elem(&open_runs, &place);
-		if (holds_context(open, &key))
-			return open;
-	}
-	for (__u32 i = 0; i < RUN_PLACES; i++) {
-		place = i;
-		open = bpf_map_lookup_elem(&open_runs, &place);
-		if (!holds_context(open, &key))
-			continue;
-		bpf_map_update_elem(&context_places, &key, &place, BPF_ANY);
-		return open;
-	}
-	return NULL;
+	if (!open)
+		return 0;
+	nearest = nearest_run(region, context, pid, nearest, open);
+	nearest = nearest_run(region + 1, context, pid, nearest, open);
+	return nearest >> RUN_STACK_BITS == 0;
 }
 
 #endif

@@ -31,7 +31,7 @@ struct thread_state {
 	__u32 depth;
 	__u32 run;	 /* NO_ID: none open */
 	__u32 run_on;	 /* the open run's operators are recorded */
-	__u32 run_place; /* index into open_runs plus 1, 0: none yet */
+	__u32 run_place; /* in the set of its stack plus 1, 0: none */
 	__u32 run_instance;
 	__u64 run_sp;
 	__u64 run_inside; /* highest entry of a run inside it, 0: none; its frame is below */

@@ -98,7 +98,7 @@ $(MODELS): tests/targets/models.py
 	$(Q)$(PYTHON) $< $(@D)
 	$(Q)touch $@
 
-$(ORT_RUN): tests/targets/ort_run.c tests/targets/ort_api.h
+$(ORT_RUN): tests/targets/ort_run.c tests/targets/ort_api.h tests/targets/ort_held.h
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -O2 -g $(WARNINGS) -o $@ $< -ldl -lpthread

@@ -59,7 +59,7 @@ static __always_inline int operator_starts(struct pt_regs *ctx, bool by_index, _
 	struct thread_state *thread = thread_at(ctx, &site);
 	__u64 owner, session = 0;
 	struct frame *frame, *around;
-	struct open_run *open;
+	struct open_run open;
 	__u32 run, id;
 
 	if (!thread)
@@ -83,13 +83,12 @@ static __always_inline int operator_starts(struct pt_regs *ctx, bool by_index, _
 		session = session_in_run(thread, &site, context);
 	} else {
 		session = read_pointer(context + layout_of(site.instance)->session);
-		open = with_runs ? run_of_context(context, thread->pid) : NULL;
-		if (open) {
-			run = open->run;
-			owner = open->owner;
-		}
-		if (selective && (!open || !open->on))
+		if (with_runs && run_of_context(context, thread->pid, &open)) {
+			run = open.run;
+			owner = open.owner;
+		} else if (selective) {
 			return 0;
+		}
 	}
 	frame->key.session = session;
 	frame->key.index = index;

@@ -322,11 +322,12 @@ def machine_code(program):
 
 
 class ProbeHits:
-    """How often each BPF program of a process has run, by the kernel's own count.
+    """How often each BPF program of a process has run on a probe, by the kernel's own count.
 
     The kernel counts while anybody holds the file that this opens."""
 
     BPF_ENABLE_STATS = 32
+    BPF_PROG_TYPE_KPROBE = "2"  # of uprobes, too; others see births and deaths of any thread
 
     def __init__(self, pid):
         self.pid = pid
@@ -344,7 +345,7 @@ class ProbeHits:
         names, found = program_names(), collections.Counter()
         for fields in descriptors(self.pid):
             # Links name their program as well, but count nothing.
-            if "run_cnt" in fields:
+            if "run_cnt" in fields and fields["prog_type"] == self.BPF_PROG_TYPE_KPROBE:
                 found[names[int(fields["prog_id"])]] += int(fields["run_cnt"])
         return found
 

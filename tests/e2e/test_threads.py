@@ -19,6 +19,9 @@ PARALLEL = {"Conv", "FusedConv", "MatMul", "Gemm", "FusedMatMul", "FusedGemm", "
             "SkipLayerNormalization", "Gelu", "BiasGelu", "FastGelu", "Flatten"}
 
 
+RUNS_AT_ONCE = 4096  # for which there is room, if they were spread evenly
+
+
 def cpu_of_others(target):
     """CPU time so far, in ns, of each thread but the first, by the kernel's account."""
     used = {}
@@ -107,19 +110,126 @@ def _(t):
     check_equal(len({event["tid"] for event in events if event["ph"] == "X"}), 4, "threads")
 
 
+def operators_of_runs(t, capture="capture.opp"):
+    """Operators by the number of their run, "" for none."""
+    exported = t.opprobe("export", t.path(capture), "--format", "csv")
+    check_equal(exported.wait(), 0, "status of export")
+    return collections.Counter(line["run"] for line in csv.DictReader(io.StringIO(exported.stdout)))
+
+
+def check_runs(t, runs, capture="capture.opp"):
+    """Each of @runs, of the model with branches, is whole, and there are no others."""
+    once = sum(described_counts(t.model("branches"), 1).values())
+    check_counts(operators_of_runs(t, capture),
+                 collections.Counter({str(run): once for run in runs}), "operators of each run")
+
+
+def parallel(t, *options):
+    """Runs whose operators are executed by the threads of a pool."""
+    return t.ort_run("1.30.0", "branches", "-O", "0", "-p", "-i", "2", *options)
+
+
+def run_on_new_threads(target, batches=10):
+    """16 runs a batch, each on a thread of its own, with -c 16."""
+    for _ in range(batches):
+        target.run(1)
+
+
 @test("operators of four parallel runs at once, on the threads of pools, belong each to its own run")
 def _(t):
-    target = t.ort_run("1.30.0", "branches", "-O", "0", "-p", "-i", "3", "-t", "2", "-c", "4")
+    target = parallel(t, "-t", "2", "-c", "4")
     probe = t.attach(target, "-e", "none")
     target.run(10)
     report = probe.stop().nothing_lost()
     check_equal(report.json["runs"], 40, "runs")
-    exported = t.opprobe("export", t.path("capture.opp"), "--format", "csv")
-    check_equal(exported.wait(), 0, "status of export")
-    once = sum(described_counts(t.model("branches"), 1).values())
-    runs = collections.Counter(line["run"] for line in csv.DictReader(io.StringIO(exported.stdout)))
-    check_counts(runs, collections.Counter({str(run): once for run in range(40)}),
-                 "operators of each run")
+    check_runs(t, range(40))
+
+
+@test("160 parallel runs, each on a new thread: every operator belongs to its run")
+def _(t):
+    target = parallel(t, "-c", "16")
+    probe = t.attach(target, "-e", "none")
+    run_on_new_threads(target)
+    report = probe.stop().nothing_lost()
+    check_equal(report.json["runs"], 160, "runs")
+    check_runs(t, range(160))
+
+
+@test("--runs of 160 parallel runs, each on a new thread: those it names, whole")
+def _(t):
+    target = parallel(t, "-c", "16")
+    probe = t.attach(target, "-e", "none", "--runs", "70-89")
+    run_on_new_threads(target)
+    report = probe.stop().nothing_lost()
+    check_equal(report.json["runs"], 20, "runs")
+    check_runs(t, range(70, 90))
+
+
+@test("a schedule over parallel runs, each on a new thread: its cycles are whole")
+def _(t):
+    target = parallel(t, "-c", "16")
+    probe = t.opprobe("record", "-p", target.pid, "-e", "none", "--schedule",
+                      "skip_first=80,wait=5,warmup=3,active=20,repeat=3", "-o",
+                      t.path("capture.opp")).attached()
+    while probe.alive():
+        target.run(1)
+    check_equal(probe.wait(), 0, "status of record")
+    runs = sorted(int(run) for run in operators_of_runs(t))
+    check(len(runs) == 60 and runs[0] >= 88, "not three times 20 runs", runs)
+    cycles = [runs[i:i + 20] for i in (0, 20, 40)]
+    check(all(cycle[-1] - cycle[0] == 19 for cycle in cycles), "cycles with gaps", cycles)
+    check_runs(t, runs)
+
+
+@test("more runs open at once than there is room for: some are lost for their operators, and counted")
+def _(t):
+    target = parallel(t, "-H", "-c", "16")
+    probe = t.attach(target, "-e", "none")
+    target.ask("hold %d" % RUNS_AT_ONCE)
+    target.ask("let-go")
+    run_on_new_threads(target)
+    report = probe.stop()
+    runs, once = operators_of_runs(t), sum(described_counts(t.model("branches"), 1).values())
+    lost = report.losses().get("runs_full", 0)
+    check_equal(report.losses(), {"runs_full": lost}, "losses")
+    check(0 < lost < RUNS_AT_ONCE // 2, "there was room for all but %d runs" % lost)
+    check_equal(report.json["runs"], RUNS_AT_ONCE + 160, "runs")
+    check_equal(runs.pop(""), lost * once, "operators of no run")
+    check_equal(len(runs), RUNS_AT_ONCE + 160 - lost, "runs with operators")
+    check_equal(set(runs.values()), {once}, "operators of a run")
+    later = {str(run) for run in range(RUNS_AT_ONCE, RUNS_AT_ONCE + 160)}
+    check(later < set(runs), "later ones are lost as well")
+
+
+def room_after(how, end):
+    @test("runs in which %s hold no place for long: there is room for all that come" % how)
+    def _(t):
+        target = parallel(t, "-H", "-c", "16")
+        others = [parallel(t, "-H") for _ in range(8)]
+        pids = ",".join(str(process.pid) for process in [target] + others)
+        probe = t.opprobe("-p", pids, "--follow", "--json", "-e", "none", "-o",
+                          t.path("capture.opp"), "--trace", t.path("trace.json")).attached()
+        for other in others:
+            other.ask("hold 450")
+            end(other)
+        run_on_new_threads(target)
+        report = probe.stop().nothing_lost()
+        check_equal(report.json["runs"], 160, "runs")
+        check_runs(t, range(8 * 450, 8 * 450 + 160))
+
+
+def kill(target):
+    target.child.kill()
+    target.wait()
+
+
+def execute(target):
+    target.ask("exec")
+
+
+room_after("threads die", lambda target: target.ask("let-die"))
+room_after("processes are killed", kill)
+room_after("another program is executed", execute)
 
 
 @test("context switches, wanted or not, are those of the kernel's account")

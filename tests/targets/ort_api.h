@@ -21,6 +21,8 @@ typedef void *status_t;
 struct api {
 	const char *(*error_message)(status_t);
 	status_t (*create_env)(int level, const char *log_id, void **env);
+	status_t (*create_env_with_log)(void *log, void *param, int level, const char *log_id,
+					void **env);
 	status_t (*create_session)(void *env, const char *path, void *options, void **session);
 	status_t (*run)(void *session, void *options, const char *const *input_names,
 			void *const *inputs, size_t n_inputs, const char *const *output_names,
@@ -35,6 +37,8 @@ struct api {
 	status_t (*set_inter_threads)(void *options, int threads);
 	status_t (*output_count)(void *session, size_t *count);
 	status_t (*output_name)(void *session, size_t i, void *allocator, char **name);
+	status_t (*create_run_options)(void **options);
+	status_t (*set_run_tag)(void *options, const char *tag);
 	status_t (*create_tensor)(void *memory, void *data, size_t size, const int64_t *dims,
 				  size_t n_dims, int type, void **value);
 	status_t (*tensor_data)(void *value, void **data);
@@ -77,6 +81,7 @@ static inline const char *api_load(struct api *api, const char *library)
 		return "it does not offer version 10 of the API";
 	api->error_message = table[2];
 	api->create_env = table[3];
+	api->create_env_with_log = table[4];
 	api->create_session = table[7];
 	api->run = table[9];
 	api->create_session_options = table[10];
@@ -89,6 +94,8 @@ static inline const char *api_load(struct api *api, const char *library)
 	api->set_inter_threads = table[25];
 	api->output_count = table[31];
 	api->output_name = table[37];
+	api->create_run_options = table[39];
+	api->set_run_tag = table[42];
 	api->create_tensor = table[49];
 	api->tensor_data = table[51];
 	api->element_type = table[60];

@@ -13,6 +13,9 @@
  *   run N              run the model N times on every thread
  *   set INPUT V...     give a one-dimensional int64 input other values
  *   end-profiling      make the built-in profiler write its files
+ *   hold N             begin N runs, each on a thread of its own, which stay open (with -H)
+ *   let-go             they end, one after another
+ *   let-die            or their threads die inside of them
  *   recreate           release the sessions and create them again
  *   reload LIBRARY     the same with another file of the runtime
  *   fork               have a child that obeys, too:
@@ -34,6 +37,7 @@
 #include <unistd.h>
 
 #include "ort_api.h"
+#include "ort_held.h"
 
 #define INPUTS_MAX   8
 #define OUTPUTS_MAX  8
@@ -70,12 +74,12 @@ struct options {
 	const char *library, *model, *profile;
 	char **arguments;
 	int intra_threads, inter_threads, sessions, concurrency, optimize, warmup;
-	bool parallel, plain_memory, events;
+	bool parallel, plain_memory, events, holding;
 };
 
 struct worker {
 	pthread_t thread;
-	void *session;
+	void *session, *run_options;
 	long runs, failed;
 	uint64_t cpu_ns, faults, counts[EVENTS];
 	bool counted[EVENTS];
@@ -279,7 +283,7 @@ static void run_once(struct worker *worker, bool last)
 		names[i] = inputs[i].name;
 		values[i] = inputs[i].value;
 	}
-	status = api.run(worker->session, NULL, names, values, n_inputs,
+	status = api.run(worker->session, worker->run_options, names, values, n_inputs,
 			 (const char *const *)output_names, n_outputs, outputs);
 	if (status) {
 		worker->failed++;
@@ -411,6 +415,30 @@ static void run_batch(long runs)
 	printf("}\n");
 }
 
+static void run_with_tag(void)
+{
+	struct worker worker = {.session = sessions[0]};
+
+	check(api.create_run_options(&worker.run_options), "run options");
+	check(api.set_run_tag(worker.run_options, "held"), "tag");
+	run_once(&worker, false);
+	if (worker.failed)
+		die("a run that was held", worker.failure);
+}
+
+static void hold_runs(long n)
+{
+	if (!options.holding || n < 1 || !hold(n, run_with_tag))
+		die("hold", "wants -H, and that so many threads can be made");
+	printf("{\"ok\":true}\n");
+}
+
+static void let_go(bool die)
+{
+	held_let_go(die);
+	printf("{\"ok\":true}\n");
+}
+
 static void set_input(char *arguments)
 {
 	char *rest, *name = strtok_r(arguments, " ", &rest);
@@ -457,8 +485,11 @@ static void start(void)
 
 	if (problem)
 		die(options.library, problem);
-	/* 4: only fatal errors are logged; a failing run is answered. */
-	check(api.create_env(4, "ort_run", &env), "environment");
+	/* 4: only fatal errors are logged; a failing run is answered. 1: tags of runs are. */
+	if (options.holding)
+		check(api.create_env_with_log(held_log, NULL, 1, "ort_run", &env), "environment");
+	else
+		check(api.create_env(4, "ort_run", &env), "environment");
 	check(api.cpu_memory(1, 0, &memory), "memory");
 	check(api.default_allocator(&allocator), "allocator");
 	create_sessions();
@@ -519,6 +550,10 @@ static void obey(void)
 			set_input(line + 4);
 		else if (!strcmp(line, "end-profiling"))
 			end_profiling();
+		else if (!strncmp(line, "hold ", 5))
+			hold_runs(strtol(line + 5, NULL, 10));
+		else if (!strcmp(line, "let-go") || !strcmp(line, "let-die"))
+			let_go(!strcmp(line, "let-die"));
 		else if (!strcmp(line, "recreate"))
 			recreate();
 		else if (!strncmp(line, "reload ", 7))
@@ -543,6 +578,7 @@ static void usage(FILE *out)
 	      "  -O N  optimisation level: 0 none, 1, 2, 99 all (99)\n"
 	      "  -m    plain malloc: no arena, no memory patterns\n"
 	      "  -e    read task-clock and instructions on the calling threads\n"
+	      "  -H    runs can be held\n"
 	      "  -w N  runs before the first that counts (0)\n",
 	      out);
 }
@@ -551,7 +587,7 @@ static void parse_options(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "t:i:s:c:pP:O:mew:h")) != -1) {
+	while ((option = getopt(argc, argv, "t:i:s:c:pP:O:meHw:h")) != -1) {
 		switch (option) {
 		case 't':
 			options.intra_threads = atoi(optarg);
@@ -579,6 +615,9 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 'e':
 			options.events = true;
+			break;
+		case 'H':
+			options.holding = true;
 			break;
 		case 'w':
 			options.warmup = atoi(optarg);

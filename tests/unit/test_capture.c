@@ -81,7 +81,8 @@ static void everything_written_is_read_back(void **state)
 	run.counted = 2;
 	run.counters[1] = 99;
 	assert_int_equal(capture_write_run(c.writer, &run), 0);
-	assert_int_equal(capture_write_loss(c.writer, &(struct capture_loss){1, 2, 3, 4, 5, 6}), 0);
+	assert_int_equal(capture_write_loss(c.writer, &(struct capture_loss){1, 2, 3, 4, 5, 6, 7}),
+			 0);
 	test_finish(&c);
 
 	reader = capture_reader_open(c.path, &err);
@@ -132,6 +133,7 @@ static void everything_written_is_read_back(void **state)
 	expect_next(reader, &r, CAPTURE_LOSS);
 	assert_int_equal(r.loss.threads_full, 5);
 	assert_int_equal(r.loss.work_lost, 6);
+	assert_int_equal(r.loss.runs_full, 7);
 	expect_next(reader, &r, CAPTURE_END);
 	assert_string_equal(r.end.reason, "interrupted");
 	assert_int_equal(capture_reader_next(reader, &r, &err), 0);
@@ -356,6 +358,24 @@ static void records_of_a_later_version_are_skipped(void **state)
 	insert_record(c.path, 77, "whatever", 8);
 	assert_int_equal(read_all(c.path, &n, &err), 0);
 	assert_int_equal(n, 3 + 1 + 1 + 1);
+	test_remove(&c);
+}
+
+static void losses_of_before_runs_could_be_lost_are_read(void **state)
+{
+	struct test_capture c = two_chunks();
+	struct capture_reader *reader;
+	struct capture_record r = {};
+
+	insert_record(c.path, CAPTURE_LOSS, "\x01\x02\x03\x04\x05\x06", 6);
+	reader = capture_reader_open(c.path, NULL);
+	while (r.type != CAPTURE_LOSS)
+		assert_int_equal(capture_reader_next(reader, &r, NULL), 1);
+	assert_int_equal(r.loss.work_lost, 6);
+	assert_int_equal(r.loss.runs_full, 0);
+	while (r.type != CAPTURE_END)
+		assert_int_equal(capture_reader_next(reader, &r, NULL), 1);
+	capture_reader_close(reader);
 	test_remove(&c);
 }
 
@@ -833,6 +853,7 @@ int main(void)
 		cmocka_unit_test(damage_in_the_middle_names_its_place_and_keeps_what_precedes_it),
 		cmocka_unit_test(what_is_no_capture_is_refused_with_a_reason),
 		cmocka_unit_test(records_of_a_later_version_are_skipped),
+		cmocka_unit_test(losses_of_before_runs_could_be_lost_are_read),
 		cmocka_unit_test(a_run_with_the_reserved_bit_is_read_without_what_that_announced),
 		cmocka_unit_test(contradictions_inside_whole_chunks_are_noticed),
 		cmocka_unit_test(what_follows_the_end_is_noticed),

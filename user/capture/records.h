@@ -163,13 +163,14 @@ struct capture_loss {
 	uint64_t missed;       /* probe hits that the kernel skipped */
 	uint64_t threads_full; /* hits on threads beyond the table */
 	uint64_t work_lost;    /* operators whose share of other threads is not known */
+	uint64_t runs_full;    /* runs whose operators on other threads are in no run */
 };
 
 /* Whatever was lost, of every kind. */
 static inline uint64_t loss_total(const struct capture_loss *loss)
 {
 	return loss->ring_full + loss->too_deep + loss->unnamed + loss->missed +
-	       loss->threads_full + loss->work_lost;
+	       loss->threads_full + loss->work_lost + loss->runs_full;
 }
 
 /* What a thread did for operators of others, over the whole recording. */

@@ -22,8 +22,9 @@ static int watch_news(struct collector *collector, struct error *err)
 
 	/* Births are watched before the threads are listed: none is missed. */
 	bpf->links.task_born = bpf_program__attach(bpf->progs.task_born);
+	bpf->links.task_dies = bpf_program__attach(bpf->progs.task_dies);
 	bpf->links.task_executes = bpf_program__attach(bpf->progs.task_executes);
-	if (!bpf->links.task_born || !bpf->links.task_executes)
+	if (!bpf->links.task_born || !bpf->links.task_dies || !bpf->links.task_executes)
 		return error_set(err, -errno, "cannot watch for new threads: %s", strerror(errno));
 	return 0;
 }
@@ -119,6 +120,7 @@ static struct capture_loss losses_so_far(const struct collector *collector)
 		.missed = missed(collector->bpf),
 		.threads_full = losses->threads_full,
 		.work_lost = losses->work_lost,
+		.runs_full = losses->runs_full,
 	};
 }
 

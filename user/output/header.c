@@ -25,6 +25,11 @@ void header_losses(const struct capture_loss *loss, struct loss_line *lines)
 		"work_lost",
 		"operators' share of other threads could not be told apart: it is absent",
 		loss->work_lost};
+	lines[6] = (struct loss_line){
+		"runs_full",
+		"runs were open at once with too many others: what other threads executed for "
+		"them is in no run",
+		loss->runs_full};
 }
 
 /* "label    text", with @text from anywhere. */

@@ -53,6 +53,18 @@ def _(t):
             check_equal(op["counters"][name]["counted"], op["count"], name + " of " + op["name"])
 
 
+@test("parallel mode: every operator belongs to its run, and each run is on a new thread")
+def _(t):
+    target = t.ort_run("1.30.0", "branches", "-O", "0", "-p", "-i", "2", "-c", "16")
+    probe = t.attach(target, "-e", "none")
+    for _ in range(5):
+        target.run(1)
+    report = probe.stop().nothing_lost()
+    check_equal(report.json["runs"], 80, "runs")
+    check_equal(report.json["outside_of_runs"]["count"], 0, "operators of no run")
+    check_counts(report.counts(), described_counts(t.model("branches"), 80))
+
+
 def shapes(version, model):
     @test("C API, %s: %s: shapes equal the built-in profiler's" % (version, model))
     def _(t):

@@ -58,7 +58,7 @@ struct ort_shape_layout {
 	__u32 element;		/* in Tensor: its element type */
 };
 
-#define ORT_FUNCTIONS_MAX 4 /* that run operators, in one location */
+#define ORT_FUNCTIONS_MAX 8 /* that run operators, in one location; power of two */
 
 /*
  * Found by the programs, and the same in every execution of a location: the context, in

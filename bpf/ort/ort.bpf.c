@@ -2,7 +2,7 @@
 /*
  * ONNX Runtime: who is the operator at a probe, in which run, and whose work
  * does a pool thread do. A site's value is the number of its function: of
- * those that run operators, up to 1.13 there are two.
+ * those that run operators, up to 1.13 there are two, ORT_FUNCTIONS_MAX at most.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>

@@ -182,22 +182,39 @@ class SequentialExecutor : public IExecutor
 	}
 };
 
+// How many functions beside SequentialExecutor::Execute() run kernels: one in every release.
+#ifndef MORE_EXECUTORS
+#define MORE_EXECUTORS 1
+#endif
+
+static volatile int last_executor;
+
 class ParallelExecutor : public IExecutor
 {
       public:
 	Status Execute(StreamExecutionContext &ctx, const bool &terminate) override
 	{
 		for (size_t i = 0; i < ctx.kernels.size(); i++) {
-			Status status = RunNodeAsync(i, ctx, terminate);
+			Status status = RunNode<MORE_EXECUTORS>(i, ctx, terminate);
 			if (!status.IsOK())
 				return status;
 		}
 		return Status();
 	}
+	template <int Number>
+	Status RunNode(size_t index, StreamExecutionContext &ctx, const bool &terminate)
+	{
+		if constexpr (Number > 1)
+			if (last_executor % Number)
+				return RunNode<Number - 1>(index, ctx, terminate);
+		return RunNodeAsync<Number>(index, ctx, terminate);
+	}
+	template <int Number>
 	__attribute__((noinline)) Status RunNodeAsync(size_t index, StreamExecutionContext &ctx,
 						      const bool &terminate)
 	{
 		Status status;
+		last_executor = Number;
 		for (bool again = true; again; again = report("more", nullptr)) {
 			const OpKernel *kernel = ctx.kernels[index].get();
 			OpKernelContextInternal context(&ctx.frame, kernel, this, terminate);

@@ -186,6 +186,31 @@ static void executors_that_run_kernels_themselves_are_located(void **state)
 		leave_out(NEEDS_COMPILER);
 }
 
+/* Each that runs kernels has a number of its own, and as many as there can be are told apart. */
+static void eight_functions_that_run_kernels_are_told_apart(void **state)
+{
+	static const struct build eight = {"g++", LIBRARY "-DOLD_EXECUTOR -DMORE_EXECUTORS=7 -O2",
+					   "gcc-eight.so"};
+	char whole[FAKE_PATH], stripped[FAKE_PATH];
+	unsigned int entered = 0, left = 0;
+	struct location location;
+
+	if (!make(&eight, whole, stripped))
+		leave_out(NEEDS_COMPILER);
+	locate(stripped, &location);
+	assert_int_equal(count(&location, SITE_OP_ENTER), 8);
+	for (size_t i = 0; i < location.sites.n; i++) {
+		const struct site *site = &location.sites.items[i];
+
+		if (site->role == SITE_OP_ENTER)
+			entered |= 1U << site->value;
+		if (site->role == SITE_OP_EXIT)
+			left |= 1U << site->value;
+	}
+	assert_int_equal(entered, 0xff);
+	assert_int_equal(left, 0xff);
+}
+
 static void all_routes_agree(void **state)
 {
 	char whole[FAKE_PATH], stripped[FAKE_PATH], text[64];
@@ -270,6 +295,20 @@ static void two_functions_that_fit_are_refused(void **state)
 	assert_non_null(strstr(err.text, "2 places"));
 }
 
+static void more_functions_that_run_kernels_than_are_told_apart_are_refused(void **state)
+{
+	static const struct build build = {"g++", LIBRARY "-DOLD_EXECUTOR -DMORE_EXECUTORS=12 -O2",
+					   "gcc-many.so"};
+	char whole[FAKE_PATH], stripped[FAKE_PATH];
+	struct error err = {.text = ""};
+	struct location location;
+
+	if (!make(&build, whole, stripped))
+		leave_out(NEEDS_COMPILER);
+	assert_int_equal(runtime_locate_file(stripped, NULL, &location, &err), -ENOEXEC);
+	assert_non_null(strstr(err.text, "more than 8 functions"));
+}
+
 static void a_file_without_the_runtime_is_not_an_error(void **state)
 {
 	struct error err = {.text = ""};
@@ -314,11 +353,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_build_is_located_without_symbols),
 		cmocka_unit_test(executors_that_run_kernels_themselves_are_located),
+		cmocka_unit_test(eight_functions_that_run_kernels_are_told_apart),
 		cmocka_unit_test(all_routes_agree),
 		cmocka_unit_test(a_debug_file_gives_the_symbols),
 		cmocka_unit_test(a_library_that_exports_no_api_has_its_runs_and_version),
 		cmocka_unit_test(the_kernel_emulates_what_is_probed_in_a_protected_build),
 		cmocka_unit_test(two_functions_that_fit_are_refused),
+		cmocka_unit_test(more_functions_that_run_kernels_than_are_told_apart_are_refused),
 		cmocka_unit_test(a_file_without_the_runtime_is_not_an_error),
 		cmocka_unit_test(a_mapped_file_is_located_through_its_link_in_proc),
 	};

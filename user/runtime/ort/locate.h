@@ -6,6 +6,7 @@
 #ifndef OPPROBE_ORT_LOCATE_H
 #define OPPROBE_ORT_LOCATE_H
 
+#include "../../../bpf/ort/layout.h"
 #include "../../target/arch.h"
 #include "../../target/code_refs.h"
 #include "../../target/elf_image.h"
@@ -36,7 +37,8 @@ enum type {
 /* The program at the start of an operator that is known by its kernel (<= 1.13). */
 #define ORT_ENTER_KERNEL "ort_enter_kernel"
 
-#define FUNCTIONS_MAX 8
+/* Twice as many as are told apart, for their cold parts, and one: too many are seen to be. */
+#define FUNCTIONS_MAX (2 * ORT_FUNCTIONS_MAX + 1)
 #define TASKS_MAX     4
 
 /* The parts of functions that refer to an anchor; see ort_functions(). */

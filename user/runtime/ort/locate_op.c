@@ -306,6 +306,13 @@ static int add_by_kernel(struct finder *finder, const struct candidate *found, s
 		goto out;
 	find_computes(finder, &function, &computes);
 	site.value = site.function;
+	if (site.value >= ORT_FUNCTIONS_MAX) {
+		error = error_set(err, -ENOEXEC,
+				  "%s: more than %d functions run kernels, and what they work on "
+				  "could not be told apart",
+				  finder->image->path, ORT_FUNCTIONS_MAX);
+		goto out;
+	}
 	if (computes.n != 1 || computes.n_contexts != 1) {
 		error = error_set(
 			err, -ENOEXEC,

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Counters agree with what the target reads of itself."""
 
+import contextlib
 import json
+import os
+import signal
+import subprocess
+import sys
+import threading
 
-from harness import check, check_equal, test
+from harness import Process, Skipped, check, check_equal, test
 
 # Every output of a megabyte and more is mapped anew, by every run.
 FRESH_MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=65536"}
@@ -48,6 +54,101 @@ def _(t):
         counted = report.counter(name, [touch])
         check(40000 <= counted <= min(truth, 40060),
               "%s: %d counted, getrusage says %d for the process" % (name, counted, truth))
+
+
+@contextlib.contextmanager
+def contention(pid):
+    """More busy threads than CPUs, and the process `pid` moved to and fro between these."""
+    cpus = sorted(os.sched_getaffinity(0))
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            for _ in range(2 * len(cpus))]
+    over = threading.Event()
+
+    def move():
+        turn = 0
+        while not over.is_set():
+            turn += 1
+            with contextlib.suppress(OSError):  # a thread that has just ended
+                for tid in os.listdir("/proc/%d/task" % pid):
+                    os.sched_setaffinity(int(tid), {cpus[turn % len(cpus)]})
+            over.wait(0.0005)
+
+    mover = threading.Thread(target=move)
+    mover.start()
+    try:
+        yield
+    finally:
+        over.set()
+        mover.join()
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+@contextlib.contextmanager
+def perf_stat(t, pid, events):
+    """What perf counts meanwhile on all threads of `pid`, those born later too: {event: count}"""
+    counted, pipes = {}, [t.path("perf.control"), t.path("perf.ack")]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    perf = t.start(Process, ["perf", "stat", "-x", ",", "-e", ",".join(events), "-p", pid,
+                             "-D", "-1", "--control", "fifo:" + ",".join(pipes)])
+    with open(pipes[0], "r+b", 0) as control, open(pipes[1], "r+b", 0) as acknowledged:
+        control.write(b"enable\n")
+        acknowledged.read(1)
+    yield counted
+    perf.signal(signal.SIGINT)
+    perf.wait()
+    for line in perf.stderr.splitlines():
+        fields = line.split(",")
+        if len(fields) > 2:
+            counted[fields[2]] = int(fields[0])
+
+
+@test("threads that wait for a CPU and are moved have perf's numbers under perf's names")
+def _(t):
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skipped("a single CPU")
+    events = ("cpu-migrations", "context-switches", "page-faults", "minor-faults")
+    target = t.ort_run("1.30.0", "pages", "-O", "0", "-m", "-c", "3", **FRESH_MEMORY)
+    target.ask("set shape %d" % (1024 * 1000))
+    target.run(3)
+    probe = t.attach(target, "-e", ",".join(events) + ",task-migrations")
+    with perf_stat(t, target.pid, events) as perf, contention(target.pid):
+        target.run(100)
+    report = probe.stop().nothing_lost()
+    counters = report.json["total"]["counters"]
+    for event in events:
+        # What lies between the runs, and what a thread did before it was announced.
+        check(0.85 * perf[event] <= counters[event]["total"] <= perf[event],
+              "%s: perf has %d, opprobe %d" % (event, perf[event], counters[event]["total"]),
+              counters)
+    # Each of the moves is a number of its own: the test is none where there are no more of them.
+    check(counters["task-migrations"]["total"] > 1.2 * perf["cpu-migrations"],
+          "perf has %d migrations, the threads themselves %d" %
+          (perf["cpu-migrations"], counters["task-migrations"]["total"]))
+
+
+@test("pages that come without a fault are in task-faults, and not in page-faults")
+def _(t):
+    target = t.ort_run("1.30.0", "pages", "-O", "0", "-m", "-e", **FRESH_MEMORY)
+    target.ask("set shape %d" % (1024 * 1000))
+    target.run(3)
+    locked = target.ask_any("lock")
+    if not locked["ok"]:
+        raise Skipped("mlockall: " + locked["error"])
+    probe = t.attach(target, "-e", "page-faults,minor-faults,task-faults,task-minor-faults")
+    truth = target.run(20)
+    report = probe.stop().nothing_lost()
+    for event in ("task-faults", "task-minor-faults"):
+        counted = report.counter(event)
+        check(20 * 1000 <= counted <= truth["faults"],
+              "%s: getrusage says %d, all operators %d" % (event, truth["faults"], counted))
+    for event in ("page-faults", "minor-faults"):
+        counted = report.counter(event)
+        check(counted <= truth["page_faults"] <= 1000,
+              "%s: an event of the thread's own has %d, all operators %d" %
+              (event, truth["page_faults"], counted))
 
 
 def task_clock(version):

@@ -306,15 +306,15 @@ def _(t):
 def _(t):
     target = t.ort_run("1.24.3", "tiny", "-O", "0", "-s", "13", "-c", "16")
     # A quarter of a million operators within a second, on two CPUs: what --buffer is for.
-    probe = t.attach(target, "-e", "task-clock,page-faults", "--buffer", "64M")
+    probe = t.attach(target, "-e", "task-clock,task-faults", "--buffer", "64M")
     for _ in range(3):
         check_equal(target.run(2)["failed"], 0, "failed runs")
     report = probe.stop().nothing_lost()
     check_counts(report.counts(), described_counts(t.model("tiny"), 3 * 2 * 208))
     check_equal(report.json["runs"], 3 * 2 * 208, "runs")
     for op in report.operators:
-        faults, clock = op["counters"]["page-faults"], op["counters"]["task-clock"]
-        check_equal(faults["counted"], op["count"], "executions counted for page-faults")
+        faults, clock = op["counters"]["task-faults"], op["counters"]["task-clock"]
+        check_equal(faults["counted"], op["count"], "executions counted for task-faults")
         # An event on a thread just born may come late: then it is not counted, and said so.
         check(clock["counted"] <= op["count"], "more counted than executed", op)
         check(clock["total"] is None or clock["total"] > 0 or clock["counted"] == 0,

@@ -16,6 +16,7 @@
  *   hold N             begin N runs, each on a thread of its own, which stay open (with -H)
  *   let-go             they end, one after another
  *   let-die            or their threads die inside of them
+ *   lock               keep what is mapped from now on in memory, from its start on
  *   recreate           release the sessions and create them again
  *   reload LIBRARY     the same with another file of the runtime
  *   fork               have a child that obeys, too:
@@ -31,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -53,9 +55,10 @@ struct event {
 	bool exclude_kernel;
 };
 
-enum { EVENTS = 2 };
+enum { EVENTS = 3 };
 static const struct event events[EVENTS] = {
 	{"task_clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false},
+	{"page_faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false},
 	{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, true},
 };
 
@@ -471,6 +474,14 @@ static void end_profiling(void)
 	printf("]}\n");
 }
 
+static void lock_memory(void)
+{
+	if (mlockall(MCL_FUTURE))
+		printf("{\"ok\":false,\"error\":\"%s\"}\n", strerror(errno));
+	else
+		printf("{\"ok\":true}\n");
+}
+
 static void recreate(void)
 {
 	for (int i = 0; i < options.sessions; i++)
@@ -554,6 +565,8 @@ static void obey(void)
 			hold_runs(strtol(line + 5, NULL, 10));
 		else if (!strcmp(line, "let-go") || !strcmp(line, "let-die"))
 			let_go(!strcmp(line, "let-die"));
+		else if (!strcmp(line, "lock"))
+			lock_memory();
 		else if (!strcmp(line, "recreate"))
 			recreate();
 		else if (!strncmp(line, "reload ", 7))
@@ -577,7 +590,7 @@ static void usage(FILE *out)
 	      "  -p    parallel execution mode   -P F  built-in profiler, files F<session>_*\n"
 	      "  -O N  optimisation level: 0 none, 1, 2, 99 all (99)\n"
 	      "  -m    plain malloc: no arena, no memory patterns\n"
-	      "  -e    read task-clock and instructions on the calling threads\n"
+	      "  -e    read task-clock, page-faults and instructions on the calling threads\n"
 	      "  -H    runs can be held\n"
 	      "  -w N  runs before the first that counts (0)\n",
 	      out);

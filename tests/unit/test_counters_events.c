@@ -49,19 +49,50 @@ static void refused(const char *list, int code, const char *part)
 
 static void what_a_task_counts_anyway_needs_no_perf_event(void **state)
 {
-	assert_int_equal(one("page-faults").source, COUNTER_FAULTS);
-	assert_int_equal(one("faults").source, COUNTER_FAULTS);
-	assert_int_equal(one("minor-faults").source, COUNTER_MINOR_FAULTS);
-	assert_int_equal(one("major-faults").source, COUNTER_MAJOR_FAULTS);
+	assert_int_equal(one("task-faults").source, COUNTER_FAULTS);
+	assert_int_equal(one("task-minor-faults").source, COUNTER_MINOR_FAULTS);
+	assert_int_equal(one("task-major-faults").source, COUNTER_MAJOR_FAULTS);
+	assert_int_equal(one("task-migrations").source, COUNTER_MIGRATIONS);
+	assert_string_equal(one("task-migrations").event, "task-migrations");
+	/* perf counts the same at the same place. */
 	assert_int_equal(one("context-switches").source, COUNTER_SWITCHES);
 	assert_int_equal(one("cs").source, COUNTER_SWITCHES);
-	assert_int_equal(one("cpu-migrations").source, COUNTER_MIGRATIONS);
-	assert_int_equal(one("migrations").source, COUNTER_MIGRATIONS);
-	assert_int_equal(one("perf::PERF_COUNT_SW_PAGE_FAULTS").source, COUNTER_FAULTS);
-	assert_int_equal(one("perf::PERF_COUNT_SW_CPU_MIGRATIONS").source, COUNTER_MIGRATIONS);
+	assert_int_equal(one("perf::PERF_COUNT_SW_CONTEXT_SWITCHES").source, COUNTER_SWITCHES);
+	/* cpu-clock is 0, and no number of a task. */
+	assert_int_equal(one("perf::PERF_COUNT_SW_CPU_CLOCK").source, COUNTER_PERF_SOFTWARE);
 }
 
-static void a_modifier_makes_a_perf_event_of_page_faults(void **state)
+static void a_name_of_perf_means_the_event_of_perf(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t config;
+	} events[] = {
+		{"page-faults", PERF_COUNT_SW_PAGE_FAULTS},
+		{"faults", PERF_COUNT_SW_PAGE_FAULTS},
+		{"perf::PERF_COUNT_SW_PAGE_FAULTS", PERF_COUNT_SW_PAGE_FAULTS},
+		{"perf::PAGE-FAULTS", PERF_COUNT_SW_PAGE_FAULTS},
+		{"minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN},
+		{"perf::PERF_COUNT_SW_PAGE_FAULTS_MIN", PERF_COUNT_SW_PAGE_FAULTS_MIN},
+		{"major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ},
+		{"perf::PERF_COUNT_SW_PAGE_FAULTS_MAJ", PERF_COUNT_SW_PAGE_FAULTS_MAJ},
+		{"cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS},
+		{"migrations", PERF_COUNT_SW_CPU_MIGRATIONS},
+		{"perf::PERF_COUNT_SW_CPU_MIGRATIONS", PERF_COUNT_SW_CPU_MIGRATIONS},
+		{"perf::CPU-MIGRATIONS", PERF_COUNT_SW_CPU_MIGRATIONS},
+	};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		struct counter counter = one(events[i].name);
+
+		assert_int_equal(counter.source, COUNTER_PERF_SOFTWARE);
+		assert_int_equal(counter.attr.type, PERF_TYPE_SOFTWARE);
+		assert_int_equal(counter.attr.config, events[i].config);
+		assert_false(counter.attr.exclude_kernel || counter.attr.exclude_user);
+	}
+}
+
+static void a_modifier_narrows_page_faults(void **state)
 {
 	struct counter counter = one("page-faults:u");
 
@@ -236,6 +267,8 @@ static void what_would_always_be_wrong_is_refused(void **state)
 	refused("perf::PERF_COUNT_SW_CONTEXT_SWITCHES:u", -EINVAL, "always count 0");
 	refused("task-clock:u", -EINVAL, "does not split");
 	refused("cpu-clock:k", -EINVAL, "does not split");
+	refused("task-faults:u", -EINVAL, "one number for user and kernel");
+	refused("task-migrations:uk", -EINVAL, "one number for user and kernel");
 	refused("perf::CYCLES:period=100", -EINVAL, "sampling period");
 	refused("perf::CYCLES:pinned", -EINVAL, "pinned");
 	refused("perf::CYCLES:cpu=0", -EINVAL, "a CPU");
@@ -354,7 +387,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_task_counts_anyway_needs_no_perf_event),
-		cmocka_unit_test(a_modifier_makes_a_perf_event_of_page_faults),
+		cmocka_unit_test(a_name_of_perf_means_the_event_of_perf),
+		cmocka_unit_test(a_modifier_narrows_page_faults),
 		cmocka_unit_test(clocks_are_perf_events_in_nanoseconds),
 		cmocka_unit_test(hardware_events_leave_the_kernel_out_unless_asked),
 		cmocka_unit_test(software_events_count_everything_unless_asked),

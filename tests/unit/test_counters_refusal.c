@@ -279,7 +279,7 @@ static int events_of_the_task_alone(void)
 
 	/* Nothing is opened for what task_struct holds. */
 	return filter_perf_event_open(EPERM) ||
-	       counters_parse(&set, "page-faults,context-switches,cpu-migrations", &err) ||
+	       counters_parse(&set, "task-faults,context-switches,task-migrations", &err) ||
 	       counters_check(&set, &err);
 }
 

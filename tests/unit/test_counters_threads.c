@@ -157,7 +157,7 @@ __attribute__((no_sanitize("address"))) static void touch(unsigned int pages)
 static void a_thread_is_counted_exactly(void **state)
 {
 	struct counter_set set =
-		checked("task-clock,page-faults,page-faults:u=user,minor-faults:u");
+		checked("task-clock,task-faults,page-faults:u=user,minor-faults:u");
 	struct thread_counters *counters;
 	struct reading before, after;
 	struct error err = {};
@@ -276,7 +276,7 @@ static void a_group_of_hardware_events_counts_all_the_time(void **state)
 
 	if (!has_pmu())
 		leave_out(NEEDS_PMU);
-	set = checked("page-faults,{cycles,instructions}");
+	set = checked("task-faults,{cycles,instructions}");
 	counters = thread_counters_new(&set, events_map, SLOTS, &err);
 	assert_int_equal(thread_counters_open(counters, 1, gettid_now(), &err), 0);
 	/* The first round binds symbols and is not counted. */
@@ -415,7 +415,7 @@ static void a_slot_beyond_the_table_is_refused(void **state)
 
 static void a_set_of_task_fields_opens_nothing(void **state)
 {
-	struct counter_set set = checked("page-faults,context-switches,cpu-migrations");
+	struct counter_set set = checked("task-faults,context-switches,task-migrations");
 	unsigned int files = open_files();
 	struct error err = {};
 	struct thread_counters *counters = thread_counters_new(&set, -1, 4096, &err);

@@ -222,8 +222,8 @@ int counters_default(struct counter_set *set, struct error *err)
 {
 	static const char *const hardware[] = {"cycles", "instructions", "cache-misses",
 					       "branch-misses"};
-	static const char *const software[] = {"task-clock", "page-faults", "context-switches",
-					       "cpu-migrations"};
+	static const char *const software[] = {"task-clock", "task-faults", "context-switches",
+					       "task-migrations"};
 	struct counter_set more = *set;
 	char missing[128], counted[128] = "";
 	int refused = 0, added;

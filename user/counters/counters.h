@@ -2,8 +2,8 @@
 /*
  * Counters: from the user's words to what the kernel counts. Events are
  * named as libpfm4 or perf names them and become perf_event_attr, or a field
- * of task_struct where that holds the same number exactly. Knows nothing of
- * runtimes.
+ * of task_struct where that holds the same number exactly; what else of
+ * task_struct can be counted has names of its own. Knows nothing of runtimes.
  */
 #ifndef OPPROBE_COUNTERS_H
 #define OPPROBE_COUNTERS_H
@@ -53,7 +53,7 @@ int counters_read_config(struct counter_set *set, const char *path, struct error
 /*
  * Add the default set: what this machine can open of cycles, instructions,
  * cache-misses and branch-misses; if none of them, the software set
- * (task-clock, page-faults, context-switches, cpu-migrations) and a note
+ * (task-clock, task-faults, context-switches, task-migrations) and a note
  * that says so.
  */
 int counters_default(struct counter_set *set, struct error *err);

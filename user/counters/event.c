@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of events. Perf's short names come from a table of our own, because
- * some of them need no perf event at all; raw codes and pmu/.../ are spelt
+ * Names of events. Perf's short names come from a table of our own, beside
+ * numbers that need no perf event at all; raw codes and pmu/.../ are spelt
  * out by the user; everything else is libpfm4's, whose whole attribute is
  * taken over (config1 and config2 carry the filters of offcore events).
  */
@@ -47,7 +47,14 @@ void privilege_apply(const struct privilege *privilege, struct perf_event_attr *
 static int check_privilege(const char *text, const struct short_event *event,
 			   const struct privilege *privilege, struct error *err)
 {
-	if (!privilege->given || (privilege->user && privilege->kernel))
+	if (!privilege->given)
+		return 0;
+	if (event->task_only)
+		return error_set(err, -EINVAL,
+				 "'%s' cannot be counted: the kernel keeps one number for user and "
+				 "kernel; write '%s' without a modifier",
+				 text, event->name);
+	if (privilege->user && privilege->kernel)
 		return 0;
 	if (event->clock)
 		return error_set(err, -EINVAL,

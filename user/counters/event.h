@@ -8,11 +8,11 @@
 
 #include "counters.h"
 
-/* An event of perf's own vocabulary that needs no table of a CPU. */
+/* An event that needs no table of a CPU: perf's, or a number of task_struct. */
 struct short_event {
-	const char *name, *alias; /* alias: another spelling, or NULL */
-	uint32_t type;		  /* PERF_TYPE_HARDWARE or PERF_TYPE_SOFTWARE */
-	uint64_t config;
+	const char *name, *alias;   /* alias: another spelling, or NULL */
+	uint32_t type;		    /* PERF_TYPE_HARDWARE or PERF_TYPE_SOFTWARE */
+	uint64_t config;	    /* without a meaning if @task_only */
 	enum counter_source source; /* without modifiers */
 	const char *unit;
 	const char *description;
@@ -20,6 +20,8 @@ struct short_event {
 	bool kernel_only;
 	/* Counts time, which the kernel does not split into user and kernel. */
 	bool clock;
+	/* task_struct has it, and no event of perf counts the same. */
+	bool task_only;
 };
 
 extern const struct short_event short_events[];

@@ -187,9 +187,8 @@ int refusal(struct error *err, int error, const struct counter *counter, pid_t t
 			return refused_permission(err, error, counter, tid, p);
 		return error_set(err, error,
 				 "cannot count '%s': this kernel is built without perf events "
-				 "(CONFIG_PERF_EVENTS); count page-faults, minor-faults, "
-				 "major-faults, context-switches and cpu-migrations, which need "
-				 "none",
+				 "(CONFIG_PERF_EVENTS); count task-faults, context-switches "
+				 "and task-migrations, which need none",
 				 counter->event);
 	case ENOENT:
 	case ENODEV:

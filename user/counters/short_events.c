@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * perf's short names: a table of our own, because some of these events need
- * no perf event at all.
+ * Names in a table of our own. perf's name means perf's event: task_struct
+ * stands in for it only where both are counted in one place, as switches are
+ * (__schedule()). Where the task's own number is another one, it has a name of
+ * its own, "task-...".
+ *
+ * - perf's page-faults counts exceptions, those that end in a signal included,
+ *   when they come; minor-faults and major-faults those that were served. The
+ *   task counts what was served, but also pages that the kernel took for it
+ *   without an exception: mlock(), MAP_POPULATE, direct I/O (mm_account_fault()).
+ * - perf's cpu-migrations is one each time that a thread goes on after it was
+ *   moved (perf_event_task_sched_in()); the task counts each of the moves
+ *   (set_task_cpu()), of which there may be several while it waits for a CPU.
  */
 #include "event.h"
 
@@ -12,6 +22,12 @@
 		.name = (_name), .alias = (_alias), .type = PERF_TYPE_HARDWARE,                    \
 		.config = PERF_COUNT_HW_##_config, .source = COUNTER_PERF, .unit = "",             \
 		.description = (_description)                                                      \
+	}
+
+#define TASK(_name, _source, _description)                                                         \
+	{                                                                                          \
+		.name = (_name), .type = PERF_TYPE_SOFTWARE, .source = (_source), .unit = "",      \
+		.description = (_description), .task_only = true                                   \
 	}
 
 const struct short_event short_events[] = {
@@ -50,15 +66,15 @@ const struct short_event short_events[] = {
 		.alias = "faults",
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_PAGE_FAULTS,
-		.source = COUNTER_FAULTS,
+		.source = COUNTER_PERF_SOFTWARE,
 		.unit = "",
-		.description = "Page faults, minor and major",
+		.description = "Page faults, minor, major and failed",
 	},
 	{
 		.name = "minor-faults",
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_PAGE_FAULTS_MIN,
-		.source = COUNTER_MINOR_FAULTS,
+		.source = COUNTER_PERF_SOFTWARE,
 		.unit = "",
 		.description = "Page faults served from memory",
 	},
@@ -66,7 +82,7 @@ const struct short_event short_events[] = {
 		.name = "major-faults",
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_PAGE_FAULTS_MAJ,
-		.source = COUNTER_MAJOR_FAULTS,
+		.source = COUNTER_PERF_SOFTWARE,
 		.unit = "",
 		.description = "Page faults that waited for a disk",
 	},
@@ -85,9 +101,9 @@ const struct short_event short_events[] = {
 		.alias = "migrations",
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_MIGRATIONS,
-		.source = COUNTER_MIGRATIONS,
+		.source = COUNTER_PERF_SOFTWARE,
 		.unit = "",
-		.description = "Times the thread changed its CPU",
+		.description = "Times the thread went on after moves to other CPUs",
 		.kernel_only = true,
 	},
 	{
@@ -115,6 +131,15 @@ const struct short_event short_events[] = {
 		.unit = "",
 		.description = "Instructions that the kernel emulated",
 	},
+	TASK("task-faults", COUNTER_FAULTS,
+	     "Pages the thread got, minor and major: as getrusage() tells"),
+	TASK("task-minor-faults", COUNTER_MINOR_FAULTS,
+	     "Pages the thread got from memory: ru_minflt of getrusage()"),
+	TASK("task-major-faults", COUNTER_MAJOR_FAULTS,
+	     "Pages the thread waited for a disk for: ru_majflt of getrusage()"),
+	TASK("task-migrations", COUNTER_MIGRATIONS,
+	     "Times the scheduler moved the thread to another CPU's queue: nr_migrations of "
+	     "/proc/PID/sched"),
 };
 const size_t n_short_events = sizeof(short_events) / sizeof(short_events[0]);
 
@@ -130,7 +155,8 @@ const struct short_event *short_by_name(const char *name)
 const struct short_event *short_by_code(uint32_t type, uint64_t config)
 {
 	for (size_t i = 0; i < n_short_events; i++)
-		if (short_events[i].type == type && short_events[i].config == config)
+		if (short_events[i].type == type && short_events[i].config == config &&
+		    !short_events[i].task_only)
 			return &short_events[i];
 	return NULL;
 }

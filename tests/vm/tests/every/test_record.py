@@ -42,14 +42,14 @@ def _(t):
 def _(t):
     target = t.ort_run("1.30.0", "nested", "-O", "0")
     record = t.opprobe("record", "-p", target.pid, "-o", t.path("run.opp"),
-                       "-e", "task-clock,page-faults,context-switches").attached()
+                       "-e", "task-clock,page-faults,task-faults,context-switches").attached()
     target.run(RUNS)
     record.signal(2)
     check_equal(record.wait(), 0, "status of record")
     report = t.opprobe("report", t.path("run.opp"), "--json").finish().nothing_lost()
     check_counts(report.counts(), described_counts(t.model("nested"), RUNS))
     for op in report.operators:
-        for name in ("task-clock", "page-faults", "context-switches"):
+        for name in ("task-clock", "page-faults", "task-faults", "context-switches"):
             check_equal(op["counters"][name]["counted"], op["count"], name + " of " + op["name"])
 
 

@@ -295,6 +295,50 @@ static void nothing_is_known_of_what_only_threw(void **state)
 	test_remove(&c);
 }
 
+/* What "others:event0" holds of an operator that counted 10, of which others have none. */
+static void check_others(uint32_t flags, const char *csv, const char *cell)
+{
+	struct capture_info info = test_info(1);
+	struct test_capture c = test_begin(&info);
+	struct report_options options = {.format = "json"};
+	struct capture_exec exec = test_exec(0, 100, 200);
+	const cJSON *counter, *others;
+	char *lines[8];
+	cJSON *json;
+	size_t n;
+
+	test_operator(&c, 0, "a", "Conv");
+	test_operator(&c, 1, "b", "Conv");
+	exec.counted = 1;
+	exec.counters[0] = 10;
+	test_write(&c, exec);
+	exec = test_exec(1, 300, 400);
+	exec.flags = flags;
+	exec.work_ns = 10;
+	test_write(&c, exec);
+	test_finish(&c);
+	n = lines_of(&c, options, "csv", "name,others:event0", lines, 8);
+	assert_string_equal(lines[1], csv);
+	free_lines(lines, n);
+	n = lines_of(&c, options, "table", "name,others:event0", lines, 8);
+	assert_string_equal(cell_behind(lines, n, "a"), cell);
+	assert_string_equal(cell_behind(lines, n, "Sum"), cell);
+	free_lines(lines, n);
+	json = parse(report(&c, &options));
+	counter = cJSON_GetObjectItem(json, "operators")->child;
+	counter = cJSON_GetObjectItem(cJSON_GetObjectItem(counter, "counters"), "event0");
+	others = cJSON_GetObjectItem(counter, "other_threads");
+	assert_true(csv[2] ? cJSON_IsNumber(others) : cJSON_IsNull(others));
+	cJSON_Delete(json);
+	test_remove(&c);
+}
+
+static void the_share_of_other_threads_is_not_known_where_no_work_was_seen(void **state)
+{
+	check_others(0, "a,", "-");
+	check_others(EXEC_WORK, "a,0", "0.00%");
+}
+
 /* -- the entries ---------------------------------------------------------------- */
 
 static void every_entry_is_whole_and_none_is_there_twice(void **state)
@@ -558,6 +602,7 @@ int main(void)
 		cmocka_unit_test(nodes_of_several_sessions_tell_which),
 		cmocka_unit_test(a_tree_tells_what_ran_inside_what),
 		cmocka_unit_test(nothing_is_known_of_what_only_threw),
+		cmocka_unit_test(the_share_of_other_threads_is_not_known_where_no_work_was_seen),
 		cmocka_unit_test(without_runs_nothing_is_known_of_them),
 		cmocka_unit_test(runs_in_parallel_are_no_share_of_their_operators),
 		cmocka_unit_test(

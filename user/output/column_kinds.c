@@ -212,7 +212,8 @@ static struct value event_others(const struct analysis *a, const struct analyze_
 {
 	const struct analyze_counter *counter = &row->counters[i];
 
-	return share(counter->work, counter->total);
+	/* Where no work was seen, nobody may have looked for it. */
+	return a->has_work && counter->counted ? share(counter->work, counter->total) : absent;
 }
 
 static struct value event_interval(const struct analysis *a, const struct analyze_row *row,

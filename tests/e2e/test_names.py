@@ -2,9 +2,14 @@
 """Names reach the user as they are, whatever bytes they hold."""
 
 import collections
+import csv
+import io
+import json
+import os
 import re
 
-from harness import check, check_counts, check_equal, described_counts, test
+from harness import LIMIT, check, check_counts, check_equal, described_counts, test
+from patience import Patience
 
 VERSIONS = ("1.10.0", "1.16.3", "1.20.1", "1.24.3", "1.30.0")
 
@@ -66,6 +71,75 @@ def _(t):
     check(not bad, "control characters %r are in the table" % bad[:5])
     lines = [line for line in text.split("\n") if "Add" in line]
     check_equal(len(lines), len(described_counts(t.model("names"), 1)), "lines of operators")
+
+
+def printed(t, *arguments):
+    """What opprobe prints into a pipe, byte by byte."""
+    process = t.opprobe(*arguments)
+    check_equal(process.wait(), 0, "exit status")
+    return b"".join(process.out).decode()
+
+
+def shown(t, *arguments):
+    """What opprobe prints on a terminal."""
+    ours, terminal = os.openpty()
+    process = t.opprobe(*arguments, stdout=terminal)
+    os.close(terminal)
+    text, patience = b"", Patience(LIMIT, process.pid)
+    while not patience.over():
+        try:
+            text += os.read(ours, 65536)
+        except OSError:  # whoever wrote has gone
+            break
+    os.close(ours)
+    check_equal(process.wait(), 0, "exit status")
+    return text.decode()
+
+
+def joined(model, version):
+    @test("%s: Python's csv and json read the same names from all that opprobe writes" % model)
+    def _(t):
+        target = t.node(version)
+        session = target.load_plain(t.model(model))
+        probe = t.attach(target)
+        target.run(session, 3)
+        report = probe.stop().nothing_lost()
+        capture, expected = t.path("capture.opp"), collections.Counter()
+        for op in report.operators:
+            expected[op["name"]] += op["count"]
+        if model == "names":
+            described = collections.Counter()
+            for (name, _), count in described_counts(t.model(model), 3).items():
+                described[name] += count
+            check_counts(expected, described, "names in JSON")
+
+        def read(text):
+            return csv.DictReader(io.StringIO(text, newline=""), strict=True)
+
+        table = collections.Counter()
+        for row in read(printed(t, "report", capture, "--csv")):
+            table[row["name"]] += int(row["count"])
+        check_counts(table, expected, "names in the table's CSV")
+        lines = list(read(printed(t, "export", capture, "--format", "csv")))
+        check_counts(collections.Counter(row["name"] for row in lines), expected,
+                     "names of the executions in CSV")
+        check_equal(len(lines), report.json["executions"], "lines of CSV")
+        trace = json.loads(printed(t, "export", capture, "--format", "chrome"))
+        trace = trace["traceEvents"] if isinstance(trace, dict) else trace
+        check_counts(collections.Counter(
+            event["name"][:-len("_kernel_time")] for event in trace
+            if event["name"].endswith("_kernel_time")), expected, "names in the trace")
+        for arguments in (("report", capture, "--csv"), ("report", capture, "--json"),
+                          ("export", capture, "--format", "csv")):
+            text = shown(t, *arguments)
+            bad = [c for c in text.replace("\r\n", "") if c < " " or "\x7f" <= c < "\xa0"
+                   or c in "\u2028\u202e"]
+            check(not bad, "control characters %r are let through to a terminal" % bad[:5],
+                  arguments)
+
+
+for model in ("names", "not_utf8"):
+    joined(model, "1.30.0")
 
 
 @test("the trace has the built-in profiler's args, and the counters as numbers")

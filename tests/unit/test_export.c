@@ -196,6 +196,99 @@ static void exports_of_a_damaged_capture_are_whole_and_fail(void **state)
 	test_remove(&c);
 }
 
+/* Take the field at *@p out of CSV, as any reader does; *@p moves behind its comma. */
+static char *csv_field(const char **p)
+{
+	char *field = calloc(1, strlen(*p) + 1), *to = field;
+	bool quoted = **p == '"';
+
+	for (*p += quoted; **p && (quoted || !strchr(",\n", **p)); ++*p) {
+		if (quoted && **p == '"') {
+			if ((*p)[1] != '"')
+				break;
+			++*p;
+		}
+		*to++ = **p;
+	}
+	*p += quoted;
+	assert_true(**p == ',' || **p == '\n');
+	++*p;
+	return field;
+}
+
+static const char *line_behind(const char *text)
+{
+	return text + strcspn(text, "\n") + 1;
+}
+
+static void csv_has_the_names_that_json_has(void **state)
+{
+	struct test_capture c = odd_capture();
+	struct report_options options = {.format = "json", .sort = "index"};
+	cJSON *json = parse(report(&c, &options));
+	char *table, *records;
+	const char *p, *line;
+	const cJSON *op;
+
+	options.format = "csv";
+	options.columns = "name,op";
+	table = report(&c, &options);
+	assert_int_equal(strncmp(table, "name,op\n", 8), 0);
+	records = export(&c, "csv");
+	p = line_behind(table);
+	line = line_behind(records);
+	cJSON_ArrayForEach(op, cJSON_GetObjectItem(json, "operators"))
+	{
+		char *field = csv_field(&p), *type = csv_field(&p), *recorded = NULL;
+
+		assert_string_equal(field, string(op, "name"));
+		assert_string_equal(type, "Conv");
+		for (int i = 0; i < 11; i++) {
+			free(recorded);
+			recorded = csv_field(&line);
+		}
+		assert_string_equal(recorded, field);
+		for (int i = 0; i < 15; i++) {
+			free(recorded);
+			recorded = csv_field(&line);
+		}
+		free(recorded);
+		free(field);
+		free(type);
+	}
+	assert_string_equal(p, "");
+	free(table);
+	free(records);
+	cJSON_Delete(json);
+	test_remove(&c);
+}
+
+static void check_csv(const char *bytes, const char *in_file, const char *on_terminal)
+{
+	char *text = text_csv(bytes, false), *shown = text_csv(bytes, true);
+
+	assert_string_equal(text, in_file);
+	assert_string_equal(shown, on_terminal);
+	free(text);
+	free(shown);
+}
+
+static void a_csv_field_is_exact_but_for_a_terminal(void **state)
+{
+	check_csv("", "", "");
+	check_csv("plain", "plain", "plain");
+	check_csv("=1+1", "=1+1", "=1+1");
+	check_csv("a \"b\"", "\"a \"\"b\"\"\"", "\"a \"\"b\"\"\"");
+	check_csv("a,b", "\"a,b\"", "\"a,b\"");
+	check_csv("a\nb", "\"a\nb\"", "a\\x0ab");
+	check_csv("a\rb", "\"a\rb\"", "a\\x0db");
+	check_csv("\x1b[31m", "\"\x1b[31m\"", "\\x1b[31m");
+	check_csv(" a", "\" a\"", "\" a\"");
+	check_csv("a ", "\"a \"", "\"a \"");
+	check_csv("\xff\xc3", "\xef\xbf\xbd\xef\xbf\xbd", "\\xff\\xc3");
+	check_csv("\xe2\x80\xae", "\xe2\x80\xae", "\\xe2\\x80\\xae");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +297,8 @@ int main(void)
 		cmocka_unit_test(each_pass_of_a_subgraph_is_an_execution_of_the_executor),
 		cmocka_unit_test(a_trace_named_gz_is_compressed),
 		cmocka_unit_test(exports_of_a_damaged_capture_are_whole_and_fail),
+		cmocka_unit_test(csv_has_the_names_that_json_has),
+		cmocka_unit_test(a_csv_field_is_exact_but_for_a_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

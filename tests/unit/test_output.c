@@ -333,23 +333,6 @@ static void without_runs_no_line_speaks_of_them(void **state)
 	}
 }
 
-static void csv_fields_are_quoted_and_no_formula_is_left(void **state)
-{
-	struct test_capture c = odd_capture();
-	struct report_options options = {.format = "csv", .columns = "name,count,total"};
-	char *text = report(&c, &options);
-
-	assert_int_equal(strncmp(text, "name,count,total_ns\n", 20), 0);
-	assert_non_null(strstr(text, "\n\"a \"\"quoted\"\" \\ name\",2,"));
-	assert_non_null(strstr(text, "\n\"'=1+1\",2,"));
-	assert_non_null(strstr(text, "\n\"comma, here\",2,"));
-	free(text);
-	text = export(&c, "csv");
-	assert_non_null(strstr(text, ",\"'=1+1\",Conv,,CPUExecutionProvider,0,6,"));
-	free(text);
-	test_remove(&c);
-}
-
 static int occurrences(const char *text, const char *of)
 {
 	int n = 0;
@@ -518,7 +501,6 @@ int main(void)
 		cmocka_unit_test(rows_are_sorted_by_any_column_and_limited),
 		cmocka_unit_test(an_empty_capture_says_why_it_may_be),
 		cmocka_unit_test(without_runs_no_line_speaks_of_them),
-		cmocka_unit_test(csv_fields_are_quoted_and_no_formula_is_left),
 		cmocka_unit_test(shapes_have_one_text_in_all_views),
 		cmocka_unit_test(a_place_that_cannot_be_written_is_told),
 		cmocka_unit_test(a_format_is_found_by_its_name_and_the_error_tells_which_there_are),

@@ -12,13 +12,18 @@
 #include "formats.h"
 #include "text.h"
 
+static char *field(const struct export_state *e, const char *bytes)
+{
+	return text_csv(bytes, stream_is_terminal(e->out));
+}
+
 static int csv_begin(struct export_state *e)
 {
 	stream_put(e->out,
 		   "run,pid,tid,thread,start_ns,duration_ns,cpu,depth,threw,migrated,name,op_type,"
 		   "domain,provider,session,node_index,parent,inputs,outputs");
 	for (uint32_t i = 0; i < e->info.n_events; i++) {
-		char *title = text_csv(e->titles[i]);
+		char *title = field(e, e->titles[i]);
 
 		if (!title)
 			return -ENOMEM;
@@ -31,7 +36,7 @@ static int csv_begin(struct export_state *e)
 		char key[200], *title;
 
 		snprintf(key, sizeof(key), "other_threads:%s", e->titles[i]);
-		title = text_csv(key);
+		title = field(e, key);
 		if (!title)
 			return -ENOMEM;
 		stream_put(e->out, ",");
@@ -48,7 +53,7 @@ static int csv_thread(struct export_state *e, struct export_thread *thread)
 	int error;
 
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(thread->thread.comm), thread->thread.comm);
-	name = text_csv(comm);
+	name = field(e, comm);
 	error = name ? prepare(&thread->detail, ",%u,%u,%s,", thread->process->pid,
 			       thread->thread.tid, name)
 		     : -ENOMEM;
@@ -59,8 +64,8 @@ static int csv_thread(struct export_state *e, struct export_thread *thread)
 /* head: the fields of the node; detail: its label, for those inside it. */
 static int csv_operator(struct export_state *e, struct export_operator *op)
 {
-	char *label = text_csv(op->label), *type = text_csv(op->op.op_type);
-	char *domain = text_csv(op->op.domain), *provider = text_csv(op->op.provider);
+	char *label = field(e, op->label), *type = field(e, op->op.op_type);
+	char *domain = field(e, op->op.domain), *provider = field(e, op->op.provider);
 	char session[16] = "", index[16] = "";
 	int error = -ENOMEM;
 
@@ -83,8 +88,8 @@ static int csv_operator(struct export_state *e, struct export_operator *op)
 
 static int csv_shapes(struct export_state *e, struct export_shapes *shapes)
 {
-	char *inputs = text_csv(shapes->inputs ? shapes->inputs : "");
-	char *outputs = text_csv(shapes->outputs ? shapes->outputs : "");
+	char *inputs = field(e, shapes->inputs ? shapes->inputs : "");
+	char *outputs = field(e, shapes->outputs ? shapes->outputs : "");
 	int error =
 		inputs && outputs ? prepare(&shapes->detail, ",%s,%s", inputs, outputs) : -ENOMEM;
 

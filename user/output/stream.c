@@ -15,7 +15,7 @@
 
 struct stream {
 	int fd;
-	bool compressed;
+	bool compressed, terminal;
 	z_stream z;
 	unsigned char *packed; /* the compressor's output */
 	ARRAY_OF(char) buffer; /* what is still to be written */
@@ -69,6 +69,8 @@ struct stream *stream_open(const char *path, struct error *err)
 	}
 	if (!error && ends_in(path, ".gz"))
 		error = start_compressing(s);
+	else if (!error)
+		s->terminal = isatty(s->fd);
 	if (!error)
 		return s;
 	error_set(err, error, "cannot write to %s: %s; choose another place with -o", path,
@@ -76,6 +78,11 @@ struct stream *stream_open(const char *path, struct error *err)
 	if (s)
 		free_stream(s);
 	return NULL;
+}
+
+bool stream_is_terminal(const struct stream *s)
+{
+	return s->terminal;
 }
 
 static void write_all(struct stream *s, const void *data, size_t size)

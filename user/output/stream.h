@@ -6,6 +6,7 @@
 #ifndef OPPROBE_OUTPUT_STREAM_H
 #define OPPROBE_OUTPUT_STREAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -27,6 +28,8 @@ char *stream_reserve(struct stream *stream, size_t size);
 void stream_advance(struct stream *stream, const char *end);
 /* Put @text, in whole. */
 void stream_put(struct stream *stream, const char *text);
+/* Whether what is written is shown as it is. */
+bool stream_is_terminal(const struct stream *stream);
 /* The first error so far, a negative errno, or 0: to stop early. */
 int stream_error(const struct stream *stream);
 /* Write what is left, close and free; returns the first error. */

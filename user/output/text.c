@@ -2,7 +2,6 @@
 #include "text.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +32,8 @@ int32_t text_next(const char **p)
 	*p += length - 1;
 	return code;
 }
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 /* -- escapes --------------------------------------------------------------- */
 
@@ -78,7 +79,7 @@ static char *put_json(char *to, const char *start, const char *end, int32_t code
 	const char *found = code > 0 && code < ' ' ? strchr(named, code) : NULL;
 
 	if (code < 0)
-		return stpcpy(to, "\xef\xbf\xbd");
+		return stpcpy(to, REPLACEMENT);
 	if (found || code == '"' || code == '\\') {
 		*to++ = '\\';
 		*to++ = found ? names[found - named] : code;
@@ -109,32 +110,54 @@ char *text_json(const char *bytes)
 	return text;
 }
 
-char *text_csv(const char *bytes)
+/* @bytes as JSON gives them once read: each byte that is not UTF-8 is U+FFFD. */
+static char *text_utf8(const char *bytes)
 {
-	char *clean = text_terminal(bytes), *text, *to;
-	bool formula = strchr("=+-@", bytes[0]) && bytes[0];
+	char *text = malloc(strlen(bytes) * 3 + 1), *to = text;
 
-	text = clean ? malloc(strlen(clean) * 2 + 4) : NULL;
-	if (!text) {
-		free(clean);
+	if (!text)
 		return NULL;
+	while (*bytes) {
+		const char *start = bytes;
+
+		if (text_next(&bytes) < 0)
+			to = stpcpy(to, REPLACEMENT);
+		else
+			to = mempcpy(to, start, bytes - start);
 	}
-	to = text;
-	if (!formula && !strpbrk(clean, "\",")) {
-		strcpy(text, clean);
-		free(clean);
-		return text;
-	}
-	*to++ = '"';
-	if (formula)
-		*to++ = '\'';
-	for (const char *p = clean; *p; p++) {
-		if (*p == '"')
-			*to++ = '"';
-		*to++ = *p;
-	}
-	*to++ = '"';
 	*to = '\0';
+	return text;
+}
+
+/* RFC 4180; some readers break lines at any control character, or strip spaces. */
+static bool needs_quotes(const char *text)
+{
+	size_t n = strlen(text);
+
+	for (const char *p = text; *p; p++)
+		if (*p == '"' || *p == ',' || (unsigned char)*p < ' ')
+			return true;
+	return n && (text[0] == ' ' || text[n - 1] == ' ');
+}
+
+char *text_csv(const char *bytes, bool to_terminal)
+{
+	char *clean = to_terminal ? text_terminal(bytes) : text_utf8(bytes), *text, *to;
+
+	if (!clean || !needs_quotes(clean))
+		return clean;
+	text = malloc(strlen(clean) * 2 + 3);
+	if (text) {
+		to = text;
+		*to++ = '"';
+		for (const char *p = clean; *p; p++) {
+			if (*p == '"')
+				*to++ = '"';
+			*to++ = *p;
+		}
+		*to++ = '"';
+		*to = '\0';
+	}
 	free(clean);
 	return text;
 }

@@ -6,6 +6,7 @@
 #ifndef OPPROBE_OUTPUT_TEXT_H
 #define OPPROBE_OUTPUT_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,16 +19,17 @@ int32_t text_next(const char **p);
 
 /* The following return an allocated string, NULL if out of memory. */
 
-/* @bytes as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
+/* @bytes as a JSON string with its quotes; each byte of invalid UTF-8 becomes U+FFFD. */
 char *text_json(const char *bytes);
 /* @bytes for a terminal: controls, invalid UTF-8 and what changes the
  * direction of writing become \xNN. */
 char *text_terminal(const char *bytes);
 /*
- * @bytes as a CSV field: as for a terminal, in quotes where needed, and with
- * an apostrophe in front of what a spreadsheet would take for a formula.
+ * @bytes as a CSV field (RFC 4180), in quotes where needed. A reader of it gets
+ * just what one of text_json() gets, control characters included, so that
+ * names can be matched; hence not @to_terminal, where it is text_terminal()'s.
  */
-char *text_csv(const char *bytes);
+char *text_csv(const char *bytes, bool to_terminal);
 /* @text, made by text_terminal(), with its middle left out so that it is at
  * most @width columns wide. */
 char *text_shorten(const char *text, size_t width);

@@ -123,6 +123,7 @@ def joined(model, version):
         lines = list(read(printed(t, "export", capture, "--format", "csv")))
         check_counts(collections.Counter(row["name"] for row in lines), expected,
                      "names of the executions in CSV")
+        # Runs are not in it: --help says so.
         check_equal(len(lines), report.json["executions"], "lines of CSV")
         trace = json.loads(printed(t, "export", capture, "--format", "chrome"))
         trace = trace["traceEvents"] if isinstance(trace, dict) else trace
@@ -140,6 +141,13 @@ def joined(model, version):
 
 for model in ("names", "not_utf8"):
     joined(model, "1.30.0")
+
+
+@test("export --help says what CSV holds and what it does not")
+def _(t):
+    text = " ".join(printed(t, "export", "--help").split())
+    check("csv: every execution of an operator as a line" in text and "not the runs" in text,
+          "it does not", text)
 
 
 @test("the trace has the built-in profiler's args, and the counters as numbers")

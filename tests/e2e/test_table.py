@@ -43,6 +43,38 @@ def _(t):
     check_equal(re.split(r"\s{2,}", sums)[1], str(sum(expected.values())), "count of the Sum")
 
 
+def percentages(t, *arguments):
+    """{label of a line below the rows: its percentage}, of the capture"""
+    process = t.opprobe("report", t.path("capture.opp"), "--columns", "name,percent", *arguments)
+    check_equal(process.wait(), 0, "exit status")
+    text = process.stdout
+    return {re.sub(" of [0-9,]+ runs?$", "", found[1]): float(found[2]) for found in
+            re.finditer(r"^(Sum|other operators|between operators|Total of [0-9,]+ runs?|"
+                        r"outside of whole runs) +([0-9.]+)%$", text, re.MULTILINE)}
+
+
+@test("the percentages below the rows add up, whatever runs were cut and whatever is chosen")
+def _(t):
+    target = t.ort_run("1.30.0", "heavy", "-O", "0")
+    target.run(1)
+    target.write("run 100000\n")
+    # It begins and ends amid a run.
+    probe = t.attach(target, "-d", "1s")
+    probe.finish()
+    for chosen, arguments in ((False, ()), (True, ("--name", "*a*")), (True, ("--op", "MatMul")),
+                              (False, ("--no-compensate",))):
+        got = percentages(t, *arguments)
+        wanted = {"Sum", "between operators", "Total", "outside of whole runs"}
+        check_equal(set(got), wanted | ({"other operators"} if chosen else set()),
+                    "lines below the rows with %r" % (arguments,))
+        # Each is rounded to two digits.
+        check(abs(got["Sum"] + got.get("other operators", 0) + got["between operators"] - 100)
+              < 0.025, "operators and what is between them", arguments, got)
+        check(abs(got["Total"] + got["outside of whole runs"] - 100) < 0.025,
+              "whole runs and what is outside of them", arguments, got)
+        check(got["outside of whole runs"] > 0, "no run was cut", got)
+
+
 @test("--limit shortens the table, says so, and leaves the sum as it is")
 def _(t):
     text = printed(t, "--limit", "3")

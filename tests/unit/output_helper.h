@@ -154,6 +154,16 @@ static inline void free_lines(char *lines[], size_t n)
 		free(lines[--n]);
 }
 
+/* What stands behind @label at the end of one of the lines. */
+static inline const char *cell_behind(char *lines[], size_t n, const char *label)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(lines[i], label, strlen(label)))
+			return lines[i] + strlen(label) + strspn(lines[i] + strlen(label), " ");
+	fail_msg("no line of %s", label);
+	return NULL;
+}
+
 /* Whether @item is what CSV has, "" being null. */
 static inline void check_same(const char *key, const cJSON *item, const char *csv)
 {

@@ -383,8 +383,8 @@ static void operators_outside_of_whole_runs_are_told_apart(void **state)
 	test_write(&c, exec);
 	test_finish(&c);
 	v = view(&c, (struct analyze_options){});
-	assert_int_equal(v.a->outside_count, 3);
-	assert_int_equal(v.a->outside_ns, 60);
+	assert_int_equal(v.a->outside->count, 3);
+	assert_int_equal(v.a->outside->total, 60);
 	assert_int_equal(v.a->runs->count, 0);
 	assert_int_equal(v.a->runs_failed, 1);
 	assert_null(v.a->gap);

@@ -147,16 +147,6 @@ static const struct expected event_columns[] = {
 #define N_ROW_COLUMNS	(sizeof(row_columns) / sizeof(row_columns[0]))
 #define N_EVENT_COLUMNS (sizeof(event_columns) / sizeof(event_columns[0]))
 
-/* What stands behind @label at the end of one of the lines. */
-static const char *cell_behind(char *lines[], size_t n, const char *label)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strncmp(lines[i], label, strlen(label)))
-			return lines[i] + strlen(label) + strspn(lines[i] + strlen(label), " ");
-	fail_msg("no line of %s", label);
-	return NULL;
-}
-
 static void check_table(const struct test_capture *c, struct report_options options,
 			const struct expected *e)
 {

@@ -97,7 +97,7 @@ static void check_whole(const struct view *v, bool counters)
 
 	assert_false(a->parallel);
 	assert_non_null(a->gap);
-	assert_int_equal(a->sum->total + a->gap->total, a->runs->total + a->outside_ns);
+	assert_int_equal(a->sum->total + a->gap->total, a->runs->total + a->outside->total);
 	for (int i = 0; i < 2 && counters; i++)
 		assert_int_equal(a->sum->counters[i].total + a->gap->counters[i].total,
 				 a->runs->counters[i].total);

@@ -169,8 +169,8 @@ static void same(const struct analysis *x, const struct analysis *y)
 	assert_int_equal(!x->gap, !y->gap);
 	if (x->gap)
 		same_row(x->gap, y->gap, n_events);
-	assert_int_equal(x->outside_count, y->outside_count);
-	assert_int_equal(x->outside_ns, y->outside_ns);
+	assert_int_equal(x->outside->count, y->outside->count);
+	assert_int_equal(x->outside->total, y->outside->total);
 	assert_int_equal(x->base_ns, y->base_ns);
 	assert_int_equal(x->runs_failed, y->runs_failed);
 	assert_int_equal(x->lost, y->lost);
@@ -242,7 +242,7 @@ static void what_has_not_ended_around_it_is_in_the_sum_meanwhile(void **state)
 		feed(a, &list.all.items[DEFINITIONS + i]);
 		analyze_look(a);
 		assert_int_equal(a->sum->total, totals[i < 5 ? i : 4]);
-		assert_int_equal(a->outside_ns, outside[i]);
+		assert_int_equal(a->outside->total, outside[i]);
 		assert_int_equal(!a->gap, i < 5);
 	}
 	assert_int_equal(a->gap->total, 900 - 500);

@@ -230,8 +230,8 @@ static void rows_that_are_equal_are_in_the_order_of_processes_then_of_sessions(v
 	/* By pid: the smallest first; and as others print it, without separators. */
 	options.sort = "pid";
 	n = lines_of(&c, options, "table", "session,pid", lines, 8);
-	assert_string_equal(lines[2], "0                     42");
-	assert_string_equal(lines[4], "1                  50000");
+	assert_string_equal(lines[2], "0                         42");
+	assert_string_equal(lines[4], "1                      50000");
 	free_lines(lines, n);
 	test_remove(&c);
 }

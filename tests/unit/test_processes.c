@@ -134,8 +134,8 @@ static void runs_of_several_processes_add_up_each_by_itself(void **state)
 	assert_int_equal(a->runs->total, 3000);
 	assert_false(a->parallel);
 	assert_int_equal(a->gap->total, 600 + 1200);
-	assert_int_equal(a->outside_count, 3);
-	assert_int_equal(a->outside_ns, 70);
+	assert_int_equal(a->outside->count, 3);
+	assert_int_equal(a->outside->total, 70);
 	assert_int_equal(a->base_ns, 3000 + 70);
 	assert_int_equal(a->n_threads, 2);
 	assert_int_equal(a->n_sessions, 2);

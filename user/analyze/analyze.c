@@ -64,14 +64,26 @@ static void link_parents(struct fold *f)
 
 static void add_open_runs(struct fold *f)
 {
+	struct analyze_row *outside = f->a.outside;
 	struct open_run *run;
 
-	f->a.outside_count = f->outside.count;
-	f->a.outside_ns = f->outside.ns;
+	outside->count = f->outside.count;
+	outside->total = f->outside.ns;
 	open_runs_for_each(run, &f->open_runs) {
-		f->a.outside_count += run->count;
-		f->a.outside_ns += run->ns;
+		outside->count += run->count;
+		outside->total += run->ns;
 	}
+	outside->ended = outside->count;
+}
+
+static void fill_rest(struct fold *f)
+{
+	struct analyze_row *rest = f->rest_row;
+
+	f->a.rest = f->a.options.name || f->a.options.op ? rest : NULL;
+	/* What threw has no time, but may have shown ones inside. */
+	rest->total = f->top_ns > f->a.sum->total ? f->top_ns - f->a.sum->total : 0;
+	rest->ended = 1;
 }
 
 void analyze_look(struct analysis *a)
@@ -87,6 +99,7 @@ void analyze_look(struct analysis *a)
 		link_parents(f);
 	estimate_sums(f);
 	a->gap = a->parallel || a->contradictory || !f->gap_row->ended ? NULL : f->gap_row;
+	fill_rest(f);
 	a->base_ns = f->top_ns + (a->gap ? a->gap->total : 0);
 	a->lost = loss_total(&a->loss);
 	if (a->complete && a->end.end > last)
@@ -206,15 +219,19 @@ struct analysis *analyze_begin(const struct analyze_options *options, struct err
 	f->a.processes.pid = options->pid;
 	f->a.sum = row_new(CAPTURE_COUNTERS);
 	f->a.runs = row_new(CAPTURE_COUNTERS);
+	f->a.outside = row_new(CAPTURE_COUNTERS);
 	f->gap_row = row_new(CAPTURE_COUNTERS);
-	if (!f->a.sum || !f->a.runs || !f->gap_row)
+	f->rest_row = row_new(CAPTURE_COUNTERS);
+	if (!f->a.sum || !f->a.runs || !f->a.outside || !f->gap_row || !f->rest_row)
 		goto fail;
 	f->a.sum->sums = calloc(CAPTURE_COUNTERS, sizeof(f->a.sum->sums[0]));
 	if (!f->a.sum->sums)
 		goto fail;
 	f->a.sum->label = "Sum";
 	f->a.runs->label = "Total";
+	f->a.outside->label = "outside of whole runs";
 	f->gap_row->label = "between operators";
+	f->rest_row->label = "other operators";
 	return &f->a;
 fail:
 	error_set(err, -ENOMEM, "out of memory");
@@ -291,7 +308,9 @@ void analysis_free(struct analysis *a)
 	rows_free(&f->rows);
 	row_free(a->sum);
 	row_free(a->runs);
+	row_free(a->outside);
 	row_free(f->gap_row);
+	row_free(f->rest_row);
 	for (size_t i = 0; i < a->n_metrics; i++)
 		metric_free(a->metrics[i]);
 	tensor_lists_free(&a->tensor_lists);

@@ -147,10 +147,15 @@ struct analysis {
 	struct analyze_row *gap;
 	bool parallel;	    /* operators of a run were on several threads, or not on its own */
 	bool contradictory; /* operators took longer than the run that they were in */
-	/* Top-level executions outside of any run that was seen whole. */
-	uint64_t outside_count, outside_ns;
+	/* Of what is left out of the sum for its name or type alone: the time. NULL
+	 * if nothing is chosen by these. */
+	struct analyze_row *rest;
+	/* Top-level executions outside of any run that was seen whole: count and
+	 * total, and nothing else. */
+	struct analyze_row *outside;
 	/* What percentages are of: the operators of the selected runs and
-	 * sessions, whatever their name, and the gap. */
+	 * sessions, whatever their name, and the gap. That is sum, rest and gap,
+	 * and it is runs and outside, unless operators ran in parallel. */
 	uint64_t base_ns;
 	uint64_t executions; /* in the capture, before any selection */
 	/* Of the processes that are shown, before any other selection: */
@@ -207,8 +212,8 @@ struct analysis *analyze_begin(const struct analyze_options *options, struct err
  */
 struct record_sink *analyze_sink(struct analysis *analysis);
 /*
- * Bring all that is worked out from the rows (sum, gap, parents, base_ns, what
- * lies outside of runs, rows and n_rows themselves) up to date: the analysis
+ * Bring all that is worked out from the rows (sum, rest, gap, outside, parents,
+ * base_ns, rows and n_rows themselves) up to date: the analysis
  * is then as if the recording had broken off here. May be called at any time
  * and any number of times; takes as long as there are rows and operators.
  * Rows stay where they are until the analysis is freed; the array of them is

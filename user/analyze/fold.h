@@ -60,7 +60,7 @@ struct fold {
 	struct open_runs open_runs;
 	struct compensation compensation;
 	struct cover sum;
-	struct analyze_row *gap_row;
+	struct analyze_row *gap_row, *rest_row;
 	struct {
 		uint64_t count, ns;
 	} outside;	 /* top-level executions of no run, or of one that failed */

@@ -8,7 +8,8 @@
 #define FIELD(name)  offsetof(struct analyze_row, name)
 #define AMOUNT(name) offsetof(struct analyze_row, amounts.name)
 
-#define ON_ALL (ON_SUM | ON_GAP | ON_TOTAL)
+#define ON_ALL	 (ON_SUM | ON_GAP | ON_TOTAL)
+#define ON_TIMES (ON_ALL | ON_REST | ON_OUTSIDE) /* each line is a part of the time */
 
 static const struct value absent;
 
@@ -107,7 +108,7 @@ static struct value average(const struct analysis *a, const struct analyze_row *
 static struct value percent(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
 	/* Side by side in parallel mode, operators are no share of the runs' time. */
-	if (!row->ended || (row == a->runs && !a->gap))
+	if (!row->ended || ((row == a->runs || row == a->outside) && a->parallel))
 		return absent;
 	return share(row->total, a->base_ns);
 }
@@ -304,12 +305,12 @@ const struct column_kind column_kinds[] = {
 	{"outputs", "Outputs", shapes, FIELD(outputs), &unit_text, 0,
 	 .member = {"outputs", "text", NULL, has_shapes}},
 	{.value = depth, .member = {"depth", "integer", "With --tree.", is_tree}},
-	{"count", "Count", count, FIELD(count), &unit_count, ON_SUM,
+	{"count", "Count", count, FIELD(count), &unit_count, ON_SUM | ON_OUTSIDE,
 	 .member = {"count", "integer", "Executions."}},
 	{"threw", "Threw", count, FIELD(threw), &unit_count, ON_SUM,
 	 .member = {"threw", "integer",
 		    "Of these, left by an exception: not in times and counters."}},
-	{"total", "Total", total, 0, &unit_ns, ON_ALL, .member = {"total_ns", "count"}},
+	{"total", "Total", total, 0, &unit_ns, ON_TIMES, .member = {"total_ns", "count"}},
 	{"min", "Min", count_if_ended, FIELD(min), &unit_ns, ON_TOTAL,
 	 .member = {"min_ns", "count"}},
 	{"max", "Max", count_if_ended, FIELD(max), &unit_ns, ON_TOTAL,
@@ -327,7 +328,7 @@ const struct column_kind column_kinds[] = {
 		    "Percentiles: exact up to 256 executions, else within 1 %."}},
 	{"p95", "P95", percentile, 95, &unit_ns, 0, .member = {"p95_ns", "count"}},
 	{"p99", "P99", percentile, 99, &unit_ns, 0, .member = {"p99_ns", "count"}},
-	{"percent", "Percent", percent, 0, &unit_percent, ON_ALL,
+	{"percent", "Percent", percent, 0, &unit_percent, ON_TIMES,
 	 .member = {"percent", "number",
 		    "Of the time of all top-level operators and of that between them."}},
 	{"work", "Work", work, 0, &unit_ns, ON_SUM | ON_TOTAL,

@@ -17,14 +17,18 @@ enum column_flags {
 	ON_TOTAL = 4,
 	INDENTED = 8,	/* by how deep the row is in the tree */
 	GIVES_WAY = 16, /* to others, on a terminal that is too narrow */
+	ON_REST = 32,
+	ON_OUTSIDE = 64,
 };
 
 /* What a line of a table is of. */
 enum line {
 	LINE_ROW = 0,
 	LINE_SUM = ON_SUM,
-	LINE_GAP = ON_GAP,     /* the time between operators */
-	LINE_TOTAL = ON_TOTAL, /* the runs */
+	LINE_REST = ON_REST,	   /* the operators that were not chosen */
+	LINE_GAP = ON_GAP,	   /* the time between operators */
+	LINE_TOTAL = ON_TOTAL,	   /* the runs */
+	LINE_OUTSIDE = ON_OUTSIDE, /* the operators of no whole run */
 };
 
 struct column_kind {

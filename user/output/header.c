@@ -242,12 +242,12 @@ static void print_partial_runs(const struct analysis *a, FILE *out)
 {
 	char count[32], duration[64];
 
-	if (a->outside_count && a->has_runs)
+	if (a->outside->count && a->has_runs)
 		fprintf(out,
 			"%s executions (%s) belong to no run that was seen whole: they are in the "
 			"Sum, not in the Total.\n",
-			text_count(count, sizeof(count), a->outside_count),
-			text_time(duration, sizeof(duration), a->outside_ns));
+			text_count(count, sizeof(count), a->outside->count),
+			text_time(duration, sizeof(duration), a->outside->total));
 	if (a->runs_failed)
 		fprintf(out, "%s runs failed; they are not in the Total.\n",
 			text_count(count, sizeof(count), a->runs_failed));

@@ -254,24 +254,32 @@ static void put_totals(struct json *j)
 	const struct analysis *a = j->a;
 
 	fprintf(j->out, ",\n\"sum\":{\"rows\":%zu", a->n_rows);
-	PUT_MEMBERS(j, a->sum, "count", "threw", "total_ns", "self_ns", "other_threads_ns",
-		    "busy_ns", "flops", "flops_counted", "bytes", "bytes_counted", "amounts_of",
-		    "gflops", "flop_per_byte");
+	PUT_MEMBERS(j, a->sum, "count", "threw", "total_ns", "percent", "self_ns",
+		    "other_threads_ns", "busy_ns", "flops", "flops_counted", "bytes",
+		    "bytes_counted", "amounts_of", "gflops", "flop_per_byte");
 	put_counters(j, a->sum);
-	fputs("}", j->out);
+	if (a->rest) {
+		fprintf(j->out, "},\n\"other_operators\":{\"total_ns\":%" PRIu64, a->rest->total);
+		PUT_MEMBERS(j, a->rest, "percent");
+		fputs("}", j->out);
+	} else {
+		fputs("},\n\"other_operators\":null", j->out);
+	}
 	if (a->gap) {
 		fprintf(j->out, ",\n\"between_operators\":{\"count\":%" PRIu64, a->gap->ended);
-		PUT_MEMBERS(j, a->gap, "total_ns");
+		PUT_MEMBERS(j, a->gap, "total_ns", "percent");
 		put_counters(j, a->gap);
 		fputc('}', j->out);
 	} else {
 		fputs(",\n\"between_operators\":null", j->out);
 	}
 	fprintf(j->out, ",\n\"total\":{\"count\":%" PRIu64, a->runs->count);
-	PUT_MEMBERS(j, a->runs->ended ? a->runs : NULL, "total_ns", "min_ns", "max_ns");
+	PUT_MEMBERS(j, a->runs->ended ? a->runs : NULL, "total_ns", "percent", "min_ns", "max_ns");
 	put_counters(j, a->runs);
-	fprintf(j->out, "},\n\"outside_of_runs\":{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 "}",
-		a->outside_count, a->outside_ns);
+	fprintf(j->out, "},\n\"outside_of_runs\":{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64,
+		a->outside->count, a->outside->total);
+	PUT_MEMBERS(j, a->outside, "percent");
+	fputs("}", j->out);
 }
 
 static void put_losses(struct json *j)

@@ -73,14 +73,24 @@ static void total_label(const struct table_state *t, enum line line, char *label
 {
 	char count[32];
 
-	if (line == LINE_SUM)
+	switch (line) {
+	case LINE_SUM:
 		snprintf(label, size, "Sum");
-	else if (line == LINE_GAP)
+		break;
+	case LINE_REST:
+		snprintf(label, size, "other operators");
+		break;
+	case LINE_GAP:
 		snprintf(label, size, "between operators");
-	else
+		break;
+	case LINE_OUTSIDE:
+		snprintf(label, size, "outside of whole runs");
+		break;
+	default:
 		snprintf(label, size, "Total of %s run%s",
 			 text_count(count, sizeof(count), t->a->runs->count),
 			 t->a->runs->count == 1 ? "" : "s");
+	}
 }
 
 /* The cell as an allocated string. */
@@ -112,7 +122,7 @@ static int print_cell(const struct table_state *t, size_t c, const char *cell)
 		       left && !last ? padding : 0, "", last ? "\n" : "  ");
 }
 
-static int print_line(const struct table_state *t, enum line line, const struct analyze_row *row)
+static int print_line(struct table_state *t, enum line line, const struct analyze_row *row)
 {
 	for (size_t c = 0; c < t->columns.n; c++) {
 		char *cell = cell_of(t, c, line, row);
@@ -146,6 +156,28 @@ static char *title_of(const struct table_state *t, size_t c)
 	return text_terminal(t->columns.columns[c].title);
 }
 
+/*
+ * Call @each for the lines under the rows. Their percentages add up: Sum, the
+ * operators that were not chosen and the time between operators are all of the
+ * time, and so are the whole runs and what lies outside of them.
+ */
+static int each_total(struct table_state *t,
+		      int (*each)(struct table_state *, enum line, const struct analyze_row *))
+{
+	const struct analysis *a = t->a;
+	int error = each(t, LINE_SUM, a->sum);
+
+	if (!error && a->rest)
+		error = each(t, LINE_REST, a->rest);
+	if (!error && a->has_runs)
+		error = each(t, LINE_GAP, a->gap);
+	if (!error && a->has_runs)
+		error = each(t, LINE_TOTAL, a->runs->ended ? a->runs : NULL);
+	if (!error && a->has_runs && a->outside->count)
+		error = each(t, LINE_OUTSIDE, a->outside);
+	return error;
+}
+
 /* Widths that all cells fit in. */
 static int measure(struct table_state *t)
 {
@@ -161,13 +193,7 @@ static int measure(struct table_state *t)
 	}
 	for (size_t i = 0; i < t->n_rows && !error; i++)
 		error = widen(t, LINE_ROW, t->rows[i]);
-	if (!error)
-		error = widen(t, LINE_SUM, t->a->sum);
-	if (!error && t->a->has_runs)
-		error = widen(t, LINE_GAP, t->a->gap);
-	if (!error && t->a->has_runs)
-		error = widen(t, LINE_TOTAL, t->a->runs->ended ? t->a->runs : NULL);
-	return error;
+	return error ? error : each_total(t, widen);
 }
 
 /* Columns of text, and the width of all others with the space between. */
@@ -232,7 +258,7 @@ static int print_titles(const struct table_state *t)
 	return 0;
 }
 
-static int print_rows(const struct table_state *t)
+static int print_rows(struct table_state *t)
 {
 	char left[32];
 	int error = 0;
@@ -245,16 +271,12 @@ static int print_rows(const struct table_state *t)
 	return error;
 }
 
-static int print_totals(const struct table_state *t)
+static int print_totals(struct table_state *t)
 {
 	int error;
 
 	fputs(t->colour ? "\x1b[2m" : "", t->out);
-	error = print_line(t, LINE_SUM, t->a->sum);
-	if (!error && t->a->has_runs)
-		error = print_line(t, LINE_GAP, t->a->gap);
-	if (!error && t->a->has_runs)
-		error = print_line(t, LINE_TOTAL, t->a->runs->ended ? t->a->runs : NULL);
+	error = each_total(t, print_line);
 	fputs(t->colour ? "\x1b[0m" : "", t->out);
 	return error;
 }

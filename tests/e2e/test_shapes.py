@@ -167,6 +167,11 @@ def _(t):
         made = subprocess.run([t.program, "report", t.path("capture.opp"), "--group-by", "shape"],
                               stdout=subprocess.PIPE, check=True).stdout.decode()
         check_equal('[{"float":[2,16,64]}' in made, wanted, "shapes in the table")
+        made = subprocess.run([t.program, "report", t.path("capture.opp"), "--group-by", "shape",
+                               "--json"], stdout=subprocess.PIPE, check=True).stdout
+        rows = json.loads(made)["operators"]
+        check_equal(any((row.get("inputs") or [None])[0] == {"float": [2, 16, 64]}
+                        for row in rows), wanted, "shapes as values in JSON")
 
 
 @test("a schedule's captures hold shapes, each by itself")

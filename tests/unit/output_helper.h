@@ -164,6 +164,16 @@ static inline const char *cell_behind(char *lines[], size_t n, const char *label
 	return NULL;
 }
 
+/* Whether @item is the value that @csv is the text of. */
+static inline bool is_json(const cJSON *item, const char *csv)
+{
+	char *text = cJSON_PrintUnformatted(item);
+	bool same = text && !strcmp(text, csv);
+
+	free(text);
+	return same;
+}
+
 /* Whether @item is what CSV has, "" being null. */
 static inline void check_same(const char *key, const cJSON *item, const char *csv)
 {
@@ -173,6 +183,7 @@ static inline void check_same(const char *key, const cJSON *item, const char *cs
 		fail_msg("%s is not in JSON", key);
 	same = cJSON_IsNumber(item)   ? *csv && item->valuedouble == strtod(csv, NULL)
 	       : cJSON_IsString(item) ? !strcmp(item->valuestring, csv)
+	       : cJSON_IsArray(item)  ? is_json(item, csv)
 				      : cJSON_IsNull(item) && !*csv;
 	if (!same)
 		fail_msg("%s: %s in CSV, %s in JSON", key, csv, cJSON_PrintUnformatted(item));

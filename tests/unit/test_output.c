@@ -351,14 +351,12 @@ static void shapes_have_one_text_in_all_views(void **state)
 		"[-,{\"Float8E4M3FN\":[1,0,18446744073709551615]},?,!{\"Int4x2\":[5]}]";
 	static const char inputs[] =
 		"[{\"Float8E4M3FN\":[1,0,18446744073709551615]},{\"Int4x2\":[5]}]";
-	static const char escaped[] = "[{\\\"Float8E4M3FN\\\":[1,0,18446744073709551615]},"
-				      "{\\\"Int4x2\\\":[5]}]";
 	static const char quoted[] = "\"[{\"\"Float8E4M3FN\"\":[1,0,18446744073709551615]},"
 				     "{\"\"Int4x2\"\":[5]}]\"";
 	static const struct {
 		const char *format, *columns, *text;
 	} views[] = {{"table", "name,outputs,inputs", inputs},
-		     {"json", NULL, escaped},
+		     {"json", NULL, inputs},
 		     {"csv", "name,outputs,inputs", quoted}};
 	static const struct {
 		const char *format, *text;
@@ -394,6 +392,45 @@ static void shapes_have_one_text_in_all_views(void **state)
 			assert_int_equal(occurrences(text, "_size\" : "), 3 + 1);
 		free(text);
 	}
+	test_remove(&c);
+}
+
+static void shapes_are_values_in_json(void **state)
+{
+	struct test_capture c = odd_capture();
+	struct report_options options = {.format = "json", .analyze.group = GROUP_SHAPE};
+	cJSON *json = parse(report(&c, &options));
+	const cJSON *op, *known = NULL, *inputs;
+	size_t unknown = 0;
+	char *text;
+
+	assert_true(number(json, "version") == 2);
+	cJSON_ArrayForEach(op, cJSON_GetObjectItem(json, "operators"))
+	{
+		inputs = cJSON_GetObjectItem(op, "inputs");
+		if (cJSON_IsArray(inputs))
+			known = op;
+		else
+			unknown += cJSON_IsNull(inputs);
+	}
+	assert_true(unknown > 0);
+	assert_non_null(known);
+	inputs = cJSON_GetObjectItem(known, "inputs");
+	/* Of what was recorded, the second is a constant, the third no tensor. */
+	assert_int_equal(cJSON_GetArraySize(inputs), 2);
+	op = cJSON_GetObjectItem(cJSON_GetArrayItem(inputs, 0), "float");
+	assert_int_equal(cJSON_GetArraySize(op), 2);
+	assert_true(cJSON_GetArrayItem(op, 1)->valuedouble == 64);
+	op = cJSON_GetObjectItem(cJSON_GetArrayItem(inputs, 1), "int64");
+	assert_true(cJSON_IsArray(op));
+	assert_int_equal(cJSON_GetArraySize(op), 0);
+	cJSON_Delete(json);
+	/* CSV has the text of the same. */
+	options.format = "csv";
+	options.columns = "inputs";
+	text = report(&c, &options);
+	assert_non_null(strstr(text, "\n\"[{\"\"float\"\":[1,64]},{\"\"int64\"\":[]}]\"\n"));
+	free(text);
 	test_remove(&c);
 }
 
@@ -502,6 +539,7 @@ int main(void)
 		cmocka_unit_test(an_empty_capture_says_why_it_may_be),
 		cmocka_unit_test(without_runs_no_line_speaks_of_them),
 		cmocka_unit_test(shapes_have_one_text_in_all_views),
+		cmocka_unit_test(shapes_are_values_in_json),
 		cmocka_unit_test(a_place_that_cannot_be_written_is_told),
 		cmocka_unit_test(a_format_is_found_by_its_name_and_the_error_tells_which_there_are),
 		cmocka_unit_test(times_have_four_digits_and_the_unit_that_suits),

@@ -265,6 +265,8 @@ static bool is_of(const cJSON *item, const char *type)
 		return strcmp(type, "integer") != 0;
 	if (!strcmp(type, "text"))
 		return cJSON_IsString(item);
+	if (!strcmp(type, "tensors"))
+		return cJSON_IsArray(item) && (!item->child || cJSON_IsArray(item->child->child));
 	return cJSON_IsNumber(item) &&
 	       (!strcmp(type, "number") || item->valuedouble == floor(item->valuedouble));
 }

@@ -46,7 +46,9 @@ struct column_kind {
 	/* The member of a row in JSON, if it has a name. */
 	struct {
 		const char *name;
-		const char *type;  /* "integer", or of $defs in the schema: may be null */
+		/* "integer", or of $defs in the schema: may be null. The text of
+		 * "tensors" is JSON itself. */
+		const char *type;
 		const char *about; /* or NULL */
 		/* Whether reports of @analysis have it; NULL: all. */
 		bool (*condition)(const struct analysis *analysis);

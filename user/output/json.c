@@ -77,10 +77,17 @@ static void put_value(struct json *j, struct value value)
 static void put_member(struct json *j, const struct column_kind *kind,
 		       const struct analyze_row *row)
 {
+	struct value value = {};
+
 	if (!kind->member.name || (kind->member.condition && !kind->member.condition(j->a)))
 		return;
 	fprintf(j->out, ",\"%s\":", kind->member.name);
-	put_value(j, row ? kind->value(j->a, row, kind->of) : (struct value){});
+	if (row)
+		value = kind->value(j->a, row, kind->of);
+	if (value.type == VALUE_TEXT && !strcmp(kind->member.type, "tensors"))
+		fputs(value.text, j->out); /* see shapes_text() */
+	else
+		put_value(j, value);
 }
 
 /* Of the members that rows have, those that @names, up to NULL, name. */
@@ -185,7 +192,7 @@ static void put_about(struct json *j)
 {
 	const struct capture_info *info = &j->a->info;
 
-	fputs("{\"schema\":\"opprobe-report\",\"version\":1,\n\"runtime\":{\"name\":", j->out);
+	fputs("{\"schema\":\"opprobe-report\",\"version\":2,\n\"runtime\":{\"name\":", j->out);
 	put_string(j, info->runtime);
 	member_or_null(j, "version", info->version);
 	member_or_null(j, "build_id", info->build_id);

@@ -60,12 +60,12 @@ static __always_inline struct frame *popped(struct thread_state *thread)
 
 /* -- finish and emit -------------------------------------------------------------------- */
 
-/* What was counted from @start to thread->now, which is nothing behind an exception. */
+/* What was counted in the @ns from @start to thread->now, which is nothing behind an exception. */
 static __always_inline void count_until_now(struct thread_state *thread,
-					    const struct reading *start, __u32 flags)
+					    const struct reading *start, __u64 ns, __u32 flags)
 {
 	if (n_counters && !(flags & FLAG_THREW)) {
-		counters_delta(start, &thread->now, &thread->counts);
+		counters_delta(start, &thread->now, ns, &thread->counts);
 	} else {
 		thread->counts.counted = thread->counts.sampled = 0;
 		thread->counts.turns = false;
@@ -89,7 +89,7 @@ static __always_inline void finish(struct thread_state *thread, const struct fra
 	if (outcome->cpu != frame->cpu)
 		flags |= FLAG_MIGRATED;
 	outcome->flags = flags;
-	count_until_now(thread, &frame->reading, flags);
+	count_until_now(thread, &frame->reading, end - frame->start, flags);
 }
 
 static __always_inline void copy_counters(__u64 *values, const struct counts *counts)
@@ -343,7 +343,7 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 {
 	struct run_record *record = NULL;
 
-	count_until_now(thread, &thread->run_reading, flags);
+	count_until_now(thread, &thread->run_reading, end - thread->run_start, flags);
 	if (thread->run_on)
 		record = record_reserve(sizeof(*record) +
 					(with_turns ? 2 * n_counters + 2 : n_counters) * 8);

@@ -8,7 +8,7 @@
 #ifndef OPPROBE_COUNTERS_BPF_H
 #define OPPROBE_COUNTERS_BPF_H
 
-#include "settings.bpf.h"
+#include "sched.bpf.h"
 
 SHARED struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
@@ -21,6 +21,7 @@ struct reading {
 	__u64 values[COUNTERS_MAX];
 	__u64 enabled[COUNTERS_MAX]; /* of COUNTER_PERF: ns that the event could have counted, */
 	__u64 running[COUNTERS_MAX]; /* and that it did */
+	struct sched_reading sched;  /* for the counters that are of the scheduler */
 	__u32 valid;		     /* bit i: values[i] could be read */
 };
 
@@ -98,21 +99,35 @@ static __always_inline void counters_read(struct reading *reading, __u32 slot)
 			if (value < 0 && value > -4096)
 				continue;
 			reading->values[i] = value;
+		} else if (counter_is_sched(source)) {
+			if (!sched_times_known())
+				continue;
 		} else {
 			reading->values[i] = task_field(source);
 		}
 		valid |= 1U << i;
 	}
 	reading->valid = valid;
+	sched_read(&reading->sched);
 }
 
-/* Fill @counts with what lies between @start and @end. */
+static __always_inline __u64 sched_part(const struct sched_times *times, __u32 source)
+{
+	return source == COUNTER_ON_CPU	 ? times->on_cpu
+	       : source == COUNTER_READY ? times->ready
+					 : times->blocked;
+}
+
+/* Fill @counts with what lies between @start and @end, @ns by the clock. */
 static __always_inline void counters_delta(const struct reading *start, const struct reading *end,
-					   struct counts *counts)
+					   __u64 ns, struct counts *counts)
 {
 	__u32 valid = start->valid & end->valid, sampled = 0;
+	struct sched_times times = {};
 	bool turns = false;
 
+	if (sched_times_known())
+		times = sched_split(&start->sched, &end->sched, ns);
 	counts->enabled = 0;
 #pragma unroll
 	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
@@ -120,7 +135,9 @@ static __always_inline void counters_delta(const struct reading *start, const st
 
 		if (i >= n_counters)
 			break;
-		counts->values[i] = end->values[i] - start->values[i];
+		counts->values[i] = counter_is_sched(counter_source[i])
+					    ? sched_part(&times, counter_source[i])
+					    : end->values[i] - start->values[i];
 		if (counter_source[i] != COUNTER_PERF || !(valid & 1U << i))
 			continue;
 		enabled = end->enabled[i] - start->enabled[i];

@@ -38,7 +38,15 @@ enum counter_source {
 	COUNTER_MAJOR_FAULTS,  /* task_struct maj_flt */
 	COUNTER_SWITCHES,      /* task_struct nvcsw + nivcsw */
 	COUNTER_MIGRATIONS,    /* task_struct se.nr_migrations */
+	COUNTER_ON_CPU,	       /* ns, these three: see sched.bpf.h; they add up to the time */
+	COUNTER_READY,
+	COUNTER_BLOCKED,
 };
+
+static inline __u32 counter_is_sched(__u32 source)
+{
+	return source == COUNTER_ON_CPU || source == COUNTER_READY || source == COUNTER_BLOCKED;
+}
 
 /*
  * What a site tells its program, as the cookie of its link: the runtime's own

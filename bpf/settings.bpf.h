@@ -37,6 +37,8 @@ SHARED const volatile bool never; /* false, which the verifier knows and the com
 SHARED const volatile __u32 n_counters;
 /* Some of the counters are events that may take turns: COUNTER_PERF. */
 SHARED const volatile bool with_turns;
+/* Some of them are of the scheduler: counter_is_sched(). */
+SHARED const volatile bool with_sched;
 SHARED const volatile __u8 counter_source[COUNTERS_MAX];
 
 SHARED __u32 counting_runs;		   /* entries of runs count; written by user space */

@@ -232,7 +232,8 @@ static __always_inline void task_end(struct thread_state *thread, __u64 end)
 		return;
 	if (n_counters) {
 		counters_read(&thread->now, thread->slot);
-		counters_delta(&thread->task_reading, &thread->now, &thread->counts);
+		counters_delta(&thread->task_reading, &thread->now, end - thread->task_start,
+			       &thread->counts);
 	}
 	keep_work(thread, end);
 }

@@ -3,7 +3,7 @@
  * Runs a model of operators that take known numbers of instructions, in a
  * real ONNX Runtime: a custom operator, Exact, whose kernel is a loop of as
  * many instructions as its attribute says; every so many executions it is one
- * of another length.
+ * of another length. Or it waits: for a lock, or for a disk.
  *
  *   exact LIBRARY MODEL.onnx [again]
  *
@@ -12,21 +12,34 @@
  *
  * Commands come on stdin, one per line: "run N". Each is answered by a line
  * of JSON that holds the instructions of this thread in all those runs, by
- * an event of our own.
+ * an event of our own, and its time: by the clock, on a CPU and ready for one,
+ * by the kernel's account of it.
  */
 #include <inttypes.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../targets/ort_api.h"
 
+enum {
+	WAITS_NOT,
+	WAITS_FOR_LOCK, /* that another thread holds for so many microseconds */
+	WAITS_FOR_DISK, /* for so many pages */
+};
+
 struct op_kernel {
 	int64_t instructions;
+	int64_t waits;
 	int64_t every, other; /* each of so many executions takes so many */
 	int64_t executions;
 };
@@ -108,6 +121,7 @@ static void *exact_create(const struct custom_op *op, void *const *table, const 
 	if (!kernel)
 		die("memory", "there is none");
 	check(custom.attribute(info, "instructions", &kernel->instructions), "instructions");
+	check(custom.attribute(info, "waits", &kernel->waits), "waits");
 	check(custom.attribute(info, "every", &kernel->every), "every");
 	check(custom.attribute(info, "other", &kernel->other), "other");
 	return kernel;
@@ -142,6 +156,78 @@ static void execute(int64_t instructions)
 #endif
 }
 
+/* -- waiting ----------------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t wanted, held;
+static int64_t hold_us;
+
+static void *hold(void *nothing)
+{
+	for (;;) {
+		while (sem_wait(&wanted))
+			;
+		pthread_mutex_lock(&lock);
+		sem_post(&held);
+		usleep(hold_us);
+		pthread_mutex_unlock(&lock);
+	}
+	return nothing;
+}
+
+static void wait_for_lock(int64_t us)
+{
+	static pthread_t holder;
+
+	if (!holder) {
+		sem_init(&wanted, 0, 0);
+		sem_init(&held, 0, 0);
+		if (pthread_create(&holder, NULL, hold, NULL))
+			die("thread", "there is none");
+	}
+	hold_us = us;
+	sem_post(&wanted);
+	while (sem_wait(&held))
+		;
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+}
+
+#define DISK_PAGES 1024
+#define PAGE	   4096
+
+static const volatile char *disk_file(int *fd)
+{
+	static char bytes[DISK_PAGES * PAGE];
+	FILE *file = tmpfile();
+	char *map;
+
+	memset(bytes, 1, sizeof(bytes));
+	if (!file || fwrite(bytes, sizeof(bytes), 1, file) != 1 || fflush(file) ||
+	    fsync(fileno(file)))
+		die("file", "cannot be written");
+	*fd = fileno(file);
+	map = mmap(NULL, sizeof(bytes), PROT_READ, MAP_SHARED, *fd, 0);
+	if (map == MAP_FAILED || madvise(map, sizeof(bytes), MADV_RANDOM))
+		die("file", "cannot be mapped");
+	return map;
+}
+
+static void wait_for_disk(int64_t pages)
+{
+	static const volatile char *map;
+	static size_t next;
+	static int fd;
+
+	if (!map)
+		map = disk_file(&fd);
+	madvise((void *)map, DISK_PAGES * PAGE, MADV_DONTNEED);
+	if (posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
+		die("file", "cannot be dropped");
+	while (pages--)
+		(void)map[next++ * 37 % DISK_PAGES * PAGE];
+}
+
 static void *again, *input; /* the second session; what both are run with */
 
 static void run_once(void *session)
@@ -168,7 +254,13 @@ static void exact_compute(void *data_of_kernel, void *context)
 	check(custom.output(context, 0, dims, 1, &output), "output");
 	check(api.tensor_data(output, &data), "output");
 	*(float *)data = 1;
-	execute(++kernel->executions % kernel->every ? kernel->instructions : kernel->other);
+	if (kernel->waits == WAITS_FOR_LOCK)
+		wait_for_lock(kernel->instructions);
+	else if (kernel->waits == WAITS_FOR_DISK)
+		wait_for_disk(kernel->instructions);
+	else
+		execute(++kernel->executions % kernel->every ? kernel->instructions
+							     : kernel->other);
 }
 
 static const char *exact_name(const struct custom_op *op)
@@ -254,14 +346,38 @@ static uint64_t read_event(int fd)
 	return fd >= 0 && read(fd, &value, sizeof(value)) == sizeof(value) ? value : 0;
 }
 
+struct times {
+	uint64_t wall, on_cpu, ready; /* ns */
+};
+
+static struct times read_times(void)
+{
+	FILE *file = fopen("/proc/thread-self/schedstat", "re");
+	struct timespec now, cpu;
+	struct times times = {};
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+	if (!file || fscanf(file, "%*u %" SCNu64, &times.ready) != 1)
+		die("schedstat", "cannot be read");
+	fclose(file);
+	times.wall = now.tv_sec * 1000000000ULL + now.tv_nsec;
+	times.on_cpu = cpu.tv_sec * 1000000000ULL + cpu.tv_nsec;
+	return times;
+}
+
 static void run(void *session, long times)
 {
 	int event = open_instructions();
+	struct times since = read_times(), now;
 	uint64_t before = read_event(event);
 
 	for (long i = 0; i < times; i++)
 		run_once(session);
-	printf("{\"ok\":true,\"runs\":%ld", times);
+	now = read_times();
+	printf("{\"ok\":true,\"runs\":%ld,\"wall_ns\":%" PRIu64 ",\"on_cpu_ns\":%" PRIu64
+	       ",\"ready_ns\":%" PRIu64,
+	       times, now.wall - since.wall, now.on_cpu - since.on_cpu, now.ready - since.ready);
 	if (event >= 0) {
 		printf(",\"instructions\":%" PRIu64, read_event(event) - before);
 		close(event);

@@ -9,12 +9,13 @@
 EXACT := $(O)/tests/vm/exact
 EXACT_MODEL := $(O)/tests/vm/exact.onnx
 MIXED_MODEL := $(O)/tests/vm/mixed.onnx
+WAITS_MODEL := $(O)/tests/vm/waits.onnx
 KNOWN_COUNTS := $(if $(filter arm64,$(BPF_ARCH)),$(O)/tests/vm/known_counts)
 
 $(EXACT): tests/vm/exact.c tests/targets/ort_api.h
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -O2 -g $(WARNINGS) -o $@ $< -ldl
+	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -O2 -g $(WARNINGS) -o $@ $< -ldl -lpthread
 
 $(KNOWN_COUNTS): tests/vm/known_counts.S
 	$(say) AS $<
@@ -26,14 +27,14 @@ $(EXACT_MODEL): tests/vm/exact_model.py
 	$(Q)mkdir -p $(@D)
 	$(Q)$(PYTHON) $< $@
 
-$(MIXED_MODEL): tests/vm/exact_model.py
+$(MIXED_MODEL) $(WAITS_MODEL): $(O)/tests/vm/%.onnx: tests/vm/exact_model.py
 	$(say) MODEL $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(PYTHON) $< $@ mixed
+	$(Q)$(PYTHON) $< $@ $*
 
-# It has a run inside a run as well, which needs no such machine.
+# It has a run inside a run as well, and waits, which need no such machine.
 .PHONY: vm vm-programs e2e-exact
-e2e-exact: $(EXACT) $(EXACT_MODEL)
+e2e-exact: $(EXACT) $(EXACT_MODEL) $(WAITS_MODEL)
 
 vm-programs: $(PROGRAM) $(ORT_RUN) $(RUNTIME_PROGRAM) $(SYMBOLS) $(EXACT) $(KNOWN_COUNTS)
 

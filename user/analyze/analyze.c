@@ -111,6 +111,13 @@ void analyze_look(struct analysis *a)
 
 /* -- taking ---------------------------------------------------------------- */
 
+/* Probes take time on the CPU: what waits does not wait for them. */
+static bool is_cpu_time(const struct capture_event *event)
+{
+	return !strcmp(event->unit, "ns") && strcmp(event->event, "ready") &&
+	       strcmp(event->event, "blocked");
+}
+
 static int add_info(struct fold *f, const struct capture_info *info)
 {
 	struct analysis *a = &f->a;
@@ -127,7 +134,7 @@ static int add_info(struct fold *f, const struct capture_info *info)
 		return n_metrics;
 	a->n_metrics = n_metrics;
 	for (uint32_t i = 0; i < info->n_events; i++)
-		f->compensation.clocks |= !strcmp(info->events[i].unit, "ns") ? 1U << i : 0;
+		f->compensation.clocks |= is_cpu_time(&info->events[i]) ? 1U << i : 0;
 	f->begun = true;
 	return 0;
 }

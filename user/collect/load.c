@@ -100,6 +100,7 @@ static void set_up(struct collector *collector)
 	for (size_t i = 0; i < options->counters->n; i++) {
 		bpf->rodata->counter_source[i] = options->counters->counters[i].source;
 		bpf->rodata->with_turns |= options->counters->counters[i].source == COUNTER_PERF;
+		bpf->rodata->with_sched |= counter_is_sched(options->counters->counters[i].source);
 	}
 	choose_maps(collector, shapes);
 	choose_programs(collector);

@@ -100,6 +100,24 @@ static int record(struct overhead_job *job, struct samples *samples, const struc
 	return execute(job, collector, samples);
 }
 
+/*
+ * The probes' own time is time on the CPU: so it was made, and what a machine
+ * that others use too made of single executions is not theirs.
+ */
+static void suit_sched_times(const struct counter_set *set, struct capture_overhead *result,
+			     uint32_t *unsettled)
+{
+	for (size_t i = 0; i < set->n; i++) {
+		bool on_cpu = set->counters[i].source == COUNTER_ON_CPU;
+
+		if (!counter_is_sched(set->counters[i].source))
+			continue;
+		result->own[i] = on_cpu ? result->own_ns : 0;
+		result->nested[i] = on_cpu ? result->nested_ns : 0;
+		*unsettled &= ~(1U << i);
+	}
+}
+
 static int measure(struct overhead_job *job, const struct process *self, struct collector **made)
 {
 	struct samples *samples = samples_new(job->set->n, self_instructions(job->kind));
@@ -109,6 +127,8 @@ static int measure(struct overhead_job *job, const struct process *self, struct 
 		error = record(job, samples, self, made);
 	if (!error)
 		error = samples_evaluate(samples, &job->result, &job->unsettled);
+	if (!error)
+		suit_sched_times(job->set, &job->result, &job->unsettled);
 	free(samples);
 	if (error == -ERANGE)
 		error_set(&job->err, error, OVERHEAD_DIFFERS);

@@ -222,13 +222,18 @@ int counters_default(struct counter_set *set, struct error *err)
 {
 	static const char *const hardware[] = {"cycles", "instructions", "cache-misses",
 					       "branch-misses"};
-	static const char *const software[] = {"task-clock", "task-faults", "context-switches",
+	static const char *const sched[] = {"on-cpu", "ready", "blocked"};
+	static const char *const software[] = {"task-faults", "context-switches",
 					       "task-migrations"};
 	struct counter_set more = *set;
 	char missing[128], counted[128] = "";
 	int refused = 0, added;
 	size_t used = 0;
 
+	added = add_openable(&more, sched, 3, missing, sizeof(missing), &refused, err);
+	if (added < 0)
+		return added;
+	refused = 0;
 	added = add_openable(&more, hardware, 4, missing, sizeof(missing), &refused, err);
 	if (added < 0)
 		return added;
@@ -238,7 +243,7 @@ int counters_default(struct counter_set *set, struct error *err)
 		size_t first = more.n;
 		int ignored = 0;
 
-		added = add_openable(&more, software, 4, missing, sizeof(missing), &ignored, err);
+		added = add_openable(&more, software, 3, missing, sizeof(missing), &ignored, err);
 		if (added < 0)
 			return added;
 		for (size_t i = first; i < more.n && used < sizeof(counted); i++)

@@ -51,10 +51,10 @@ int counters_parse(struct counter_set *set, const char *list, struct error *err)
  */
 int counters_read_config(struct counter_set *set, const char *path, struct error *err);
 /*
- * Add the default set: what this machine can open of cycles, instructions,
+ * Add the default set: where the time goes (on-cpu, ready, blocked), if the
+ * kernel tells; what this machine can open of cycles, instructions,
  * cache-misses and branch-misses; if none of them, the software set
- * (task-clock, task-faults, context-switches, task-migrations) and a note
- * that says so.
+ * (task-faults, context-switches, task-migrations) and a note that says so.
  */
 int counters_default(struct counter_set *set, struct error *err);
 /*

@@ -36,6 +36,9 @@ static inline bool counter_uses_perf(const struct counter *counter)
 	return counter->source == COUNTER_PERF || counter->source == COUNTER_PERF_SOFTWARE;
 }
 
+/* Can the programs read what the kernel's scheduler knows of a thread? Asked once. */
+bool sched_times_readable(void);
+
 /* Which privilege levels a modifier (":uk") names. */
 struct privilege {
 	bool given, user, kernel, hypervisor;

@@ -261,8 +261,16 @@ const char *refusal_brief(int error, const struct counter *counter, const struct
 int counter_open(const struct counter *counter, struct error *err)
 {
 	struct permissions permissions;
-	int fd = counter_uses_perf(counter) ? perf_open(&counter->attr, 0, -1) : 0;
+	int fd = 0;
 
+	if (counter_is_sched(counter->source) && !sched_times_readable())
+		return error_set(
+			err, -EOPNOTSUPP,
+			"this kernel does not tell programs of '%s': it needs Linux 5.11 or "
+			"newer with CONFIG_SCHED_INFO; leave it out",
+			counter->event);
+	if (counter_uses_perf(counter))
+		fd = perf_open(&counter->attr, 0, -1);
 	if (fd > 0)
 		close(fd);
 	if (fd >= 0)

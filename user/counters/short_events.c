@@ -24,9 +24,9 @@
 		.description = (_description)                                                      \
 	}
 
-#define TASK(_name, _source, _description)                                                         \
+#define TASK(_name, _source, _unit, _description)                                                  \
 	{                                                                                          \
-		.name = (_name), .type = PERF_TYPE_SOFTWARE, .source = (_source), .unit = "",      \
+		.name = (_name), .type = PERF_TYPE_SOFTWARE, .source = (_source), .unit = (_unit), \
 		.description = (_description), .task_only = true                                   \
 	}
 
@@ -131,13 +131,17 @@ const struct short_event short_events[] = {
 		.unit = "",
 		.description = "Instructions that the kernel emulated",
 	},
-	TASK("task-faults", COUNTER_FAULTS,
+	TASK("on-cpu", COUNTER_ON_CPU, "ns", "Time on a CPU, by the scheduler's account"),
+	TASK("ready", COUNTER_READY, "ns",
+	     "Time runnable, but waiting for a CPU, or for its quota"),
+	TASK("blocked", COUNTER_BLOCKED, "ns", "Time asleep: for locks, disks, other threads"),
+	TASK("task-faults", COUNTER_FAULTS, "",
 	     "Pages the thread got, minor and major: as getrusage() tells"),
-	TASK("task-minor-faults", COUNTER_MINOR_FAULTS,
+	TASK("task-minor-faults", COUNTER_MINOR_FAULTS, "",
 	     "Pages the thread got from memory: ru_minflt of getrusage()"),
-	TASK("task-major-faults", COUNTER_MAJOR_FAULTS,
+	TASK("task-major-faults", COUNTER_MAJOR_FAULTS, "",
 	     "Pages the thread waited for a disk for: ru_majflt of getrusage()"),
-	TASK("task-migrations", COUNTER_MIGRATIONS,
+	TASK("task-migrations", COUNTER_MIGRATIONS, "",
 	     "Times the scheduler moved the thread to another CPU's queue: nr_migrations of "
 	     "/proc/PID/sched"),
 };

@@ -208,6 +208,15 @@ static struct value event_average(const struct analysis *a, const struct analyze
 	return value;
 }
 
+/* The calling thread's; of an estimate, nobody knows whose it is. */
+static struct value event_caller(const struct analysis *a, const struct analyze_row *row,
+				 uint32_t i)
+{
+	struct analyze_estimate e = analyze_total(row, i);
+
+	return e.exact ? value_whole(row->counters[i].total - row->counters[i].work) : absent;
+}
+
 static struct value event_others(const struct analysis *a, const struct analyze_row *row,
 				 uint32_t i)
 {
@@ -378,6 +387,7 @@ const struct column_kind event_kinds[] = {
 	{"", NULL, event_total, 0, NULL, ON_ALL, .member = {}},
 	{"self:", NULL, event_self, 0, NULL, ON_SUM, .member = {}},
 	{"avg:", NULL, event_average, 0, NULL, 0, .member = {}},
+	{"caller:", NULL, event_caller, 0, NULL, ON_ALL, .member = {}},
 	{"others:", NULL, event_others, 0, &unit_percent, ON_SUM | ON_TOTAL, .member = {}},
 	{"ci:", NULL, event_interval, 0, &unit_interval, 0, .member = {}},
 	{"counted:", NULL, event_counted, 0, &unit_count, 0, .member = {}},

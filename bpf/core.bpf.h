@@ -60,9 +60,12 @@ static __always_inline struct frame *popped(struct thread_state *thread)
 
 /* -- finish and emit -------------------------------------------------------------------- */
 
-/* What was counted in the @ns from @start to thread->now, which is nothing behind an exception. */
-static __always_inline void count_until_now(struct thread_state *thread,
-					    const struct reading *start, __u64 ns, __u32 flags)
+/*
+ * What was counted in the @ns from @start to thread->now, which is nothing
+ * behind an exception. A function, as emit() is: shapes need the stack.
+ */
+static __noinline int count_until_now(struct thread_state *thread, const struct reading *start,
+				      __u64 ns, __u32 flags)
 {
 	if (n_counters && !(flags & FLAG_THREW)) {
 		counters_delta(start, &thread->now, ns, &thread->counts);
@@ -70,6 +73,7 @@ static __always_inline void count_until_now(struct thread_state *thread,
 		thread->counts.counted = thread->counts.sampled = 0;
 		thread->counts.turns = false;
 	}
+	return 0;
 }
 
 /* @frame has been taken off the stack: what came of it. */

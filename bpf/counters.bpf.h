@@ -69,8 +69,11 @@ static __always_inline __u64 task_field(__u8 source)
 	}
 }
 
-/* Read all counters of the current thread, whose events stand at @slot. */
-static __always_inline void counters_read(struct reading *reading, __u32 slot)
+/*
+ * Read all counters of the current thread, whose events stand at @slot. A
+ * function: the stacks of programs that read shapes have no room for it.
+ */
+static __noinline int counters_read(struct reading *reading, __u32 slot)
 {
 	__u32 base = slot * n_counters, valid = 0;
 
@@ -109,6 +112,7 @@ static __always_inline void counters_read(struct reading *reading, __u32 slot)
 	}
 	reading->valid = valid;
 	sched_read(&reading->sched);
+	return 0;
 }
 
 static __always_inline __u64 sched_part(const struct sched_times *times, __u32 source)

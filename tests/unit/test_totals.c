@@ -38,7 +38,7 @@ static void check_percents(const struct test_capture *c, const char *name,
 	/* And there is no other line between the Sum and the notes. */
 	for (size_t i = 0; i < n; i++)
 		if (!strncmp(lines[i], "Sum", 3))
-			assert_true(!lines[i + found] || !*lines[i + found]);
+			assert_true(i + found >= n || !*lines[i + found]);
 	free_lines(lines, n);
 }
 

@@ -234,8 +234,7 @@ int analyze(struct capture_reader *reader, const struct analyze_options *options
 	    struct analysis **analysis, struct error *err);
 void analysis_free(struct analysis *analysis);
 
-/* Of event @i, over the executions of @row that ended. The sum of the rows is theirs added
- * up: see analyze_sum(). */
+/* Of event @i, over the executions of @row that ended; of the sum of rows, theirs added up. */
 struct analyze_estimate analyze_total(const struct analyze_row *row, uint32_t i);
 /* The same without what ran inside them. */
 struct analyze_estimate analyze_self(const struct analyze_row *row, uint32_t i);

@@ -61,24 +61,19 @@ static __always_inline struct frame *popped(struct thread_state *thread)
 /* -- finish and emit -------------------------------------------------------------------- */
 
 /*
- * What was counted in the @ns from @start to thread->now, which is nothing
- * behind an exception. A function, as emit() is: shapes need the stack.
+ * What was counted in the @ns from @start to thread->now. A function, as
+ * emit() is: shapes need the stack.
  */
 static __noinline int count_until_now(struct thread_state *thread, const struct reading *start,
-				      __u64 ns, __u32 flags)
+				      __u64 ns)
 {
-	if (n_counters && !(flags & FLAG_THREW)) {
-		counters_delta(start, &thread->now, ns, &thread->counts);
-	} else {
-		thread->counts.counted = thread->counts.sampled = 0;
-		thread->counts.turns = false;
-	}
+	counters_delta(start, &thread->now, ns, &thread->counts);
 	return 0;
 }
 
-/* @frame has been taken off the stack: what came of it. */
-static __always_inline void finish(struct thread_state *thread, const struct frame *frame,
-				   __u64 end, __u8 flags, struct outcome *outcome)
+/* @frame has been taken off the stack: what came of it, but for its counters. */
+static __always_inline void conclude(struct thread_state *thread, const struct frame *frame,
+				     __u64 end, __u8 flags, struct outcome *outcome)
 {
 	struct frame *parent = innermost(thread);
 
@@ -93,11 +88,21 @@ static __always_inline void finish(struct thread_state *thread, const struct fra
 	if (outcome->cpu != frame->cpu)
 		flags |= FLAG_MIGRATED;
 	outcome->flags = flags;
-	count_until_now(thread, &frame->reading, end - frame->start, flags);
 }
 
-static __always_inline void copy_counters(__u64 *values, const struct counts *counts)
+/* Likewise, of one that has returned; its counters are in thread->counts. */
+static __always_inline void finish(struct thread_state *thread, const struct frame *frame,
+				   __u64 end, struct outcome *outcome)
 {
+	conclude(thread, frame, end, 0, outcome);
+	if (n_counters)
+		count_until_now(thread, &frame->reading, end - frame->start);
+}
+
+static __always_inline void copy_counters(__u16 *counted, __u64 *values,
+					  const struct counts *counts)
+{
+	*counted = counts->counted;
 #pragma unroll
 	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
 		if (i >= n_counters)
@@ -119,73 +124,80 @@ static __always_inline void copy_turns(struct turns *turns, const struct counts 
 	}
 }
 
-/* The rest of @record, but for what stands behind its counters. */
+/* The rest of @record, but for its values: nothing is counted yet. */
 static __always_inline void fill_record(struct operator_record *record,
 					const struct thread_state *thread,
-					const struct outcome *outcome, __u8 flags)
+					const struct outcome *outcome)
 {
 	const struct frame *frame = outcome->frame;
 
 	record->type = RECORD_OPERATOR;
 	record->instance = frame->key.instance;
-	record->flags = outcome->flags | flags;
+	record->flags = outcome->flags;
 	record->depth = thread->depth;
 	record->cpu = outcome->cpu;
-	record->counted = thread->counts.counted;
+	record->counted = 0;
 	record->tid = thread->tid;
 	record->id = frame->id;
 	record->run = frame->run;
 	record->parent = outcome->parent;
 	record->start = frame->start;
 	record->end = outcome->end;
-	copy_counters(record->values, &thread->counts);
+}
+
+/* Send @record, the last of whose @words behind its head is for shapes, where they are read. */
+static __always_inline void send_record(struct operator_record *record, __u32 words,
+					const struct outcome *outcome)
+{
+	if (with_shapes)
+		*(struct shapes_word *)&record->values[words] = outcome->shapes;
+	record_submit(record);
 }
 
 /* Send @outcome with the work of other threads. */
-static __always_inline void emit_work(struct thread_state *thread, const struct outcome *outcome)
+static __always_inline void emit_work(struct thread_state *thread, struct outcome *outcome)
 {
 	const __u32 n = n_counters, turns = 2 * n + 1;
-	const __u32 shapes = turns + (with_turns ? 2 * n + 3 : 0);
+	const __u32 words = turns + (with_turns ? 2 * n + 3 : 0);
 	struct operator_record *record =
-		record_reserve(sizeof(*record) + (shapes + with_shapes) * 8);
+		record_reserve(sizeof(*record) + (words + with_shapes) * 8);
 	__u64 *values;
 
 	if (!record)
 		return;
 	values = record->values;
 	take_work(outcome->frame, thread->pid, values + n, values + turns + n + 2, &thread->counts);
-	fill_record(record, thread, outcome, FLAG_WORK | (with_turns ? FLAG_TURNS : 0));
+	outcome->flags |= FLAG_WORK | (with_turns ? FLAG_TURNS : 0);
+	fill_record(record, thread, outcome);
+	copy_counters(&record->counted, values, &thread->counts);
 	if (with_turns)
 		copy_turns((struct turns *)(values + turns), &thread->counts);
-	if (with_shapes)
-		*(struct shapes_word *)&values[shapes] = outcome->shapes;
-	record_submit(record);
+	send_record(record, words, outcome);
 }
 
 /* Send @outcome, of one thread, with how its events took turns. */
-static __always_inline void emit_turns(const struct thread_state *thread,
-				       const struct outcome *outcome)
+static __always_inline void emit_turns(const struct thread_state *thread, struct outcome *outcome)
 {
-	const __u32 n = n_counters, shapes = 2 * n + 2;
+	const __u32 n = n_counters, words = 2 * n + 2;
 	struct operator_record *record =
-		record_reserve(sizeof(*record) + (shapes + with_shapes) * 8);
+		record_reserve(sizeof(*record) + (words + with_shapes) * 8);
 
 	if (!record)
 		return;
-	fill_record(record, thread, outcome, FLAG_TURNS);
+	outcome->flags |= FLAG_TURNS;
+	fill_record(record, thread, outcome);
+	copy_counters(&record->counted, record->values, &thread->counts);
 	copy_turns((struct turns *)(record->values + n), &thread->counts);
-	if (with_shapes)
-		*(struct shapes_word *)&record->values[shapes] = outcome->shapes;
-	record_submit(record);
+	send_record(record, words, outcome);
 }
 
 /* Send @outcome through the ring. A function: the programs' own stacks are full with shapes. */
-static __noinline int emit(struct thread_state *thread, const struct outcome *outcome)
+static __noinline int emit(struct thread_state *thread, struct outcome *outcome)
 {
 	const __u32 n = n_counters;
 	struct operator_record *record;
 
-	if (with_work && outcome->frame->n_keys && !(outcome->flags & FLAG_THREW)) {
+	if (with_work && outcome->frame->n_keys) {
 		emit_work(thread, outcome);
 		return 0;
 	}
@@ -196,17 +208,19 @@ static __noinline int emit(struct thread_state *thread, const struct outcome *ou
 	record = record_reserve(sizeof(*record) + (n + with_shapes) * 8);
 	if (!record)
 		return 0;
-	fill_record(record, thread, outcome, 0);
-	if (with_shapes)
-		*(struct shapes_word *)&record->values[n] = outcome->shapes;
-	record_submit(record);
+	fill_record(record, thread, outcome);
+	copy_counters(&record->counted, record->values, &thread->counts);
+	send_record(record, n, outcome);
 	return 0;
 }
 
 /* -- exceptions ------------------------------------------------------------------------ */
 
+/* Tell that the innermost operator was left by an exception: without an end, nothing counted. */
 static __noinline int emit_thrown(struct thread_state *thread)
 {
+	const __u32 n = n_counters;
+	struct operator_record *record;
 	struct outcome outcome;
 	struct frame *frame;
 
@@ -215,8 +229,12 @@ static __noinline int emit_thrown(struct thread_state *thread)
 	frame = pop(thread);
 	if (!frame || frame->id == NO_ID)
 		return 0;
-	finish(thread, frame, frame->start, FLAG_THREW, &outcome);
-	emit(thread, &outcome);
+	record = record_reserve(sizeof(*record) + (n + with_shapes) * 8);
+	if (!record)
+		return 0;
+	conclude(thread, frame, frame->start, FLAG_THREW, &outcome);
+	fill_record(record, thread, &outcome);
+	send_record(record, n, &outcome);
 	return 0;
 }
 
@@ -337,34 +355,47 @@ static __always_inline void operator_end(struct thread_state *thread, const stru
 
 	if (!frame)
 		return;
-	finish(thread, frame, end, 0, &outcome);
+	finish(thread, frame, end, &outcome);
 	emit(thread, &outcome);
 }
 
 /* -- runs ---------------------------------------------------------------------------------- */
 
+/* What was counted of the run, if it was not left by an exception (@flags). */
+static __always_inline void fill_run_values(struct run_record *record,
+					    const struct thread_state *thread, __u32 flags)
+{
+	record->flags = flags;
+	record->counted = 0;
+	if (flags & FLAG_THREW)
+		return;
+	copy_counters(&record->counted, record->values, &thread->counts);
+	if (!with_turns)
+		return;
+	record->flags |= FLAG_TURNS;
+	copy_turns((struct turns *)(record->values + n_counters), &thread->counts);
+}
+
+/* The open run has ended; if not by an exception, thread->now was read there. */
 static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u32 flags)
 {
+	const __u32 words = with_turns ? 2 * n_counters + 2 : n_counters;
 	struct run_record *record = NULL;
 
-	count_until_now(thread, &thread->run_reading, end - thread->run_start, flags);
+	if (n_counters && !(flags & FLAG_THREW))
+		count_until_now(thread, &thread->run_reading, end - thread->run_start);
 	if (thread->run_on)
-		record = record_reserve(sizeof(*record) +
-					(with_turns ? 2 * n_counters + 2 : n_counters) * 8);
+		record = record_reserve(sizeof(*record) + words * 8);
 	if (record) {
 		record->type = RECORD_RUN;
 		record->instance = thread->run_instance;
-		record->counted = thread->counts.counted;
 		record->tid = thread->tid;
 		record->run = thread->run;
-		record->flags = flags | (with_turns ? FLAG_TURNS : 0);
 		record->owner = thread->run_owner;
 		record->session = thread->run_session;
 		record->start = thread->run_start;
 		record->end = end;
-		copy_counters(record->values, &thread->counts);
-		if (with_turns)
-			copy_turns((struct turns *)(record->values + n_counters), &thread->counts);
+		fill_run_values(record, thread, flags);
 		record_submit(record);
 	}
 	thread->run = NO_ID;

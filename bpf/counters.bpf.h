@@ -69,9 +69,18 @@ static __always_inline __u64 task_field(__u8 source)
 	}
 }
 
+/* Bit @i if @value is negative. No branch, also where the compiler would rather have one. */
+static __always_inline __u32 bit_if_negative(__u64 value, __u32 i)
+{
+	barrier_var(value);
+	return (__u32)(value >> 63) << i;
+}
+
 /*
- * Read all counters of the current thread, whose events stand at @slot. A
- * function: the stacks of programs that read shapes have no room for it.
+ * Read all counters of the current thread, whose events stand at @slot (with
+ * NO_SLOT, where there are none). A function: the stacks of programs that read
+ * shapes have no room for it. Nothing in it depends on whether an event could
+ * be read: the verifier would follow 2^16 ways.
  */
 static __noinline int counters_read(struct reading *reading, __u32 slot)
 {
@@ -80,35 +89,31 @@ static __noinline int counters_read(struct reading *reading, __u32 slot)
 #pragma unroll
 	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
 		__u8 source = counter_source[i];
+		__u64 no_error = -1ULL;
 
 		if (i >= n_counters)
 			break;
 		if (source == COUNTER_PERF) {
 			struct bpf_perf_event_value value;
 
-			if (slot == NO_SLOT || bpf_perf_event_read_value(&counter_events, base + i,
-									 &value, sizeof(value)))
-				continue;
+			/* Zeroed on an error by the helper. */
+			no_error = ~bpf_perf_event_read_value(&counter_events, base + i, &value,
+							      sizeof(value));
 			reading->values[i] = value.counter;
 			reading->enabled[i] = value.enabled;
 			reading->running[i] = value.running;
 		} else if (source == COUNTER_PERF_SOFTWARE) {
-			/* The errors of this helper are the topmost values. */
-			__s64 value;
+			/* The errors of this helper are the topmost 4,095 values. */
+			__u64 value = bpf_perf_event_read(&counter_events, base + i);
 
-			if (slot == NO_SLOT)
-				continue;
-			value = bpf_perf_event_read(&counter_events, base + i);
-			if (value < 0 && value > -4096)
-				continue;
 			reading->values[i] = value;
+			no_error = ~(value & (~value - 4095));
 		} else if (counter_is_sched(source)) {
-			if (!sched_times_known())
-				continue;
+			no_error = sched_times_known() ? -1ULL : 0;
 		} else {
 			reading->values[i] = task_field(source);
 		}
-		valid |= 1U << i;
+		valid |= bit_if_negative(no_error, i);
 	}
 	reading->valid = valid;
 	sched_read(&reading->sched);
@@ -122,39 +127,40 @@ static __always_inline __u64 sched_part(const struct sched_times *times, __u32 s
 					 : times->blocked;
 }
 
-/* Fill @counts with what lies between @start and @end, @ns by the clock. */
+/* Fill @counts with what lies between @start and @end, @ns by the clock; without a branch, too. */
 static __always_inline void counters_delta(const struct reading *start, const struct reading *end,
 					   __u64 ns, struct counts *counts)
 {
-	__u32 valid = start->valid & end->valid, sampled = 0;
+	__u32 valid = start->valid & end->valid, sampled = 0, turns = 0;
 	struct sched_times times = {};
-	bool turns = false;
+	__u64 enabled = 0;
 
 	if (sched_times_known())
 		times = sched_split(&start->sched, &end->sched, ns);
-	counts->enabled = 0;
 #pragma unroll
 	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
-		__u64 enabled, running;
+		__u64 running, could, known;
 
 		if (i >= n_counters)
 			break;
 		counts->values[i] = counter_is_sched(counter_source[i])
 					    ? sched_part(&times, counter_source[i])
 					    : end->values[i] - start->values[i];
-		if (counter_source[i] != COUNTER_PERF || !(valid & 1U << i))
+		if (counter_source[i] != COUNTER_PERF)
 			continue;
-		enabled = end->enabled[i] - start->enabled[i];
+		could = end->enabled[i] - start->enabled[i];
 		running = end->running[i] - start->running[i];
-		counts->enabled = enabled;
 		counts->running[i] = running;
-		if (running != enabled)
-			sampled |= 1U << i;
-		turns |= end->enabled[i] != end->running[i];
+		/* It cannot have been on for longer than it was enabled. */
+		sampled |= bit_if_negative(running - could, i);
+		turns |= bit_if_negative(end->running[i] - end->enabled[i], i);
+		known = -(__u64)(valid >> i & 1);
+		enabled = (could & known) | (enabled & ~known);
 	}
+	counts->enabled = enabled;
 	counts->counted = valid & ~sampled;
-	counts->sampled = sampled;
-	counts->turns = turns;
+	counts->sampled = valid & sampled;
+	counts->turns = turns & valid;
 }
 
 #endif

@@ -25,7 +25,7 @@
 #define INSTANCES_MAX 64   /* locations that are probed at once: runtimes in processes */
 #define NO_ID	      0xffffffffU
 #define STATIC_IDS    0x40000000U /* from here on, ids of operators known before they run */
-#define NO_SLOT	      0xffffffffU
+#define NO_SLOT	      0x7ffffffU  /* nothing in the map, either, when * COUNTERS_MAX */
 #define NO_SHAPES     0xffffffffU
 
 /* How a counter is read in the kernel. */

@@ -26,7 +26,7 @@ struct work {
 	__u64 values[COUNTERS_MAX];
 	__u64 running[COUNTERS_MAX];
 	__u64 enabled;
-	__u8 uncounted[COUNTERS_MAX]; /* of a task, not at all */
+	__u8 uncounted[COUNTERS_MAX]; /* 1: of a task, not at all */
 	__u8 sampled[COUNTERS_MAX];   /* or of a part of its time */
 };
 
@@ -145,6 +145,8 @@ static __always_inline void keep_work(struct thread_state *thread, __u64 end)
 static __always_inline void take_counts(const struct work *sum, __u64 *values, __u64 *turns,
 					struct counts *counts)
 {
+	__u32 uncounted = 0, sampled = 0;
+
 #pragma unroll
 	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
 		if (i >= n_counters)
@@ -152,16 +154,13 @@ static __always_inline void take_counts(const struct work *sum, __u64 *values, _
 		values[i] += sum->values[i];
 		if (with_turns)
 			turns[1 + i] += sum->running[i];
-		if (sum->uncounted[i]) {
-			counts->counted &= ~(1U << i);
-			counts->sampled &= ~(1U << i);
-		} else if (sum->sampled[i] && counts->counted & 1U << i) {
-			counts->counted &= ~(1U << i);
-			counts->sampled |= 1U << i;
-		}
+		uncounted |= (__u32)sum->uncounted[i] << i;
+		sampled |= (__u32)sum->sampled[i] << i;
 	}
 	if (with_turns)
 		turns[0] += sum->enabled;
+	counts->sampled = (counts->sampled | (sampled & counts->counted)) & ~uncounted;
+	counts->counted &= ~(uncounted | sampled);
 }
 
 /*

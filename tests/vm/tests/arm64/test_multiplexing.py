@@ -74,3 +74,16 @@ def _(t):
         check(total["estimate"] >= alone[name], "the sum is less than one of its rows", total)
     check(inside + len(outside) == 4 * len(ALIASES), "figures", inside, outside)
     check(len(outside) <= 2, "outside of their intervals", outside)
+
+
+@test("16 events, with shapes: the programs are not too long for this kernel's verifier")
+def _(t):
+    target = t.ort_run("1.30.0", "resnet", "-e")
+    target.run(1)
+    names = ["again%d" % i for i in range(16)]
+    probe = t.attach(target, "-e", ",".join("instructions=" + name for name in names), "--shapes")
+    target.run(RUNS)
+    report = probe.stop().nothing_lost()
+    for name in names:
+        total = report.json["sum"]["counters"][name]
+        check(total["estimate"] or total["total"], "%s was never counted" % name, total)

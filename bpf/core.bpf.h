@@ -83,8 +83,7 @@ static __always_inline void conclude(struct thread_state *thread, const struct f
 	outcome->shapes.number = NO_SHAPES;
 	outcome->shapes.ns = 0;
 	outcome->cpu = bpf_get_smp_processor_id();
-	if (frame->nested)
-		flags |= FLAG_NESTED;
+	flags |= frame->inside;
 	if (outcome->cpu != frame->cpu)
 		flags |= FLAG_MIGRATED;
 	outcome->flags = flags;
@@ -154,13 +153,33 @@ static __always_inline void send_record(struct operator_record *record, __u32 wo
 	record_submit(record);
 }
 
+/* What has just ended is lost: whatever it ran inside of says so. */
+static __always_inline void lose(struct thread_state *thread)
+{
+	struct frame *around = innermost(thread);
+
+	if (around)
+		around->inside |= FLAG_LACKS;
+}
+
+/* Room for a record of @words behind its head, and of shapes; NULL if it is lost. */
+static __always_inline struct operator_record *operator_reserve(struct thread_state *thread,
+								__u32 words)
+{
+	struct operator_record *record =
+		record_reserve(sizeof(*record) + (words + with_shapes) * 8);
+
+	if (!record)
+		lose(thread);
+	return record;
+}
+
 /* Send @outcome with the work of other threads. */
 static __always_inline void emit_work(struct thread_state *thread, struct outcome *outcome)
 {
 	const __u32 n = n_counters, turns = 2 * n + 1;
 	const __u32 words = turns + (with_turns ? 2 * n + 3 : 0);
-	struct operator_record *record =
-		record_reserve(sizeof(*record) + (words + with_shapes) * 8);
+	struct operator_record *record = operator_reserve(thread, words);
 	__u64 *values;
 
 	if (!record)
@@ -176,11 +195,10 @@ static __always_inline void emit_work(struct thread_state *thread, struct outcom
 }
 
 /* Send @outcome, of one thread, with how its events took turns. */
-static __always_inline void emit_turns(const struct thread_state *thread, struct outcome *outcome)
+static __always_inline void emit_turns(struct thread_state *thread, struct outcome *outcome)
 {
 	const __u32 n = n_counters, words = 2 * n + 2;
-	struct operator_record *record =
-		record_reserve(sizeof(*record) + (words + with_shapes) * 8);
+	struct operator_record *record = operator_reserve(thread, words);
 
 	if (!record)
 		return;
@@ -205,7 +223,7 @@ static __noinline int emit(struct thread_state *thread, struct outcome *outcome)
 		emit_turns(thread, outcome);
 		return 0;
 	}
-	record = record_reserve(sizeof(*record) + (n + with_shapes) * 8);
+	record = operator_reserve(thread, n);
 	if (!record)
 		return 0;
 	fill_record(record, thread, outcome);
@@ -227,9 +245,13 @@ static __noinline int emit_thrown(struct thread_state *thread)
 	if (!thread)
 		return 0;
 	frame = pop(thread);
-	if (!frame || frame->id == NO_ID)
+	if (!frame)
 		return 0;
-	record = record_reserve(sizeof(*record) + (n + with_shapes) * 8);
+	if (frame->id == NO_ID) {
+		lose(thread);
+		return 0;
+	}
+	record = operator_reserve(thread, n);
 	if (!record)
 		return 0;
 	conclude(thread, frame, frame->start, FLAG_THREW, &outcome);
@@ -261,6 +283,7 @@ static __noinline int drop_frames(struct thread_state *thread, __u64 sp)
 			break;
 		thread->depth--;
 		__sync_fetch_and_add(&losses.too_deep, 1);
+		lose(thread);
 	}
 	return 0;
 }
@@ -287,19 +310,22 @@ static __always_inline struct frame *operator_open(struct thread_state *thread,
 	struct frame *around, *frame;
 	__u32 depth;
 
-	if (!recording)
+	if (!recording) {
+		thread->run_operators++;
 		return NULL;
+	}
 	drop_thrown(thread, site->sp);
 	depth = thread->depth;
 	if (depth >= DEPTH_MAX) {
 		/* It runs inside, although nothing more is known of it. */
-		thread->frames[DEPTH_MAX - 1].nested = 1;
+		thread->frames[DEPTH_MAX - 1].inside = FLAG_NESTED | FLAG_LACKS;
+		thread->run_operators++;
 		__sync_fetch_and_add(&losses.too_deep, 1);
 		return NULL;
 	}
 	around = innermost(thread);
 	if (around)
-		around->nested = 1;
+		around->inside |= FLAG_NESTED;
 	frame = &thread->frames[depth & (DEPTH_MAX - 1)];
 	frame->key.instance = site->instance;
 	return frame;
@@ -316,8 +342,9 @@ static __always_inline void operator_begin(struct thread_state *thread, struct f
 	frame->id = id;
 	frame->run = run;
 	frame->cpu = bpf_get_smp_processor_id();
-	frame->nested = 0;
+	frame->inside = 0;
 	frame->n_keys = 0;
+	thread->run_operators += run == thread->run;
 	thread->depth++;
 	if (n_counters)
 		counters_read(&frame->reading, thread->slot);
@@ -343,7 +370,10 @@ static __always_inline struct frame *operator_close(struct thread_state *thread,
 	if (!frame || (site->exact && frame->sp != site->sp))
 		return NULL;
 	pop(thread);
-	return frame->id == NO_ID ? NULL : frame;
+	if (frame->id != NO_ID)
+		return frame;
+	lose(thread);
+	return NULL;
 }
 
 /* At @site an operator of which nothing more is to be known has returned; the clock was @end. */
@@ -391,6 +421,7 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 		record->instance = thread->run_instance;
 		record->tid = thread->tid;
 		record->run = thread->run;
+		record->operators = thread->run_operators;
 		record->owner = thread->run_owner;
 		record->session = thread->run_session;
 		record->start = thread->run_start;
@@ -431,6 +462,7 @@ static __always_inline void run_begin(struct thread_state *thread, const struct 
 	thread->run_owner = owner;
 	thread->run_on = run_is_on(thread->run);
 	thread->run_session = 0;
+	thread->run_operators = 0;
 	__builtin_memset(thread->private, 0, sizeof(thread->private));
 	if (thread->run_on)
 		take_place(thread);

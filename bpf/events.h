@@ -105,6 +105,7 @@ enum record_flags {
 	FLAG_NESTED = 1 << 2,	/* other operators ran inside it */
 	FLAG_WORK = 1 << 3,	/* values[] is followed by the work of other threads */
 	FLAG_TURNS = 1 << 4,	/* and by how events took turns */
+	FLAG_LACKS = 1 << 5,	/* of one that ran directly inside it the record was lost */
 };
 
 /* How events that are more than the CPU has counters for took turns. */
@@ -155,6 +156,8 @@ struct run_record {
 	__u32 tid;
 	__u32 run;
 	__u32 flags;
+	__u32 operators; /* that began in it on its own thread, at any depth */
+	__u32 pad;
 	__u64 owner;   /* the object that it is a run of, or 0 */
 	__u64 session; /* of its first operator, or 0 */
 	__u64 start;
@@ -162,7 +165,7 @@ struct run_record {
 	__u64 values[];
 };
 
-_Static_assert(sizeof(struct run_record) == 48, "run_record");
+_Static_assert(sizeof(struct run_record) == 56, "run_record");
 
 /* What an operator is known by while its session lives. */
 struct operator_key {

@@ -18,7 +18,7 @@ struct frame {
 	__u32 id;
 	__u32 run;
 	__u16 cpu;
-	__u8 nested;
+	__u8 inside; /* of what ran directly inside: FLAG_NESTED, FLAG_LACKS */
 	__u8 n_keys;
 	__u64 keys[KEYS_MAX]; /* of the parallel sections it launched, see work.bpf.h */
 	struct reading reading;
@@ -37,7 +37,9 @@ struct thread_state {
 	__u64 run_inside; /* highest entry of a run inside it, 0: none; its frame is below */
 	__u64 run_start;
 	__u64 run_owner;
-	__u64 run_session; /* of its operators, 0: none seen yet */
+	__u64 run_session;   /* of its operators, 0: none seen yet */
+	__u32 run_operators; /* that began in it on this thread, recorded or lost */
+	__u32 run_pad;
 	struct reading run_reading;
 	__u64 task_key; /* of the open task, 0 if it is the launcher's own */
 	__u64 task_sp;

@@ -4,6 +4,7 @@
 import collections
 import csv
 import io
+import re
 import signal
 
 from harness import check, check_counts, check_equal, described_counts, test
@@ -33,6 +34,83 @@ def _(t):
         check_equal(shown.wait(), 0, "status of report")
         check(report_as == ["--csv"] or "lost: {:,} ".format(told["ring_full"]) in shown.stdout,
               "the table does not tell", shown.stdout[-1000:])
+
+
+def flooded(t, model, runs):
+    """A report of runs of a model whose records do not fit in the ring, which is emptied often."""
+    target = t.ort_run("1.24.3", model, "-O", "0")
+    probe = t.attach(target, "-e", "none", "--buffer", "64k")
+    target.run(runs)
+    report = probe.stop()
+    check_equal(list(report.losses()), ["ring_full"], "kinds of loss")
+    return report
+
+
+@test("a run whose operators did not all arrive is in no Total and no time between operators")
+def _(t):
+    target = t.ort_run("1.24.3", "tiny", "-O", "0")
+    probe = t.attach(target, "-e", "none", "--buffer", "512k")
+    target.run(3)
+    probe.signal(signal.SIGSTOP)
+    target.run(300)
+    probe.signal(signal.SIGCONT)
+    target.run(3)
+    report = probe.stop()
+    for compensate in ([], ["--no-compensate"]):
+        by_run = t.opprobe("report", t.path("capture.opp"), "--json", "--group-by", "run",
+                           *compensate).finish()
+        runs = by_run.operators
+        whole = [run for run in runs if run["count"] == 200 and run["run_ns"] is not None]
+        partial = [run for run in runs if 0 < run["count"] < 200]
+        # The ring was full amid one, and perhaps once more when it had been emptied.
+        check(len(whole) >= 6 and partial, "runs that are whole, and that are not",
+              len(whole), len(partial))
+        check_equal([run["whole"] for run in whole + partial],
+                    [1] * len(whole) + [0] * len(partial), "which runs are said to be whole")
+        check_equal(by_run.json["total"]["count"], len(whole), "runs in the Total")
+        gap = by_run.json["between_operators"]
+        check_equal((gap["count"], gap["total_ns"]),
+                    (len(whole), sum(run["run_ns"] - run["total_ns"] for run in whole)),
+                    "what is between operators")
+    # What is lost stands where the numbers stand.
+    ran = 306 * 200
+    recorded = sum(op["count"] for op in report.operators)
+    check(abs(report.json["lost_share"] - (1 - recorded / ran)) < 0.01, "the share that was lost",
+          report.json["lost_share"], recorded)
+    check({"count", "total_ns", "self_ns", "max_ns"} <= set(report.json["at_least"]) and
+          "min_ns" in report.json["at_most"] and
+          {"avg_ns", "percent"} <= set(report.json["estimates"]), "what is marked", report.json)
+    shown = t.opprobe("report", t.path("capture.opp"))
+    check_equal(shown.wait(), 0, "status of report")
+    share = "%.1f %% of what ran is missing" % (100 * report.json["lost_share"])
+    check(share in shown.stdout, "the table does not tell the share", shown.stdout[-1000:])
+    for label in ("n000/Add ", "Sum "):
+        line = next(line for line in shown.stdout.split("\n") if line.startswith(label))
+        check(re.search(" \u2265[0-9,]+  +\u2265[0-9.]+ ", line), "count and total without a mark", line)
+    for report_as in ("between operators", "Sum"):
+        line = next(line for line in shown.stdout.split("\n") if line.startswith(report_as))
+        check(re.search(" ~[0-9.]+% ", line), "a percentage without a mark", line)
+
+
+@test("what lacks one that ran inside it has no time of its own")
+def _(t):
+    report = flooded(t, "nested", 20000)
+    exported = t.opprobe("export", t.path("capture.opp"), "--format", "csv")
+    check_equal(exported.wait(), 0, "status of export")
+    inside, whole, lacking = [], 0, 0
+    for line in csv.DictReader(io.StringIO(exported.stdout)):
+        start, end = int(line["start_ns"]), int(line["start_ns"]) + int(line["duration_ns"])
+        if line["name"] == "outer/then/Loop":
+            # Two rounds of Mul, Add and Identity.
+            complete = len([at for at in inside if start <= at < end]) == 6
+            whole, lacking = whole + complete, lacking + (not complete)
+            inside = []
+        elif line["parent"] == "outer/then/Loop":
+            inside.append(start)
+    check(whole and lacking, "Loops that have all, and that lack some", whole, lacking)
+    loop = report.operator("outer/then/Loop")
+    check_equal((loop["count"], loop["self_counted"]), (whole + lacking, whole),
+                "Loops, and those whose own time is known")
 
 
 @test("operators whose session is gone before their names could be read are counted as unnamed")

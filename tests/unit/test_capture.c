@@ -75,9 +75,11 @@ static void everything_written_is_read_back(void **state)
 	inner.work_counters[0] = 13;
 	inner.work_counters[2] = UINT64_C(1) << 40;
 	test_write(&c, inner);
-	exec.flags = EXEC_NESTED;
+	exec.flags = EXEC_NESTED | EXEC_LACKS;
 	exec.run = CAPTURE_UNKNOWN;
 	test_write(&c, exec);
+	run.has_operators = true;
+	run.operators = 300;
 	run.counted = 2;
 	run.counters[1] = 99;
 	assert_int_equal(capture_write_run(c.writer, &run), 0);
@@ -130,6 +132,7 @@ static void everything_written_is_read_back(void **state)
 	assert_int_equal(r.run.start, START + 900);
 	assert_int_equal(r.run.end, START + 4000);
 	assert_int_equal(r.run.counters[1], 99);
+	assert_true(r.run.has_operators && r.run.operators == 300);
 	expect_next(reader, &r, CAPTURE_LOSS);
 	assert_int_equal(r.loss.threads_full, 5);
 	assert_int_equal(r.loss.work_lost, 6);
@@ -395,8 +398,25 @@ static void a_run_with_the_reserved_bit_is_read_without_what_that_announced(void
 	assert_int_equal(r.run.start, 6);
 	assert_int_equal(r.run.counters[0], 7);
 	assert_int_equal(r.run.counters[1], 8);
+	assert_false(r.run.has_operators);
 	while (r.type != CAPTURE_END)
 		assert_int_equal(capture_reader_next(reader, &r, NULL), 1);
+	capture_reader_close(reader);
+	test_remove(&c);
+}
+
+static void a_run_that_does_not_tell_its_operators_is_read(void **state)
+{
+	struct test_capture c = two_chunks();
+	struct capture_reader *reader;
+	struct capture_record r = {.run.has_operators = true};
+
+	insert_record(c.path, CAPTURE_RUN, "\x00\x05\x01\x00\x14\x04\x03\x07\x08", 9);
+	reader = capture_reader_open(c.path, NULL);
+	while (r.type != CAPTURE_RUN)
+		assert_int_equal(capture_reader_next(reader, &r, NULL), 1);
+	assert_int_equal(r.run.counters[1], 8);
+	assert_false(r.run.has_operators);
 	capture_reader_close(reader);
 	test_remove(&c);
 }
@@ -855,6 +875,7 @@ int main(void)
 		cmocka_unit_test(records_of_a_later_version_are_skipped),
 		cmocka_unit_test(losses_of_before_runs_could_be_lost_are_read),
 		cmocka_unit_test(a_run_with_the_reserved_bit_is_read_without_what_that_announced),
+		cmocka_unit_test(a_run_that_does_not_tell_its_operators_is_read),
 		cmocka_unit_test(contradictions_inside_whole_chunks_are_noticed),
 		cmocka_unit_test(what_follows_the_end_is_noticed),
 		cmocka_unit_test(threads_and_sessions_belong_to_processes),

@@ -126,6 +126,7 @@ static const struct expected row_columns[] = {
 	{"parameters", "Parameters", "parameters", "512", "512 B", "", "parameter_bytes"},
 	{"output", "Output", "output", "256", "256 B", "", "output_bytes"},
 	{"migrated", "Migrated", "migrated", "1", "1", "", "migrated"},
+	{"lost", "Lost", "lost", "0", "0.00%", "", NULL},
 };
 
 static const struct expected event_columns[] = {

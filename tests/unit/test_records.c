@@ -186,6 +186,7 @@ static void take_run(struct test *t, uint32_t run, uint64_t start, uint64_t end)
 	} whole = {.record = {.type = RECORD_RUN,
 			      .tid = MAIN,
 			      .run = run,
+			      .operators = 7 + run,
 			      .session = 0x1000,
 			      .start = start,
 			      .end = end}};
@@ -252,6 +253,60 @@ static void what_waits_is_bounded_and_the_rest_counted_as_lost(void **state)
 	assert_int_equal(t->collector.unnamed, 70 - 63);
 	assert_int_equal(executions(t), 1);
 	assert_int_equal(t->instance.pending.n, 0);
+	tear_down(t);
+}
+
+static void take_nested(struct test *t, uint32_t id, uint8_t flags)
+{
+	struct {
+		struct operator_record record;
+		uint64_t value;
+	} op = {.record = {.type = RECORD_OPERATOR,
+			   .tid = MAIN,
+			   .id = id,
+			   .flags = FLAG_NESTED | flags,
+			   .parent = NO_ID}};
+
+	take(t, &op, sizeof(op));
+}
+
+static uint32_t flags_of(const struct test *t, size_t n)
+{
+	return record_list_get(&t->list, CAPTURE_EXEC, n)->exec.flags;
+}
+
+/* The programs say so; or an operator was dropped here, and it may have been inside. */
+static void what_lacks_one_that_ran_inside_says_so(void **state)
+{
+	struct test *t = set_up(true);
+
+	take_strings(t, 1);
+	take_nested(t, 1, 0);
+	take_nested(t, 1, FLAG_LACKS);
+	take_operator(t, 77, 0, MAIN, 100); /* nobody has told its name */
+	assert_int_equal(t->collector.unnamed, 1);
+	take_nested(t, 1, 0);
+	take_operator(t, 1, 0, MAIN, 200);
+	assert_int_equal(flags_of(t, 0), EXEC_NESTED);
+	assert_int_equal(flags_of(t, 1), EXEC_NESTED | EXEC_LACKS);
+	assert_int_equal(flags_of(t, 2), EXEC_NESTED | EXEC_LACKS);
+	assert_int_equal(flags_of(t, 3), 0);
+	t->collector.unnamed = 0;
+	t->collector.unheld = 1;
+	take_nested(t, 1, 0);
+	assert_int_equal(flags_of(t, 4), EXEC_NESTED | EXEC_LACKS);
+	tear_down(t);
+}
+
+static void a_run_tells_how_many_operators_it_had(void **state)
+{
+	struct test *t = set_up(true);
+	const struct capture_run *run;
+
+	take_run(t, 3, 50, 300);
+	run = &record_list_get(&t->list, CAPTURE_RUN, 0)->run;
+	assert_true(run->has_operators);
+	assert_int_equal(run->operators, 10);
 	tear_down(t);
 }
 
@@ -560,6 +615,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_wait_for_names_and_come_in_their_order),
 		cmocka_unit_test(what_waits_is_bounded_and_the_rest_counted_as_lost),
+		cmocka_unit_test(what_lacks_one_that_ran_inside_says_so),
+		cmocka_unit_test(a_run_tells_how_many_operators_it_had),
 		cmocka_unit_test(what_still_waits_at_the_end_is_counted_as_lost),
 		cmocka_unit_test(
 			sightings_of_sessions_that_have_ended_are_not_held_against_a_build),

@@ -86,6 +86,26 @@ static void fill_rest(struct fold *f)
 	rest->ended = 1;
 }
 
+/*
+ * What was lost, and whether it is known of which runs and of which operators
+ * around it: not of hits that the kernel skipped, and not in captures of
+ * before runs told how many operators they had.
+ */
+static void weigh_losses(struct fold *f)
+{
+	struct analysis *a = &f->a;
+
+	a->lost = loss_total(&a->loss);
+	a->lost_operators = loss_operators(&a->loss);
+	a->lost_share = a->lost_operators
+				? a->lost_operators / ((double)a->lost_operators + a->executions)
+				: 0;
+	a->unsure = a->loss.missed || (a->lost_operators && (f->runs_untold || !f->runs_told));
+	a->sum->self_unsure = a->unsure && a->sum->nested;
+	for (size_t i = 0; i < f->rows.n; i++)
+		f->rows.items[i]->self_unsure = a->unsure && f->rows.items[i]->nested;
+}
+
 void analyze_look(struct analysis *a)
 {
 	struct fold *f = fold_of(a);
@@ -93,15 +113,16 @@ void analyze_look(struct analysis *a)
 
 	if (f->ended)
 		return;
+	weigh_losses(f);
 	sum_from_cover(f);
 	add_open_runs(f);
 	if (a->options.tree)
 		link_parents(f);
 	estimate_sums(f);
-	a->gap = a->parallel || a->contradictory || !f->gap_row->ended ? NULL : f->gap_row;
+	a->gap = a->parallel || a->contradictory || a->unsure || !f->gap_row->ended ? NULL
+										    : f->gap_row;
 	fill_rest(f);
 	a->base_ns = f->top_ns + (a->gap ? a->gap->total : 0);
-	a->lost = loss_total(&a->loss);
 	if (a->complete && a->end.end > last)
 		last = a->end.end;
 	a->duration = last > a->info.start ? last - a->info.start : 0;

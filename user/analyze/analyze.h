@@ -110,6 +110,9 @@ struct analyze_row {
 	uint64_t self;		    /* ns */
 	uint64_t self_counted;	    /* executions whose self time is known */
 	uint64_t self_count;	    /* and how many could be */
+	uint64_t nested;	    /* that ended and had others inside */
+	bool self_unsure;	    /* of these, it may lack some: no self time is known */
+	bool whole;		    /* GROUP_RUN: all of its operators were recorded */
 	uint64_t migrated;
 	uint64_t work_ns; /* time of other threads, summed */
 	uint64_t run_ns;  /* GROUP_RUN: the run's own duration, 0 if not known */
@@ -140,11 +143,13 @@ struct analysis {
 	/* The top-level runs that ended: count, total, min, max, counters. */
 	struct analyze_row *runs;
 	uint64_t runs_failed;
+	uint64_t runs_partial; /* operators of them were lost: they are in outside */
 	/* Any run was seen, and be it by an operator in it. Not every runtime has runs. */
 	bool has_runs;
 	/* The time of these runs that no operator filled; NULL if not known:
 	 * no run was seen whole, or for one of the reasons behind it. */
 	struct analyze_row *gap;
+	bool unsure;	    /* operators were lost, perhaps of runs that seem whole */
 	bool parallel;	    /* operators of a run were on several threads, or not on its own */
 	bool contradictory; /* operators took longer than the run that they were in */
 	/* Of what is left out of the sum for its name or type alone: the time. NULL
@@ -162,7 +167,11 @@ struct analysis {
 	uint32_t n_threads; /* that executed operators */
 	uint32_t n_sessions;
 	struct capture_loss loss;
-	uint64_t lost;	   /* its sum */
+	uint64_t lost; /* its sum */
+	/* Of these, what may have been operators, and which share of all: 0 to 1. What
+	 * the rows hold is a part then, but for rows that are whole runs. */
+	uint64_t lost_operators;
+	double lost_share;
 	bool has_overhead; /* what the probes added is known, */
 	bool compensated;  /* and was subtracted */
 	struct capture_overhead overhead;

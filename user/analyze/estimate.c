@@ -77,6 +77,8 @@ struct analyze_estimate analyze_self(const struct analyze_row *row, uint32_t i)
 {
 	const struct analyze_counter *c = &row->counters[i];
 
+	if (row->self_unsure)
+		return (struct analyze_estimate){};
 	if (row->sums)
 		return row->sums[i].self;
 	if (c->self_turns)
@@ -86,6 +88,8 @@ struct analyze_estimate analyze_self(const struct analyze_row *row, uint32_t i)
 
 struct analyze_estimate analyze_self_time(const struct analyze_row *row)
 {
+	if (row->self_unsure)
+		return (struct analyze_estimate){};
 	return scale(row->self, row->self_counted, row->self_count);
 }
 

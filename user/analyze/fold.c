@@ -77,6 +77,7 @@ static void add_self(struct analyze_row *row, const struct capture_exec *exec,
 	if (exec->flags & EXEC_THREW)
 		return;
 	row->self_count++;
+	row->nested += exec->flags & EXEC_NESTED ? 1 : 0;
 	if (nested->self_known) {
 		row->self_counted++;
 		row->self += nested->self_ns;
@@ -158,10 +159,6 @@ static int add_to_run(struct fold *f, struct thread_state *thread, const struct 
 		return 0;
 	}
 	f->a.has_runs = true;
-	if (!run || run->run != exec->run)
-		run = thread->run = open_runs_get(&f->open_runs, exec->run);
-	if (!run)
-		return -ENOMEM;
 	if (run->thread == CAPTURE_UNKNOWN)
 		run->thread = exec->thread;
 	run->several_threads |= run->thread != exec->thread;
@@ -178,6 +175,20 @@ static int add_to_run(struct fold *f, struct thread_state *thread, const struct 
 		run->counters[i] += nested->total[i] - nested->work[i];
 		run->work[i] += nested->work[i];
 	}
+	return 0;
+}
+
+/* Count @exec, selected or not, in the run that it is of: thread->run from now on. */
+static int count_in_run(struct fold *f, struct thread_state *thread,
+			const struct capture_exec *exec)
+{
+	if (exec->run == CAPTURE_UNKNOWN)
+		return 0;
+	if (!thread->run || thread->run->run != exec->run)
+		thread->run = open_runs_get(&f->open_runs, exec->run);
+	if (!thread->run)
+		return -ENOMEM;
+	thread->run->executions++;
 	return 0;
 }
 
@@ -228,6 +239,8 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 	f->last = exec->end > f->last ? exec->end : f->last;
 	if (thread->process->shown)
 		know_exec(f, thread, exec);
+	if (count_in_run(f, thread, exec))
+		return -ENOMEM;
 	if (!selected(f, thread, exec->run, state->op.session))
 		return 0;
 	if (exec->flags & EXEC_TURNS)
@@ -292,6 +305,18 @@ static int add_run_count(struct analyze_row *row, uint32_t i, const struct threa
 static bool on_one_thread(const struct capture_run *run, const struct open_run *ops)
 {
 	return !ops->several_threads && ops->thread == run->thread;
+}
+
+/*
+ * Were all operators of @run recorded? Of one whose operators were on other
+ * threads that is not known, nor is anything said then that hangs on it.
+ */
+static bool is_whole(const struct capture_run *run, const struct open_run *ops)
+{
+	uint64_t recorded = ops ? ops->executions : 0;
+
+	return !run->has_operators || (ops && !on_one_thread(run, ops)) ||
+	       recorded >= run->operators;
 }
 
 /*
@@ -383,11 +408,23 @@ static int add_whole_run(struct fold *f, const struct capture_run *run, const st
 	return add_gap(f, run, ops);
 }
 
+/* Where rows are runs. */
+static int add_run_row(struct fold *f, const struct capture_run *run, bool whole)
+{
+	struct analyze_row *row = row_of_run(f, run);
+
+	if (!row)
+		return -ENOMEM;
+	row->whole = whole;
+	return 0;
+}
+
 int fold_run(struct fold *f, const struct capture_run *run)
 {
 	const struct thread_state *thread = table_get(&f->threads, run->thread);
 	struct open_run *ops;
 	struct capture_run less;
+	bool whole;
 	int error = 0;
 
 	if (!thread || run->run == CAPTURE_UNKNOWN || run_seen(run) >> f->a.info.n_events)
@@ -395,18 +432,26 @@ int fold_run(struct fold *f, const struct capture_run *run)
 	f->a.has_runs |= thread->process->shown;
 	ops = open_runs_take(&f->open_runs, run->run);
 	less = compensated(f, run, ops);
+	whole = is_whole(run, ops);
 	f->last = run->end > f->last ? run->end : f->last;
 	if (selected(f, thread, run->run, run->session)) {
+		f->runs_told += run->has_operators;
+		f->runs_untold += !run->has_operators;
 		if (run->failed)
 			f->a.runs_failed++;
+		else if (!whole)
+			f->a.runs_partial++;
 		else
 			error = add_whole_run(f, &less, ops);
-		if (ops && run->failed) {
+		if (ops && (run->failed || !whole)) {
 			f->outside.count += ops->count;
 			f->outside.ns += ops->ns;
 		}
-		if (!error && f->a.options.group == GROUP_RUN && !row_of_run(f, &less))
-			error = -ENOMEM;
+		/* How many probes there are to subtract is told, but not what they took. */
+		if (!whole && f->compensation.overhead)
+			less.end = less.start;
+		if (!error && f->a.options.group == GROUP_RUN)
+			error = add_run_row(f, &less, whole && run->has_operators);
 	}
 	if (ops)
 		open_runs_put(&f->open_runs, ops);

@@ -63,9 +63,10 @@ struct fold {
 	struct analyze_row *gap_row, *rest_row;
 	struct {
 		uint64_t count, ns;
-	} outside;	 /* top-level executions of no run, or of one that failed */
-	uint64_t top_ns; /* of all top-level operators, whatever is shown */
-	uint64_t last;	 /* the latest time seen */
+	} outside;			 /* top-level executions of no run, or of one that failed */
+	uint64_t top_ns;		 /* of all top-level operators, whatever is shown */
+	uint64_t runs_told, runs_untold; /* that tell how many operators they had, or not */
+	uint64_t last;			 /* the latest time seen */
 };
 
 /* -- fold.c ------------------------------------------------------------------ */

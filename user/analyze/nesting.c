@@ -214,6 +214,8 @@ void nesting_close(struct nesting *nesting, const struct capture_exec *exec,
 		*below = inside->cover;
 		inside->used = false;
 	}
+	if (exec->flags & EXEC_LACKS)
+		nested->self_known = false;
 	if (!nested->self_known)
 		nested->self_counted = nested->self_sampled = 0;
 	if (!nested->self_on.known)

@@ -19,6 +19,7 @@ struct open_run {
 	uint32_t run;
 	uint32_t thread; /* of the first operator */
 	bool several_threads;
+	uint64_t executions;			  /* at all depths, whatever is selected */
 	uint64_t count, ns;			  /* of the top-level operators */
 	struct probes probes;			  /* of them, and inside of them */
 	uint32_t counted;			  /* events that were counted for all of them, */

@@ -408,6 +408,8 @@ static const char *decode_run(struct decoder *decoder, struct cursor *c, struct 
 	run->turns.sampled = 0;
 	if (run->has_turns)
 		get_turns(decoder, c, run->counted, &run->turns, run->counters);
+	run->has_operators = !(flags & RUN_RESERVED) && !cursor_end(c);
+	run->operators = run->has_operators ? format_get_u32(c) : 0;
 	if (c->failed)
 		return NULL;
 	if (run->run == CAPTURE_UNKNOWN)

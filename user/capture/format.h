@@ -50,7 +50,7 @@ enum format_info {
 /* The first number of an execution: the flags of enum capture_exec_flags, and
  * which optional fields follow. */
 enum format_exec {
-	EXEC_FLAGS = EXEC_THREW | EXEC_MIGRATED | EXEC_NESTED | EXEC_WORK | EXEC_TURNS,
+	EXEC_FLAGS = EXEC_THREW | EXEC_MIGRATED | EXEC_NESTED | EXEC_WORK | EXEC_TURNS | EXEC_LACKS,
 	EXEC_HAS_RUN = 1 << 4,
 	EXEC_HAS_PARENT = 1 << 5,
 	EXEC_HAS_SHAPES = 1 << 6,
@@ -63,7 +63,7 @@ enum format_process {
 
 enum format_run {
 	RUN_FAILED = 1 << 0,
-	/* 1 << 1 is reserved: see FORMAT.md. */
+	RUN_RESERVED = 1 << 1, /* see FORMAT.md */
 	RUN_HAS_SESSION = 1 << 2,
 	RUN_HAS_TURNS = 1 << 3,
 };

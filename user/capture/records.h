@@ -100,6 +100,7 @@ enum capture_exec_flags {
 	EXEC_NESTED = 1 << 2,	/* other operators ran inside it (If, Loop, Scan) */
 	EXEC_WORK = 1 << 3,	/* work_* holds what other threads did for it */
 	EXEC_TURNS = 1 << 7,	/* turns is known */
+	EXEC_LACKS = 1 << 9,	/* one that ran directly inside it was lost, or may have been */
 };
 
 /*
@@ -153,6 +154,10 @@ struct capture_run {
 	uint64_t counters[CAPTURE_COUNTERS];
 	bool has_turns;
 	struct capture_turns turns; /* without work_*: it is the thread's own */
+	/* How many operators began in it on its own thread, at any depth: if
+	 * fewer were recorded, the others were lost. */
+	bool has_operators;
+	uint32_t operators;
 };
 
 /* What was lost so far; each is a running total, the last record counts. */
@@ -166,11 +171,16 @@ struct capture_loss {
 	uint64_t runs_full;    /* runs whose operators on other threads are in no run */
 };
 
+/* Records of operators, or at least of something: which of them is not known. */
+static inline uint64_t loss_operators(const struct capture_loss *loss)
+{
+	return loss->ring_full + loss->too_deep + loss->unnamed + loss->missed + loss->threads_full;
+}
+
 /* Whatever was lost, of every kind. */
 static inline uint64_t loss_total(const struct capture_loss *loss)
 {
-	return loss->ring_full + loss->too_deep + loss->unnamed + loss->missed +
-	       loss->threads_full + loss->work_lost + loss->runs_full;
+	return loss_operators(loss) + loss->work_lost + loss->runs_full;
 }
 
 /* What a thread did for operators of others, over the whole recording. */

@@ -545,6 +545,8 @@ static int write_run(struct capture_writer *writer, const struct capture_run *ru
 	p = put_counters(p, run->counted, run->counters);
 	if (run->has_turns)
 		p = put_turns(p, &run->turns, run->counters);
+	if (run->has_operators)
+		p = format_put_varint(p, run->operators);
 	return finish(writer, CAPTURE_RUN, p);
 }
 

@@ -184,6 +184,16 @@ static size_t words_of(uint32_t flags, size_t n)
 	return words;
 }
 
+/*
+ * May one that ran inside be missing? What was dropped here came before what it
+ * ran inside of, which may be any later one.
+ */
+static bool lacks(const struct collector *collector, const struct operator_record *record)
+{
+	return record->flags & FLAG_LACKS ||
+	       (record->flags & FLAG_NESTED && (collector->unnamed || collector->unheld));
+}
+
 static void add_operator(struct collector *collector, struct instance_state *instance,
 			 const struct operator_record *record, size_t size)
 {
@@ -216,7 +226,8 @@ static void add_operator(struct collector *collector, struct instance_state *ins
 		exec->parent = operator_number(collector, record->parent);
 	exec->flags = (record->flags & FLAG_THREW ? EXEC_THREW : 0) |
 		      (record->flags & FLAG_MIGRATED ? EXEC_MIGRATED : 0) |
-		      (record->flags & FLAG_NESTED ? EXEC_NESTED : 0);
+		      (record->flags & FLAG_NESTED ? EXEC_NESTED : 0) |
+		      (lacks(collector, record) ? EXEC_LACKS : 0);
 	memcpy(exec->counters, record->values, n * sizeof(record->values[0]));
 	get_rest(record, n, exec);
 	collector_send(collector, &execution);
@@ -238,6 +249,8 @@ static void add_run(struct collector *collector, struct instance_state *instance
 				.start = record->start,
 				.end = record->end,
 				.failed = record->flags & FLAG_THREW,
+				.has_operators = true,
+				.operators = record->operators,
 				.counted = record->counted,
 			},
 	};

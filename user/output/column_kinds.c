@@ -140,6 +140,12 @@ static struct value others(const struct analysis *a, const struct analyze_row *r
 	return row->ended && a->has_work ? share(row->work_ns, row->total + row->work_ns) : absent;
 }
 
+/* The share of all executions that is missing in the row. */
+static struct value lost(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_real(row->whole && !a->unsure ? 0 : 100 * a->lost_share);
+}
+
 /* -- what shapes tell -------------------------------------------------------- */
 
 /* A sum over @counted of the row's executions, which may lack some. */
@@ -261,6 +267,11 @@ static struct value depth(const struct analysis *a, const struct analyze_row *ro
 	return value_whole(row->depth);
 }
 
+static struct value whole(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_whole(row->whole && !a->unsure);
+}
+
 /* -- which rows have a member ------------------------------------------------ */
 
 static bool is_tree(const struct analysis *a)
@@ -314,38 +325,41 @@ const struct column_kind column_kinds[] = {
 	{"outputs", "Outputs", shapes, FIELD(outputs), &unit_text, 0,
 	 .member = {"outputs", "tensors", NULL, has_shapes}},
 	{.value = depth, .member = {"depth", "integer", "With --tree.", is_tree}},
-	{"count", "Count", count, FIELD(count), &unit_count, ON_SUM | ON_OUTSIDE,
+	{"count", "Count", count, FIELD(count), &unit_count, ON_SUM | ON_OUTSIDE | LOSS_SUM,
 	 .member = {"count", "integer", "Executions."}},
-	{"threw", "Threw", count, FIELD(threw), &unit_count, ON_SUM,
+	{"threw", "Threw", count, FIELD(threw), &unit_count, ON_SUM | LOSS_SUM,
 	 .member = {"threw", "integer",
 		    "Of these, left by an exception: not in times and counters."}},
-	{"total", "Total", total, 0, &unit_ns, ON_TIMES, .member = {"total_ns", "count"}},
-	{"min", "Min", count_if_ended, FIELD(min), &unit_ns, ON_TOTAL,
+	{"total", "Total", total, 0, &unit_ns, ON_TIMES | LOSS_SUM,
+	 .member = {"total_ns", "count"}},
+	{"min", "Min", count_if_ended, FIELD(min), &unit_ns, ON_TOTAL | LOSS_LEAST,
 	 .member = {"min_ns", "count"}},
-	{"max", "Max", count_if_ended, FIELD(max), &unit_ns, ON_TOTAL,
+	{"max", "Max", count_if_ended, FIELD(max), &unit_ns, ON_TOTAL | LOSS_SUM,
 	 .member = {"max_ns", "count"}},
-	{"avg", "Avg", average, 0, &unit_ns, ON_GAP | ON_TOTAL, .member = {"avg_ns", "number"}},
-	{"self", "Self", self, 0, &unit_ns, ON_SUM,
+	{"avg", "Avg", average, 0, &unit_ns, ON_GAP | ON_TOTAL | LOSS_SAMPLE,
+	 .member = {"avg_ns", "number"}},
+	{"self", "Self", self, 0, &unit_ns, ON_SUM | LOSS_SUM,
 	 .member = {"self_ns", "count",
 		    "Without operators that ran inside. Where that is not known of all executions, "
 		    "the mean of the others times their number: see self_counted."}},
 	{.value = count,
 	 .of = FIELD(self_counted),
 	 .member = {"self_counted", "integer", "Executions whose self time is known."}},
-	{"p50", "P50", percentile, 50, &unit_ns, 0,
+	{"p50", "P50", percentile, 50, &unit_ns, LOSS_SAMPLE,
 	 .member = {"p50_ns", "count",
 		    "Percentiles: exact up to 256 executions, else within 1 %."}},
-	{"p95", "P95", percentile, 95, &unit_ns, 0, .member = {"p95_ns", "count"}},
-	{"p99", "P99", percentile, 99, &unit_ns, 0, .member = {"p99_ns", "count"}},
-	{"percent", "Percent", percent, 0, &unit_percent, ON_TIMES,
+	{"p95", "P95", percentile, 95, &unit_ns, LOSS_SAMPLE, .member = {"p95_ns", "count"}},
+	{"p99", "P99", percentile, 99, &unit_ns, LOSS_SAMPLE, .member = {"p99_ns", "count"}},
+	{"percent", "Percent", percent, 0, &unit_percent, ON_TIMES | LOSS_SHARE,
 	 .member = {"percent", "number",
 		    "Of the time of all top-level operators and of that between them."}},
-	{"work", "Work", work, 0, &unit_ns, ON_SUM | ON_TOTAL,
+	{"work", "Work", work, 0, &unit_ns, ON_SUM | ON_TOTAL | LOSS_SUM | LOSS_WORK,
 	 .member = {"other_threads_ns", "count", "What other threads worked for it, summed."}},
-	{"busy", "Busy", busy, 0, &unit_ns, ON_SUM | ON_TOTAL,
+	{"busy", "Busy", busy, 0, &unit_ns, ON_SUM | ON_TOTAL | LOSS_SUM | LOSS_WORK,
 	 .member = {"busy_ns", "count", "total_ns and other_threads_ns."}},
-	{"others", "Others", others, 0, &unit_percent, ON_SUM | ON_TOTAL, .member = {}},
-	{"flops", "FLOP", flops, 0, &unit_count, ON_SUM,
+	{"others", "Others", others, 0, &unit_percent, ON_SUM | ON_TOTAL | LOSS_SAMPLE | LOSS_WORK,
+	 .member = {}},
+	{"flops", "FLOP", flops, 0, &unit_count, ON_SUM | LOSS_SUM,
 	 .member = {"flops", "count",
 		    "With shapes: floating-point operations of the executions where they are "
 		    "known.",
@@ -353,7 +367,7 @@ const struct column_kind column_kinds[] = {
 	{.value = count,
 	 .of = AMOUNT(flops_counted),
 	 .member = {"flops_counted", "integer", "How many these are,", has_shapes}},
-	{"bytes", "Bytes", bytes, 0, &unit_bytes, ON_SUM,
+	{"bytes", "Bytes", bytes, 0, &unit_bytes, ON_SUM | LOSS_SUM,
 	 .member = {"bytes", "count",
 		    "Inputs read and outputs written, each once, of the executions where that is "
 		    "known.",
@@ -365,34 +379,41 @@ const struct column_kind column_kinds[] = {
 	 .of = AMOUNT(executions),
 	 .member = {"amounts_of", "integer",
 		    "and of how many: those that ended and had none inside.", has_shapes}},
-	{"gflops", "GFLOP/s", gflops, 0, &unit_rate, ON_SUM,
+	{"gflops", "GFLOP/s", gflops, 0, &unit_rate, ON_SUM | LOSS_SAMPLE,
 	 .member = {"gflops", "number",
 		    "10^9 FLOP per second of the executions whose FLOP are known.", has_shapes}},
-	{"flop/byte", "FLOP/B", flop_per_byte, 0, &unit_rate, ON_SUM,
+	{"flop/byte", "FLOP/B", flop_per_byte, 0, &unit_rate, ON_SUM | LOSS_SAMPLE,
 	 .member = {"flop_per_byte", "number", "Of the executions where both are known.",
 		    has_shapes}},
-	{"activation", "Activation", mean_size, SIZE_ACTIVATION, &unit_bytes, 0,
+	{"activation", "Activation", mean_size, SIZE_ACTIVATION, &unit_bytes, LOSS_SAMPLE,
 	 .member = {"activation_bytes", "number",
 		    "Of inputs, constants and outputs per execution: a mean.", has_shapes}},
-	{"parameters", "Parameters", mean_size, SIZE_PARAMETERS, &unit_bytes, 0,
+	{"parameters", "Parameters", mean_size, SIZE_PARAMETERS, &unit_bytes, LOSS_SAMPLE,
 	 .member = {"parameter_bytes", "number", NULL, has_shapes}},
-	{"output", "Output", mean_size, SIZE_OUTPUT, &unit_bytes, 0,
+	{"output", "Output", mean_size, SIZE_OUTPUT, &unit_bytes, LOSS_SAMPLE,
 	 .member = {"output_bytes", "number", NULL, has_shapes}},
-	{"migrated", "Migrated", count, FIELD(migrated), &unit_count, 0,
+	{"migrated", "Migrated", count, FIELD(migrated), &unit_count, LOSS_SUM,
 	 .member = {"migrated", "integer", "Executions that ended on another CPU."}},
+	{"lost", "Lost", lost, 0, &unit_percent, 0, .member = {}},
+	{.value = whole,
+	 .member = {"whole", "integer",
+		    "1: all operators of the run were recorded. 0: some were lost, or it is not "
+		    "known.",
+		    is_by_run}},
 	{},
 };
 
 const struct column_kind event_kinds[] = {
-	{"", NULL, event_total, 0, NULL, ON_ALL, .member = {}},
-	{"self:", NULL, event_self, 0, NULL, ON_SUM, .member = {}},
-	{"avg:", NULL, event_average, 0, NULL, 0, .member = {}},
-	{"caller:", NULL, event_caller, 0, NULL, ON_ALL, .member = {}},
-	{"others:", NULL, event_others, 0, &unit_percent, ON_SUM | ON_TOTAL, .member = {}},
+	{"", NULL, event_total, 0, NULL, ON_ALL | LOSS_SUM | LOSS_WORK, .member = {}},
+	{"self:", NULL, event_self, 0, NULL, ON_SUM | LOSS_SUM | LOSS_WORK, .member = {}},
+	{"avg:", NULL, event_average, 0, NULL, LOSS_SAMPLE | LOSS_WORK, .member = {}},
+	{"caller:", NULL, event_caller, 0, NULL, ON_ALL | LOSS_SUM, .member = {}},
+	{"others:", NULL, event_others, 0, &unit_percent,
+	 ON_SUM | ON_TOTAL | LOSS_SAMPLE | LOSS_WORK, .member = {}},
 	{"ci:", NULL, event_interval, 0, &unit_interval, 0, .member = {}},
 	{"counted:", NULL, event_counted, 0, &unit_count, 0, .member = {}},
 	{},
 };
 
 const struct column_kind metric_kind = {
-	"", NULL, metric, 0, &unit_metric, ON_ALL | GIVES_WAY, .member = {}};
+	"", NULL, metric, 0, &unit_metric, ON_ALL | GIVES_WAY | LOSS_SAMPLE, .member = {}};

@@ -209,6 +209,12 @@ void columns_add_counted(const struct analysis *a, struct columns *columns)
 		add_event(a, columns, "counted:", i);
 }
 
+void columns_add_lost(const struct analysis *a, struct columns *columns)
+{
+	if (a->lost_operators && columns->n < COLUMNS_MAX)
+		ADD(columns, "lost");
+}
+
 /* -- what stands in them ----------------------------------------------------- */
 
 void column_key(const struct column *column, char *key, size_t size)
@@ -224,10 +230,51 @@ bool column_is_text(const struct column *column)
 	return column->unit == &unit_text;
 }
 
+/* All operators in @row were recorded, though others were lost. */
+static bool is_whole(const struct analysis *a, const struct analyze_row *row)
+{
+	return row && !a->unsure && (row->whole || row == a->runs || row == a->gap);
+}
+
+enum certainty column_certainty(const struct analysis *a, const struct column_kind *kind,
+				const struct analyze_row *row)
+{
+	if (kind->flags & LOSS_WORK && a->loss.work_lost && row != a->gap)
+		return CERTAINTY_AT_LEAST;
+	if (!a->lost_operators)
+		return CERTAINTY_EXACT;
+	if (kind->flags & LOSS_SHARE)
+		return CERTAINTY_ESTIMATE;
+	if (is_whole(a, row))
+		return CERTAINTY_EXACT;
+	if (kind->flags & LOSS_SAMPLE)
+		return CERTAINTY_ESTIMATE;
+	if (kind->flags & LOSS_LEAST)
+		return CERTAINTY_AT_MOST;
+	return kind->flags & LOSS_SUM ? CERTAINTY_AT_LEAST : CERTAINTY_EXACT;
+}
+
+/* What is less sure for what was lost than for what was counted. */
+static void weaken(const struct analysis *a, enum certainty certainty, struct value *value)
+{
+	if (certainty == CERTAINTY_EXACT || value->certainty == CERTAINTY_AT_LEAST)
+		return;
+	if (certainty == CERTAINTY_ESTIMATE)
+		value->coverage =
+			(value->certainty == certainty ? value->coverage : 1) * (1 - a->lost_share);
+	value->certainty = certainty;
+}
+
 struct value column_value(const struct analysis *a, const struct column *column,
 			  const struct analyze_row *row)
 {
-	return row ? column->kind->value(a, row, column->of) : (struct value){};
+	struct value value = {};
+
+	if (!row)
+		return value;
+	value = column->kind->value(a, row, column->of);
+	weaken(a, column_certainty(a, column->kind, row), &value);
+	return value;
 }
 
 void column_cell(const struct analysis *a, const struct column *column, enum line line,

@@ -19,6 +19,12 @@ enum column_flags {
 	GIVES_WAY = 16, /* to others, on a terminal that is too narrow */
 	ON_REST = 32,
 	ON_OUTSIDE = 64,
+	/* What it is where operators were lost, except on lines of whole runs: */
+	LOSS_SUM = 128,	   /* at least, */
+	LOSS_LEAST = 256,  /* at most, */
+	LOSS_SAMPLE = 512, /* an estimate, */
+	LOSS_SHARE = 1024, /* an estimate on each line, as what it is a share of lacks something; */
+	LOSS_WORK = 2048,  /* and at least where work of other threads was lost. */
 };
 
 /* What a line of a table is of. */
@@ -78,6 +84,8 @@ int columns_choose(const struct analysis *analysis, const struct report_options 
 		   struct columns *columns, struct error *err);
 /* Behind the others: how many executions were counted, of each event. */
 void columns_add_counted(const struct analysis *analysis, struct columns *columns);
+/* Behind the others, where operators were lost: their share. */
+void columns_add_lost(const struct analysis *analysis, struct columns *columns);
 /* The column that @key names. Returns 0 or -EINVAL with @err set. */
 int column_find(const struct analysis *analysis, const char *key, struct column *column,
 		struct error *err);
@@ -86,6 +94,9 @@ bool column_find_own(const char *key, struct column *column);
 /* Fill @key with what a program calls the column: its key, with "_ns" behind
  * if it is a time. */
 void column_key(const struct column *column, char *key, size_t size);
+/* How sure a value of @kind in @row is, or with NULL in rows, for what was lost. */
+enum certainty column_certainty(const struct analysis *analysis, const struct column_kind *kind,
+				const struct analyze_row *row);
 /* Whether a column holds text, and is aligned to the left. */
 bool column_is_text(const struct column *column);
 /* What is known of it in @row; nothing if that is NULL. */

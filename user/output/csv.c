@@ -2,7 +2,8 @@
 /*
  * The table as comma-separated values: the same columns, with
  * plain numbers; times in ns. What is not known is empty. An estimate's
- * event has its number of counted executions in the column counted:EVENT.
+ * event has its number of counted executions in the column counted:EVENT, and
+ * where operators were lost, the last column is their share.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -81,6 +82,7 @@ int csv_print(const struct analysis *a, const struct report_options *options, FI
 		return error;
 	if (!options->columns)
 		columns_add_counted(a, &columns);
+	columns_add_lost(a, &columns);
 	rows = rows_in_order(a, options, err);
 	if (!rows)
 		return -EINVAL;

@@ -226,6 +226,24 @@ static void print_why_empty(const struct analysis *a, FILE *out)
 			a->processes.n_shown > 1 ? "es" : "");
 }
 
+/* The numbers that the marks in the table stand for. */
+static void print_share(const struct analysis *a, FILE *out)
+{
+	double percent = 100 * a->lost_share;
+	char count[32];
+
+	if (a->lost_operators && a->n_rows)
+		fprintf(out,
+			"%s%.1f %% of what ran is missing in the table: counts and sums are not "
+			"less (\xe2\x89\xa5), averages and shares are of what was recorded (~).\n",
+			percent < 0.1 ? "<" : "", percent < 0.1 ? 0.1 : percent);
+	if (a->runs_partial)
+		fprintf(out, "%s runs lack operators: they are not in the Total.\n",
+			text_count(count, sizeof(count), a->runs_partial));
+	if (a->loss.work_lost && !a->lost_operators && a->n_rows)
+		fprintf(out, "Times and counts of all threads are not less (\xe2\x89\xa5).\n");
+}
+
 static void print_losses(const struct analysis *a, FILE *out)
 {
 	struct loss_line lines[LOSS_LINES];
@@ -236,6 +254,7 @@ static void print_losses(const struct analysis *a, FILE *out)
 		if (lines[i].n)
 			fprintf(out, "lost: %s %s.\n", text_count(count, sizeof(count), lines[i].n),
 				lines[i].what);
+	print_share(a, out);
 }
 
 static void print_partial_runs(const struct analysis *a, FILE *out)
@@ -259,6 +278,9 @@ static void print_partial_runs(const struct analysis *a, FILE *out)
 		fprintf(out,
 			"Operators are recorded as longer than the run that they were in: the time "
 			"between operators is not known.\n");
+	else if (a->unsure && a->has_runs)
+		fprintf(out, "It is not known of which runs operators were lost: the time between "
+			     "operators is not known.\n");
 	if (a->truncated_names)
 		fprintf(out, "Names of more than 1 KiB are cut.\n");
 }

@@ -114,7 +114,10 @@ static void put_counter(struct json *j, const struct analyze_row *row, uint32_t 
 	member_u64(j, "other_threads", c->work, c->counted && j->a->has_work);
 	fputs(",\"estimate\":", j->out);
 	put_value(j, event_kinds[0].value(j->a, row, i));
-	fprintf(j->out, ",\"at_least\":%s", e.at_least ? "true" : "false");
+	fprintf(j->out, ",\"at_least\":%s",
+		e.at_least || column_certainty(j->a, &event_kinds[0], row) == CERTAINTY_AT_LEAST
+			? "true"
+			: "false");
 	member_double(j, "coverage", e.known ? e.coverage : 0);
 	member_double(j, "interval95", e.exact ? 0 : e.has_interval ? e.interval : NAN);
 	fputc('}', j->out);
@@ -289,14 +292,36 @@ static void put_totals(struct json *j)
 	fputs("}", j->out);
 }
 
+/* Which members of rows are as sure as @certainty, for what was lost. */
+static void put_certain(struct json *j, const char *key, enum certainty certainty)
+{
+	const char *before = "";
+
+	fprintf(j->out, ",\"%s\":[", key);
+	for (const struct column_kind *kind = column_kinds; kind->value; kind++) {
+		if (!kind->member.name || column_certainty(j->a, kind, NULL) != certainty ||
+		    (kind->member.condition && !kind->member.condition(j->a)))
+			continue;
+		fprintf(j->out, "%s\"%s\"", before, kind->member.name);
+		before = ",";
+	}
+	fputc(']', j->out);
+}
+
 static void put_losses(struct json *j)
 {
 	struct loss_line lines[LOSS_LINES];
 
 	fprintf(j->out,
-		",\n\"runs\":%" PRIu64 ",\"runs_failed\":%" PRIu64 ",\"lost\":%" PRIu64
-		",\"losses\":{",
-		j->a->runs->count + j->a->runs_failed, j->a->runs_failed, j->a->lost);
+		",\n\"runs\":%" PRIu64 ",\"runs_failed\":%" PRIu64 ",\"runs_partial\":%" PRIu64
+		",\"lost\":%" PRIu64,
+		j->a->runs->count + j->a->runs_failed + j->a->runs_partial, j->a->runs_failed,
+		j->a->runs_partial, j->a->lost);
+	member_double(j, "lost_share", j->a->lost_share);
+	put_certain(j, "at_least", CERTAINTY_AT_LEAST);
+	put_certain(j, "at_most", CERTAINTY_AT_MOST);
+	put_certain(j, "estimates", CERTAINTY_ESTIMATE);
+	fputs(",\"losses\":{", j->out);
 	header_losses(&j->a->loss, lines);
 	for (int i = 0; i < LOSS_LINES; i++)
 		fprintf(j->out, "%s\"%s\":%" PRIu64, i ? "," : "", lines[i].key, lines[i].n);

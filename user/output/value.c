@@ -136,6 +136,8 @@ void value_cell(const struct value *value, const struct unit *unit, char *cell, 
 	unit->print(value, number, sizeof(number));
 	if (value->certainty == CERTAINTY_AT_LEAST)
 		snprintf(cell, size, "\xe2\x89\xa5%s", number);
+	else if (value->certainty == CERTAINTY_AT_MOST)
+		snprintf(cell, size, "\xe2\x89\xa4%s", number);
 	else if (value->certainty == CERTAINTY_ESTIMATE)
 		snprintf(cell, size, "~%s %.0f%%", number, shown_coverage(value->coverage));
 	else /* "s" is one column narrower than the other units of time. */

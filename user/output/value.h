@@ -21,7 +21,8 @@ enum value_type {
 enum certainty {
 	CERTAINTY_EXACT,
 	CERTAINTY_ESTIMATE, /* "~": of the part that was counted, scaled to all */
-	CERTAINTY_AT_LEAST, /* a sum of which something is missing */
+	CERTAINTY_AT_LEAST, /* "≥": a sum of which something is missing */
+	CERTAINTY_AT_MOST,  /* "≤": the least of what was seen, not of all that there was */
 };
 
 struct value {
@@ -52,8 +53,8 @@ struct value value_real(double number);
 
 /* Fill @text, of @size bytes, with a number as programs read it; "" if @value is none. */
 char *value_plain(const struct value *value, char *text, size_t size);
-/* Fill @cell with a number as a person reads it, with "~" or ">=" in front
- * where it is due; "-" if @value is none. */
+/* Fill @cell with a number as a person reads it, with "~", "≥" or "≤" in
+ * front where it is due; "-" if @value is none. */
 void value_cell(const struct value *value, const struct unit *unit, char *cell, size_t size);
 
 #endif

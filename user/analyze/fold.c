@@ -55,6 +55,7 @@ static int add_turns(struct analyze_row *row, const struct thread_state *thread,
 	return error;
 }
 
+/* The same of what is left without what ran inside. */
 static int add_self_turns(struct analyze_row *row, const struct thread_state *thread,
 			  const struct capture_exec *exec, const struct nested_exec *nested)
 {
@@ -284,14 +285,6 @@ static struct on_time run_on_time(const struct capture_run *run)
 	return on;
 }
 
-/* The share of the run that event @i was on. */
-static double run_part(const struct capture_run *run, uint32_t i)
-{
-	if (run->counted >> i & 1 || !run->turns.enabled)
-		return 1;
-	return (double)run->turns.running[i] / run->turns.enabled;
-}
-
 /* Add what was counted in a run to event @i of @row: in whole, or while it was on. */
 static int add_run_count(struct analyze_row *row, uint32_t i, const struct thread_state *thread,
 			 const struct on_time *on, bool whole, uint64_t value, uint64_t work)
@@ -326,6 +319,7 @@ static bool is_whole(const struct capture_run *run, const struct open_run *ops)
 static struct capture_run compensated(const struct fold *f, const struct capture_run *run,
 				      const struct open_run *ops)
 {
+	const struct on_time on = run_on_time(run);
 	struct capture_run less = *run;
 
 	if (!ops || !on_one_thread(run, ops))
@@ -336,7 +330,7 @@ static struct capture_run compensated(const struct fold *f, const struct capture
 		int i = __builtin_ctz(bits);
 
 		less.counters[i] =
-			without_probes(&f->compensation, i, run->counters[i], run_part(run, i),
+			without_probes(&f->compensation, i, run->counters[i], on_time_share(&on, i),
 				       false, &ops->probes, ops->counters[i]);
 	}
 	return less;

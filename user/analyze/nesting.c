@@ -131,14 +131,6 @@ uint64_t without_probes(const struct compensation *compensation, int i, uint64_t
 	return cost < recorded - least ? recorded - (uint64_t)cost : least;
 }
 
-/* The share of the time that event @i was on. */
-static double share_on(const struct nested_exec *nested, int i)
-{
-	if (nested->counted >> i & 1 || !nested->on.enabled)
-		return 1;
-	return (double)nested->on.running[i] / nested->on.enabled;
-}
-
 /* Take what the probes added off @nested, whose totals are raw so far. */
 static void compensate(struct nested_exec *nested, const struct inside *inside,
 		       const struct compensation *compensation)
@@ -148,9 +140,9 @@ static void compensate(struct nested_exec *nested, const struct inside *inside,
 	for (uint32_t bits = nested_seen(nested); bits; bits &= bits - 1) {
 		int i = __builtin_ctz(bits);
 
-		nested->total[i] =
-			without_probes(compensation, i, nested->total[i], share_on(nested, i), true,
-				       &nested->inside, inside ? inside->counters[i] : 0);
+		nested->total[i] = without_probes(
+			compensation, i, nested->total[i], on_time_share(&nested->on, i), true,
+			&nested->inside, inside ? inside->counters[i] : 0);
 	}
 }
 

@@ -29,6 +29,11 @@ void on_time_subtract(struct on_time *from, const struct on_time *part, uint32_t
 	}
 }
 
+double on_time_share(const struct on_time *on, int i)
+{
+	return on->known && on->enabled ? (double)on->running[i] / on->enabled : 1;
+}
+
 void on_time_set(struct on_time *on, uint64_t enabled, const uint64_t *running, uint32_t counted,
 		 uint32_t sampled)
 {

@@ -20,6 +20,8 @@ struct on_time {
 /* What was counted in whole was on all the time that @enabled says. */
 void on_time_set(struct on_time *on, uint64_t enabled, const uint64_t *running, uint32_t counted,
 		 uint32_t sampled);
+/* The share of the time that event @i was on: all of it where no event has paused yet. */
+double on_time_share(const struct on_time *on, int i);
 /* Add what is of the events @seen; the sum is known if both are. */
 void on_time_add(struct on_time *to, const struct on_time *from, uint32_t seen);
 /* Likewise take @part off, which is never more than the whole. */

@@ -31,5 +31,6 @@ CAPTURE_WRITE(end, CAPTURE_END, end, end)
 CAPTURE_WRITE(overhead, CAPTURE_OVERHEAD, overhead, overhead)
 CAPTURE_WRITE(pool, CAPTURE_POOL, pool, pool)
 CAPTURE_WRITE(note, CAPTURE_NOTE, note, note)
+CAPTURE_WRITE(cost, CAPTURE_COST, cost, cost)
 
 #endif

@@ -464,6 +464,8 @@ static void contradictions_inside_whole_chunks_are_noticed(void **state)
 		{CAPTURE_RUN, "\x00\x00\x00\x09\x02\x01\x00", 7, "thread that was not defined"},
 		{CAPTURE_RUN, "\x04\x00\x07\x00\x00\x02\x01\x00", 8,
 		 "session that was not defined"},
+		{CAPTURE_COST, "\x03\x07\x00\x01", 4, "session that was not defined"},
+		{CAPTURE_COST, "\x02\x00\x00", 3, "does not fit"},
 		{CAPTURE_THREAD, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10, "does not fit"},
 		{CAPTURE_INFO, "\x01\x01\x05", 3, "in its middle"},
 		/* Shapes: a kind that there is not, too many dimensions and values, a rank
@@ -612,6 +614,8 @@ static void the_writer_leaves_out_what_contradicts_itself(void **state)
 	/* None of this spoils the file. */
 	test_write(&c, test_exec(0, 0, 50));
 	assert_int_equal(capture_write_overhead(c.writer, &(struct capture_overhead){}), -EINVAL);
+	assert_int_equal(capture_write_cost(c.writer, &(struct capture_cost){.session = 7}),
+			 -EINVAL);
 	test_finish(&c);
 	assert_int_equal(read_all(c.path, &n, &err), 0);
 	assert_int_equal(n, 3 + 1 + 1 + 1);
@@ -784,6 +788,8 @@ static struct test_capture full_capture(void)
 		test_write(&c, test_exec(0, i, i + 1));
 	capture_write_run(c.writer, &run);
 	capture_write_pool(c.writer, &(struct capture_pool){1, 10, 20});
+	capture_write_cost(c.writer, &(struct capture_cost){0, 3, true, 1000});
+	capture_write_cost(c.writer, &(struct capture_cost){CAPTURE_UNKNOWN, 4, false, 1001});
 	capture_write_loss(c.writer, &(struct capture_loss){1, 2, 3, 4, 5, 6});
 	test_finish(&c);
 	return c;

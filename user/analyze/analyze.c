@@ -122,6 +122,7 @@ void analyze_look(struct analysis *a)
 	a->gap = a->parallel || a->contradictory || a->unsure || !f->gap_row->ended ? NULL
 										    : f->gap_row;
 	fill_rest(f);
+	cost_estimate(&f->cost_runs, &a->cost);
 	a->base_ns = f->top_ns + (a->gap ? a->gap->total : 0);
 	if (a->complete && a->end.end > last)
 		last = a->end.end;
@@ -202,6 +203,8 @@ static int add_record(struct fold *f, const struct capture_record *record)
 	case CAPTURE_NOTE:
 		add_note(f, &record->note);
 		return 0;
+	case CAPTURE_COST:
+		return cost_add(&f->cost_runs, &record->cost);
 	case CAPTURE_OVERHEAD:
 		a->overhead = record->overhead;
 		a->has_overhead = true;
@@ -287,6 +290,7 @@ static void forget_records(struct fold *f)
 	free(f->flops);
 	f->flops = NULL;
 	open_runs_free(&f->open_runs);
+	cost_free(&f->cost_runs);
 }
 
 int analyze_finish(struct analysis *a, struct error *err)

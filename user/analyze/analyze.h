@@ -22,6 +22,7 @@
 #include "../capture/capture.h"
 #include "../base/error.h"
 #include "../base/hash.h"
+#include "cost.h"
 #include "processes.h"
 #include "tensors.h"
 
@@ -175,6 +176,7 @@ struct analysis {
 	bool has_overhead; /* what the probes added is known, */
 	bool compensated;  /* and was subtracted */
 	struct capture_overhead overhead;
+	struct analyze_cost cost; /* of recording, whatever is selected */
 	/* Threads that worked for operators and had none of their own: how many,
 	 * for how long, and their CPU time (0 if not known of all). */
 	uint32_t pool_threads;

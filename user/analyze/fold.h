@@ -59,6 +59,7 @@ struct fold {
 	struct flops_slot *flops; /* what was worked out, see amounts.c */
 	struct open_runs open_runs;
 	struct compensation compensation;
+	struct cost_runs cost_runs;
 	struct cover sum;
 	struct analyze_row *gap_row, *rest_row;
 	struct {

@@ -455,6 +455,21 @@ static const char *decode_pool(const struct decoder *decoder, struct cursor *c,
 		       : "a thread of the pool that was not defined";
 }
 
+static const char *decode_cost(const struct decoder *decoder, struct cursor *c,
+			       struct capture_cost *cost)
+{
+	uint32_t flags = format_get_u32(c);
+
+	cost->probed = flags & COST_PROBED;
+	cost->session = flags & COST_HAS_SESSION ? format_get_u32(c) : CAPTURE_UNKNOWN;
+	cost->pair = format_get_u32(c);
+	cost->ns = cursor_uleb(c);
+	return c->failed || !(flags & COST_HAS_SESSION) ||
+			       ids_has(&decoder->sessions, cost->session)
+		       ? NULL
+		       : "the cost of a session that was not defined";
+}
+
 int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		  struct capture_record *record, const char **wrong)
 {
@@ -495,6 +510,9 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		break;
 	case CAPTURE_POOL:
 		problem = decode_pool(decoder, &c, &record->pool);
+		break;
+	case CAPTURE_COST:
+		problem = decode_cost(decoder, &c, &record->cost);
 		break;
 	case CAPTURE_NOTE:
 		copy_string(&c, record->note.text, sizeof(record->note.text));

@@ -68,6 +68,11 @@ enum format_run {
 	RUN_HAS_TURNS = 1 << 3,
 };
 
+enum format_cost {
+	COST_PROBED = 1 << 0,
+	COST_HAS_SESSION = 1 << 1,
+};
+
 enum format_operator {
 	OPERATOR_NAME_TRUNCATED = 1 << 0,
 	OPERATOR_HAS_SESSION = 1 << 1,

@@ -205,6 +205,18 @@ struct capture_overhead {
 	uint64_t nested[CAPTURE_COUNTERS];
 };
 
+/*
+ * One run after the end of the recording, to tell what recording costs the
+ * target: with the operators' probes in place, or without. What lies side by
+ * side in time is a pair.
+ */
+struct capture_cost {
+	uint32_t session; /* CAPTURE_UNKNOWN if not known */
+	uint32_t pair;	  /* numbered from 0 */
+	bool probed;
+	uint64_t ns;
+};
+
 /* The end of a complete capture; one that lacks it was cut short. */
 struct capture_end {
 	uint64_t end;
@@ -225,6 +237,7 @@ enum capture_type {
 	CAPTURE_NOTE,
 	CAPTURE_SHAPES,
 	CAPTURE_PROCESS,
+	CAPTURE_COST,
 };
 
 struct capture_record {
@@ -242,6 +255,7 @@ struct capture_record {
 		struct capture_end end;
 		struct capture_overhead overhead;
 		struct capture_pool pool;
+		struct capture_cost cost;
 		struct capture_note note;
 	};
 };

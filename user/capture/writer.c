@@ -593,6 +593,22 @@ static int write_pool(struct capture_writer *writer, const struct capture_pool *
 	return finish(writer, CAPTURE_POOL, p);
 }
 
+static int write_cost(struct capture_writer *writer, const struct capture_cost *cost)
+{
+	bool has_session = cost->session != CAPTURE_UNKNOWN;
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info || (has_session && !ids_has(&writer->sessions, cost->session)))
+		return -EINVAL;
+	p = format_put_varint(p, (cost->probed ? COST_PROBED : 0) |
+					 (has_session ? COST_HAS_SESSION : 0));
+	if (has_session)
+		p = format_put_varint(p, cost->session);
+	p = format_put_varint(p, cost->pair);
+	p = format_put_varint(p, cost->ns);
+	return finish(writer, CAPTURE_COST, p);
+}
+
 static int write_note(struct capture_writer *writer, const struct capture_note *note)
 {
 	uint8_t *p = begin(writer);
@@ -641,6 +657,8 @@ static int take(struct record_sink *sink, const struct capture_record *record)
 		return write_overhead(writer, &record->overhead);
 	case CAPTURE_POOL:
 		return write_pool(writer, &record->pool);
+	case CAPTURE_COST:
+		return write_cost(writer, &record->cost);
 	case CAPTURE_NOTE:
 		return write_note(writer, &record->note);
 	case CAPTURE_END:

@@ -193,12 +193,38 @@ static void print_overhead(const struct analysis *a, FILE *out)
 	line(out, "probes", text);
 }
 
+static void print_cost(const struct analysis *a, FILE *out)
+{
+	const struct analyze_cost *cost = &a->cost;
+	char text[256], slower[128];
+
+	if (!cost->pairs)
+		return;
+	if (cost->slower > 1)
+		snprintf(slower, sizeof(slower), "take %.1f times as long (%.1f to %.1f)",
+			 1 + cost->slower, 1 + cost->low, 1 + cost->high);
+	else
+		snprintf(slower, sizeof(slower), "%.1f %% slower (%.1f to %.1f %%)",
+			 100 * cost->slower, 100 * cost->low, 100 * cost->high);
+	if (cost->known)
+		snprintf(text, sizeof(text),
+			 "recording makes runs %s: %u with the operators' probes beside %u without",
+			 slower, cost->probed, cost->bare);
+	else
+		snprintf(text, sizeof(text),
+			 "not known, with %u of the %d comparisons that it takes: record longer, "
+			 "or while more runs come",
+			 cost->pairs, COST_PAIRS_MIN);
+	line(out, "cost", text);
+}
+
 void header_print(const struct analysis *a, FILE *out)
 {
 	print_target(a, out);
 	print_recording(a, out);
 	print_events(a, out);
 	print_overhead(a, out);
+	print_cost(a, out);
 	for (uint32_t i = 0; i < a->info.n_notes; i++)
 		line(out, "note", a->info.notes[i]);
 	fputc('\n', out);

@@ -213,6 +213,18 @@ static void put_about(struct json *j)
 	fputc('}', j->out);
 }
 
+static void put_cost(struct json *j)
+{
+	const struct analyze_cost *cost = &j->a->cost;
+
+	fprintf(j->out, ",\"cost\":{\"runs_probed\":%u,\"runs_bare\":%u,\"pairs\":%u", cost->probed,
+		cost->bare, cost->pairs);
+	member_double(j, "slower", cost->known ? cost->slower : NAN);
+	member_double(j, "slower_low", cost->known ? cost->low : NAN);
+	member_double(j, "slower_high", cost->known ? cost->high : NAN);
+	fputc('}', j->out);
+}
+
 static void put_recording(struct json *j)
 {
 	const struct analysis *a = j->a;
@@ -229,6 +241,7 @@ static void put_recording(struct json *j)
 	fprintf(j->out, ",\"compensated\":%s", a->compensated ? "true" : "false");
 	member_u64(j, "probe_own_ns", a->overhead.own_ns, a->has_overhead);
 	member_u64(j, "probe_nested_ns", a->overhead.nested_ns, a->has_overhead);
+	put_cost(j);
 	fprintf(j->out, "},\n\"threads\":%u,\"sessions\":%u,\"executions\":%" PRIu64, a->n_threads,
 		a->n_sessions, a->executions);
 	fputs(",\n\"notes\":[", j->out);

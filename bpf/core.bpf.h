@@ -264,6 +264,7 @@ static __noinline int emit_thrown(struct thread_state *thread)
  * Drop the frames that an exception left behind: those of functions whose
  * entry stack pointer lies at or below @sp, where this thread is now. Each is
  * told, up to THROWN_MAX nested ones at once; the rest is counted as lost.
+ * While operators' probes come or go, it is no exception that left a frame.
  */
 static __noinline int drop_frames(struct thread_state *thread, __u64 sp)
 {
@@ -271,7 +272,7 @@ static __noinline int drop_frames(struct thread_state *thread, __u64 sp)
 
 	if (!thread)
 		return 0;
-	for (int i = 0; i < THROWN_MAX; i++) {
+	for (int i = 0; recording && i < THROWN_MAX; i++) {
 		frame = innermost(thread);
 		if (!frame || frame->sp > sp)
 			return 0;
@@ -282,6 +283,8 @@ static __noinline int drop_frames(struct thread_state *thread, __u64 sp)
 		if (!frame || frame->sp > sp)
 			break;
 		thread->depth--;
+		if (!recording)
+			continue;
 		__sync_fetch_and_add(&losses.too_deep, 1);
 		lose(thread);
 	}

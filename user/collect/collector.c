@@ -68,13 +68,6 @@ fail:
 	return NULL;
 }
 
-int collector_attach(struct collector *collector, struct error *err)
-{
-	int error = collector_attach_runs(collector, err);
-
-	return error ? error : collector_attach_operators(collector, err);
-}
-
 uint32_t collector_runs_started(const struct collector *collector)
 {
 	/* The number that the next run gets: almost always the count of those before. */

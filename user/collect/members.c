@@ -216,6 +216,12 @@ int collector_attach_operators(struct collector *collector, struct error *err)
 	return 0;
 }
 
+int collector_attach(struct collector *collector, struct error *err)
+{
+	/* In this order: a run that is seen to begin has all of its operators. */
+	return collector_attach_operators(collector, err) ?: collector_attach_runs(collector, err);
+}
+
 void collector_detach(struct collector *collector, const struct member *member, bool operators_only)
 {
 	ARRAY_OF(struct probes *) going = {};
@@ -267,10 +273,11 @@ int collector_add(struct collector *collector, const struct collector_target *ta
 	size_t first = collector->instances.n;
 	int error = collector_add_target(collector, target, err);
 
-	if (error >= 0 && collector->runs_attached)
-		error = attach_from(collector, first, PROBES_OF_RUNS, err);
+	/* As collector_attach() does. */
 	if (error >= 0 && collector->operators_attached)
 		error = attach_from(collector, first, PROBES_OF_OPERATORS, err);
+	if (error >= 0 && collector->runs_attached)
+		error = attach_from(collector, first, PROBES_OF_RUNS, err);
 	if (error >= 0)
 		return 0;
 	if (!was_member)

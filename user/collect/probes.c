@@ -176,6 +176,13 @@ static bool is_of(const struct site *site, enum probes_part part)
 	return run == (part == PROBES_OF_RUNS);
 }
 
+/* Does something begin at @site? An entry without its exit would seem to have thrown. */
+static bool is_entry(const struct site *site)
+{
+	return site->role == SITE_OP_ENTER || site->role == SITE_RUN_ENTER ||
+	       site->role == SITE_TASK_ENTER;
+}
+
 /* -- cookies ---------------------------------------------------------------------- */
 
 static uint64_t site_cookie(const struct probes_target *target, const struct site *site)
@@ -255,14 +262,15 @@ static bool is_taken(const struct location *location, size_t i)
 
 static int attach_sites_multi(struct probes *probes, struct opprobe_bpf *bpf,
 			      const struct probes_target *target, enum probes_part part,
-			      struct error *err)
+			      bool entries, struct error *err)
 {
 	const struct location *location = target->location;
 
 	for (size_t i = 0; i < location->sites.n; i++) {
 		int error;
 
-		if (!is_of(&location->sites.items[i], part) || is_taken(location, i))
+		if (!is_of(&location->sites.items[i], part) ||
+		    is_entry(&location->sites.items[i]) != entries || is_taken(location, i))
 			continue;
 		error = attach_program(probes, bpf, target, part, i);
 		if (error)
@@ -296,7 +304,7 @@ static int attach_site(struct probes *probes, struct opprobe_bpf *bpf,
 
 static int attach_sites_singly(struct probes *probes, struct opprobe_bpf *bpf,
 			       const struct probes_target *target, enum probes_part part,
-			       struct error *err)
+			       bool entries, struct error *err)
 {
 	const struct location *location = target->location;
 
@@ -307,8 +315,10 @@ static int attach_sites_singly(struct probes *probes, struct opprobe_bpf *bpf,
 				 location->runtime->title, location->sites.n, target->file->path);
 	for (size_t i = 0; i < location->sites.n; i++) {
 		const struct site *site = &location->sites.items[i];
-		int error = is_of(site, part) ? attach_site(probes, bpf, target, site) : 0;
+		int error = 0;
 
+		if (is_of(site, part) && is_entry(site) == entries)
+			error = attach_site(probes, bpf, target, site);
 		if (error)
 			return refuse(site, target->file->path, error, err);
 	}
@@ -333,6 +343,14 @@ static bool has_programs(struct opprobe_bpf *bpf, const struct location *locatio
 	return true;
 }
 
+static int attach_sites(struct probes *probes, struct opprobe_bpf *bpf,
+			const struct probes_target *target, enum probes_part part, bool entries,
+			struct error *err)
+{
+	return target->multi ? attach_sites_multi(probes, bpf, target, part, entries, err)
+			     : attach_sites_singly(probes, bpf, target, part, entries, err);
+}
+
 struct probes *probes_attach(struct opprobe_bpf *bpf, const struct probes_target *target,
 			     enum probes_part part, struct error *err)
 {
@@ -347,8 +365,8 @@ struct probes *probes_attach(struct opprobe_bpf *bpf, const struct probes_target
 		free(probes);
 		return NULL;
 	}
-	error = target->multi ? attach_sites_multi(probes, bpf, target, part, err)
-			      : attach_sites_singly(probes, bpf, target, part, err);
+	error = attach_sites(probes, bpf, target, part, false, err)
+			?: attach_sites(probes, bpf, target, part, true, err);
 	if (error) {
 		probes_detach(&probes, 1);
 		return NULL;

@@ -31,9 +31,12 @@ static volatile sig_atomic_t stop;
 
 static void on_signal(int number)
 {
-	stop = 1;
-	/* The second one ends the program: probes go with its file descriptors. */
-	signal(number, SIG_DFL);
+	/*
+	 * The first one ends the recording, the second one what follows it. Another ends the
+	 * program: probes go with its file descriptors.
+	 */
+	if (++stop == 2)
+		signal(number, SIG_DFL);
 }
 
 enum {
@@ -51,6 +54,7 @@ enum {
 	OPTION_PER_CYCLE,
 	OPTION_SHAPES,
 	OPTION_FOLLOW,
+	OPTION_NO_COST,
 };
 
 static const struct argp_option record_options[] = {
@@ -79,6 +83,8 @@ static const struct argp_option record_options[] = {
 	{"buffer", OPTION_BUFFER, "SIZE", 0, "Ring buffer, a power of two (default 8M)", 0},
 	{"shapes", OPTION_SHAPES, NULL, 0,
 	 "Record the shapes and types of each operator's inputs and outputs", 0},
+	{"no-cost", OPTION_NO_COST, NULL, 0,
+	 "Do not measure, after the recording, how much slower it made runs", 0},
 	{"quiet", 'q', NULL, 0, "No progress on stderr", 0},
 	{},
 };
@@ -126,6 +132,9 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case 'p':
 		parse_pids(recording, text, state);
+		break;
+	case OPTION_NO_COST:
+		recording->no_cost = true;
 		break;
 	case OPTION_FOLLOW:
 		recording->follow = true;

@@ -21,9 +21,13 @@
 #include "counters/counters.h"
 #include "following.h"
 
+/* For the comparison of runs with and without probes, behind the recording. */
+#define COST_TIME_MIN UINT64_C(1000000000)
+#define COST_TIME_MAX UINT64_C(10000000000)
+
 struct recording {
 	const struct recording_options *options;
-	uint64_t started; /* clock_ns() */
+	uint64_t started, attached; /* clock_ns() */
 	struct following_options follow;
 	struct following *following;
 	const struct collector_target *first; /* the one that speaks for all */
@@ -303,7 +307,7 @@ static int change_capture(struct recording *recording, unsigned int cycle, struc
 	}
 	error = write_info(recording, err) ?: write_overhead(recording, err);
 	if (!error)
-		error = collector_finish(recording->collector, COLLECTOR_RUNS,
+		error = collector_change(recording->collector,
 					 capture_writer_sink(recording->writer), err);
 	closed = capture_writer_close(complete, error ? NULL : err);
 	if (!error)
@@ -499,6 +503,33 @@ static void say_attached(const struct recording *recording)
 								    : "Ctrl-C ends the recording");
 }
 
+/*
+ * A tenth of the time that was recorded, so that long runs fit as well, but a
+ * second at least, and ten at most.
+ */
+static void measure_cost(struct recording *recording, int end)
+{
+	const struct recording_options *options = recording->options;
+	uint64_t limit = (clock_ns() - recording->attached) / 10;
+	bool tell = !options->quiet && isatty(STDERR_FILENO);
+
+	if (options->no_cost || end == COLLECTOR_EXITED ||
+	    !location_has(&recording->first->located->location, SITE_RUN_ENTER))
+		return;
+	collector_end(recording->collector);
+	capture_writer_flush(recording->writer);
+	limit = limit < COST_TIME_MIN ? COST_TIME_MIN : limit;
+	limit = limit > COST_TIME_MAX ? COST_TIME_MAX : limit;
+	if (tell)
+		fprintf(stderr,
+			"opprobe: recorded; measuring what that costs, for %.0f s at most (Ctrl-C "
+			"skips it)",
+			limit / 1e9);
+	collector_measure_cost(recording->collector, limit);
+	if (tell)
+		fputs("\r\033[K", stderr);
+}
+
 /* Record into the open writer. Returns 0, or a negative errno with @err set. */
 static int record(struct recording *recording, struct error *err)
 {
@@ -510,6 +541,7 @@ static int record(struct recording *recording, struct error *err)
 	if (error)
 		return error;
 	say_attached(recording);
+	recording->attached = clock_ns();
 	end = options->schedule.active ? record_schedule(recording, err)
 				       : record_all(recording, err);
 	if (!options->quiet && isatty(STDERR_FILENO))
@@ -524,6 +556,7 @@ static int record(struct recording *recording, struct error *err)
 	else if (end == COLLECTOR_EXITED)
 		recording_say(options,
 			      "all processes have exited; what was recorded until then is kept");
+	measure_cost(recording, end);
 	ended = clock_ns();
 	error = collector_stop(recording->collector, end, err);
 	if (collector_operators(recording->collector))

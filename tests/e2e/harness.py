@@ -568,14 +568,18 @@ class Context:
 
     def named(self, sessions=1):
         """Wait until operators of so many sessions are in the capture: their names are known."""
+        self.recorded("no operators of %d sessions" % sessions,
+                      lambda report: len({op["session"] for op in report["operators"]}) >= sessions)
+
+    def recorded(self, what, enough):
+        """Wait until a report of the capture, as it is by then, is enough; else fail with what."""
         patience = Patience(LIMIT)
         while True:
             report = subprocess.run([self.program, "report", self.path("capture.opp"), "--json"],
                                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-            known = json.loads(report.stdout)["operators"] if not report.returncode else []
-            if len({op["session"] for op in known}) >= sessions:
+            if not report.returncode and enough(json.loads(report.stdout)):
                 return
-            check(not patience.over(), "no operators of %d sessions in the capture" % sessions)
+            check(not patience.over(), "%s in the capture" % what)
 
     def fails(self, *arguments, status=1, **options):
         """Run opprobe, which must fail; returns its sentence."""

@@ -172,16 +172,21 @@ static void report(struct collector *collector)
 	array_free(&news);
 }
 
+void collector_look_for_threads(struct collector *collector, uint64_t now)
+{
+	if (!collector->threads ||
+	    (!collector->threads_changed && now - collector->updated <= UPDATE_INTERVAL))
+		return;
+	collector->threads_changed = false;
+	collector->updated = now;
+	thread_slots_update(collector->threads, NULL);
+}
+
 static void look_after(struct collector *collector, uint64_t now)
 {
 	const struct collector_options *options = &collector->options;
 
-	if (collector->threads &&
-	    (collector->threads_changed || now - collector->updated > UPDATE_INTERVAL)) {
-		collector->threads_changed = false;
-		collector->updated = now;
-		thread_slots_update(collector->threads, NULL);
-	}
+	collector_look_for_threads(collector, now);
 	if (collector->bpf->bss->losses.operators_full > collector->overfull) {
 		collector->overfull = collector->bpf->bss->losses.operators_full;
 		forget_old(collector);
@@ -299,8 +304,9 @@ static int go_on(struct collector *collector, struct record_sink *next, struct e
 	return 0;
 }
 
-int collector_finish(struct collector *collector, enum collector_end end, struct record_sink *next,
-		     struct error *err)
+/* The last record: the recording was over at @ended. Returns what failed, with @err set. */
+static int send_end(struct collector *collector, uint64_t ended, enum collector_end end,
+		    struct error *err)
 {
 	static const char *const reasons[] = {
 		[COLLECTOR_STOPPED] = "interrupted",
@@ -308,32 +314,63 @@ int collector_finish(struct collector *collector, enum collector_end end, struct
 		[COLLECTOR_EXITED] = "target exited",
 		[COLLECTOR_RUNS] = "runs recorded",
 	};
-	struct capture_record loss = {.type = CAPTURE_LOSS};
-	struct capture_record last = {.type = CAPTURE_END};
+	struct capture_record last = {.type = CAPTURE_END, .end = {.end = ended}};
 
-	last.end.end = clock_ns();
-	loss.loss = losses_so_far(collector);
 	snprintf(last.end.reason, sizeof(last.end.reason), "%s", reasons[end]);
-	send_pool(collector);
-	send_notes(collector);
-	collector_send(collector, &loss);
 	collector_send(collector, &last);
 	if (collector->failed && err && !collector->failure.text[0])
 		error_set(err, collector->failed, "cannot write the capture: %s",
 			  strerror(-collector->failed));
-	if (next)
-		go_on(collector, next, err);
 	return collector->failed;
+}
+
+static void send_rest(struct collector *collector)
+{
+	const struct capture_record loss = {.type = CAPTURE_LOSS, .loss = losses_so_far(collector)};
+
+	send_pool(collector);
+	send_notes(collector);
+	collector_send(collector, &loss);
+}
+
+int collector_finish(struct collector *collector, enum collector_end end, struct error *err)
+{
+	send_rest(collector);
+	return send_end(collector, clock_ns(), end, err);
+}
+
+int collector_change(struct collector *collector, struct record_sink *next, struct error *err)
+{
+	collector_finish(collector, COLLECTOR_RUNS, err);
+	go_on(collector, next, err);
+	return collector->failed;
+}
+
+static void end_recording(struct collector *collector, bool operators_only)
+{
+	if (collector->ended)
+		return;
+	collector->ended = clock_ns();
+	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
+	collector->operators_attached = false;
+	collector_detach(collector, NULL, operators_only);
+	ring_buffer__consume(collector->ring);
+	for (size_t i = 0; i < collector->instances.n; i++)
+		collector_settle(collector, collector->instances.items[i]);
+	collector->closed = true;
+	send_rest(collector);
+}
+
+void collector_end(struct collector *collector)
+{
+	end_recording(collector, true);
 }
 
 int collector_stop(struct collector *collector, enum collector_end end, struct error *err)
 {
-	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
+	end_recording(collector, false);
 	collector_detach(collector, NULL, false);
-	ring_buffer__consume(collector->ring);
-	for (size_t i = 0; i < collector->instances.n; i++)
-		collector_settle(collector, collector->instances.items[i]);
-	return collector_finish(collector, end, NULL, err);
+	return send_end(collector, collector->ended, end, err);
 }
 
 const char *collector_manner(const struct collector *collector)

@@ -3,7 +3,7 @@
  * Collecting: the life of one recording, from the load of the BPF programs to
  * the last record in the sink. Formats nothing, and knows no file.
  *
- *	new ─▶ attach ─▶ run ─▶ stop ─▶ free
+ *	new ─▶ attach ─▶ run ─▶ [end ─▶ measure_cost] ─▶ stop ─▶ free
  *
  * With a schedule, only the probes of runs stay in place:
  *
@@ -130,12 +130,22 @@ void collector_select(struct collector *collector, unsigned int window, uint32_t
  */
 int collector_run(struct collector *collector, const struct collector_limits *limits,
 		  struct error *err);
+/* The last records for the sink: the pool, notes, losses and the end. Probes stay. */
+int collector_finish(struct collector *collector, enum collector_end end, struct error *err);
+/* Finish, as all wanted runs are recorded, and go on with @next, which has its info. */
+int collector_change(struct collector *collector, struct record_sink *next, struct error *err);
 /*
- * The last records for the sink: the pool, notes, losses and the end. With
- * @next, go on with that one, which has its info.
+ * The recording is over: what has ended by now is in the sink when this
+ * returns, and so are the pool, notes and losses. The probes of runs stay.
  */
-int collector_finish(struct collector *collector, enum collector_end end, struct record_sink *next,
-		     struct error *err);
+void collector_end(struct collector *collector);
+/*
+ * What recording costs the targets: after the end, if runs come, the probes of
+ * operators go in and out for up to @limit ns. The sink gets how long runs were
+ * with them and without. Until *stop changes; should something fail, what
+ * there is by then counts.
+ */
+void collector_measure_cost(struct collector *collector, uint64_t limit);
 /* Detach, take what is left, and finish. */
 int collector_stop(struct collector *collector, enum collector_end end, struct error *err);
 /* How its probes are attached, for people: what this kernel offers, and lacks. */

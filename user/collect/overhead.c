@@ -73,7 +73,7 @@ static int execute(struct overhead_job *job, struct collector *collector,
 		due += ROUNDS_AT_ONCE * (uint64_t)ROUND_TIME;
 		error = collector_run(collector, &no_limits, &job->err);
 	}
-	return error < 0 ? error : collector_finish(collector, COLLECTOR_STOPPED, NULL, &job->err);
+	return error < 0 ? error : collector_finish(collector, COLLECTOR_STOPPED, &job->err);
 }
 
 /* Record all executions; the collector is left to the caller, probes in place. */

@@ -133,24 +133,28 @@ static uint32_t operator_number(struct collector *collector, uint32_t id)
 }
 
 /*
- * How events took turns, of @n of them. An event is read after the clock that
- * tells for how long all could count, so that it may be on for a little longer.
+ * For how long @n events were on. Each is read after the clock that tells for
+ * how long all could count, so that it may be on for a little longer.
  */
+static void get_running(uint64_t *to, const uint64_t *from, uint32_t n, uint64_t enabled)
+{
+	for (uint32_t i = 0; i < n; i++)
+		to[i] = from[i] < enabled ? from[i] : enabled;
+}
+
+/* How events took turns, of @n of them. */
 static void get_turns(const struct turns *from, uint32_t n, struct capture_turns *turns)
 {
 	turns->enabled = from->enabled;
 	turns->sampled = from->sampled;
-	for (uint32_t i = 0; i < n; i++)
-		turns->running[i] =
-			from->running[i] < from->enabled ? from->running[i] : from->enabled;
+	get_running(turns->running, (const uint64_t *)from->running, n, from->enabled);
 }
 
 /* The same of other threads, from n + 1 @words. */
 static void get_work_turns(const uint64_t *words, uint32_t n, struct capture_turns *turns)
 {
 	turns->work_enabled = words[0];
-	for (uint32_t i = 0; i < n; i++)
-		turns->work_running[i] = words[1 + i] < words[0] ? words[1 + i] : words[0];
+	get_running(turns->work_running, words + 1, n, words[0]);
 }
 
 /* What stands in @record behind the counters of the calling thread, of which there are @n. */
@@ -520,6 +524,21 @@ static void take_news(struct collector *collector, const struct thread_record *r
 		};
 }
 
+/* The recording is over. What is of later is taken here, or dropped: then true. */
+static bool take_late(struct collector *collector, const void *data, size_t size)
+{
+	const struct operator_record *op = data;
+	const struct run_record *run = data;
+
+	if (op->type == RECORD_OPERATOR)
+		return collector->closed || op->start > collector->ended;
+	if (run->type != RECORD_RUN || (!collector->closed && run->end <= collector->ended))
+		return false;
+	if (size >= sizeof(*run))
+		cost_take(collector, run);
+	return true;
+}
+
 int collector_take(void *context, void *data, size_t size)
 {
 	struct collector *collector = context;
@@ -535,7 +554,7 @@ int collector_take(void *context, void *data, size_t size)
 		return 0;
 	}
 	instance = instance_of(collector, data);
-	if (!instance)
+	if (!instance || (collector->ended && take_late(collector, data, size)))
 		return 0;
 	if (instance->refused || !instance_settled(instance))
 		take_unsettled(collector, instance, data, size);

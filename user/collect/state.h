@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The collector's state, for its own four files: load.c brings the BPF
+ * The collector's state, for its own five files: load.c brings the BPF
  * programs into the kernel, members.c the processes under their probes,
- * records.c takes what the programs send, collector.c is the life as
- * collector.h tells it.
+ * records.c takes what the programs send, cost.c compares runs when the
+ * recording is over, collector.c is the life as collector.h tells it.
  */
 #ifndef OPPROBE_COLLECT_STATE_H
 #define OPPROBE_COLLECT_STATE_H
@@ -29,6 +29,14 @@ struct news_list {
 	ARRAY_OF(struct collector_news);
 };
 
+/* Runs of one kind, side by side in time with some of the other kind. */
+struct cost_turn {
+	bool probed; /* with the operators' probes in place */
+	uint32_t pair;
+	uint64_t since; /* runs count that begin later; 0: none does */
+	uint32_t runs;	/* so far */
+};
+
 struct collector {
 	struct collector_options options;
 	struct opprobe_bpf *bpf;
@@ -50,6 +58,9 @@ struct collector {
 	uint64_t updated, reported;
 	uint64_t overfull; /* operators that found their table full, when it was cleared last */
 	bool threads_changed;
+	uint64_t ended; /* when the recording was over, 0 before; */
+	bool closed;	/* and all of it has been taken */
+	struct cost_turn turn;
 	struct error failure;
 	int failed;
 };
@@ -65,6 +76,10 @@ int collector_take(void *context, void *data, size_t size);
 int collector_keep_failure(struct collector *collector, int error);
 /* Hand @record to the sink, whose failure becomes the collector's. */
 void collector_send(struct collector *collector, const struct capture_record *record);
+/* Open the events of threads that are new, and close those of dead ones. */
+void collector_look_for_threads(struct collector *collector, uint64_t now);
+/* A run has ended after the recording. */
+void cost_take(struct collector *collector, const struct run_record *run);
 /* The recording's number of thread @tid of @member, which is defined at first need. */
 uint32_t collector_thread(struct collector *collector, uint32_t tid, const struct member *member);
 /*

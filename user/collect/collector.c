@@ -314,8 +314,9 @@ static int send_end(struct collector *collector, uint64_t ended, enum collector_
 		[COLLECTOR_EXITED] = "target exited",
 		[COLLECTOR_RUNS] = "runs recorded",
 	};
-	struct capture_record last = {.type = CAPTURE_END, .end = {.end = ended}};
+	struct capture_record last = {.type = CAPTURE_END};
 
+	last.end.end = ended;
 	snprintf(last.end.reason, sizeof(last.end.reason), "%s", reasons[end]);
 	collector_send(collector, &last);
 	if (collector->failed && err && !collector->failure.text[0])

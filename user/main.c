@@ -43,8 +43,9 @@ static void print_help(FILE *out)
 
 int main(int argc, char **argv)
 {
-	/* A reader that goes away is a failed write with its own sentence. */
+	/* A reader that goes away, a file that may not grow: failed writes with their sentence. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;

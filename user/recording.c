@@ -615,8 +615,9 @@ int recording_run(const struct recording_options *options, uint64_t *operators, 
 	collector_free(recording->collector);
 	overhead_free(recording->overhead);
 	array_free(&recording->overhead_notes);
+	/* A recording that failed as its file did is told with the file's name. */
 	if (recording->writer)
-		closed = capture_writer_close(recording->writer, error ? NULL : err);
+		closed = capture_writer_close(recording->writer, err);
 	following_free(recording->following);
 	/* Nothing was recorded: leave nothing behind. */
 	if (error && !*operators && recording->writer && strcmp(recording->path, "-"))

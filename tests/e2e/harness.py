@@ -495,14 +495,25 @@ class Context:
         self.directory = tempfile.mkdtemp(prefix="opprobe-e2e-")
         os.chmod(self.directory, 0o755)
         self.processes = []
+        self.disks = []
 
     def close(self):
         for process in reversed(self.processes):
             process.close()
+        for disk in self.disks:
+            subprocess.run(["umount", "--lazy", disk], check=False)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def path(self, name):
         return os.path.join(self.directory, name)
+
+    def disk(self, size):
+        """A folder on a disk of its own, with room for so many bytes."""
+        disk = self.path("disk")
+        os.mkdir(disk)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=%d" % size, "none", disk], check=True)
+        self.disks.append(disk)
+        return disk
 
     def model(self, name):
         return os.path.join(self.objects, "tests", "models", name + ".onnx")

@@ -590,6 +590,7 @@ static void a_sink_that_fails_ends_the_recording(void **state)
 	t->list.failure = -ENOSPC;
 	take_operator(t, 1, 0, MAIN, 200);
 	assert_int_equal(t->collector.failed, -ENOSPC);
+	assert_non_null(strstr(t->collector.failure.text, "No space left"));
 	t->list.failure = 0;
 	take_operator(t, 1, 0, MAIN, 300);
 	assert_int_equal(executions(t), 1);

@@ -634,6 +634,9 @@ static int take(struct record_sink *sink, const struct capture_record *record)
 {
 	struct capture_writer *writer = (struct capture_writer *)sink;
 
+	/* It has failed for good. Nothing would empty the buffer any more. */
+	if (writer->error)
+		return writer->error;
 	switch (record->type) {
 	case CAPTURE_INFO:
 		return write_info(writer, record->info);

@@ -168,7 +168,7 @@ static void report(struct collector *collector)
 	collector->news = (struct news_list){};
 	answer = options->progress(options->context, &progress);
 	collector->expecting = answer > 0;
-	collector_keep_failure(collector, answer < 0 ? answer : 0);
+	collector_keep_failure(collector, answer < 0 ? answer : 0, COLLECTOR_CANNOT_WRITE);
 	array_free(&news);
 }
 
@@ -275,7 +275,7 @@ static void send_pool(struct collector *collector)
 }
 
 /* All that is known by number is defined anew in @next, which has its info. */
-static int go_on(struct collector *collector, struct record_sink *next, struct error *err)
+static int go_on(struct collector *collector, struct record_sink *next)
 {
 	struct identity_table *identities = identity_new(next);
 	int error = identities ? 0 : -ENOMEM;
@@ -285,7 +285,7 @@ static int go_on(struct collector *collector, struct record_sink *next, struct e
 					collector->instances.items[i]->member->number);
 	if (error) {
 		identity_free(identities);
-		return collector_keep_failure(collector, error_set(err, error, "out of memory"));
+		return collector_keep_failure(collector, error, COLLECTOR_CANNOT_HOLD);
 	}
 	identity_free(collector->identities);
 	collector->identities = identities;
@@ -319,9 +319,8 @@ static int send_end(struct collector *collector, uint64_t ended, enum collector_
 	last.end.end = ended;
 	snprintf(last.end.reason, sizeof(last.end.reason), "%s", reasons[end]);
 	collector_send(collector, &last);
-	if (collector->failed && err && !collector->failure.text[0])
-		error_set(err, collector->failed, "cannot write the capture: %s",
-			  strerror(-collector->failed));
+	if (collector->failed && err)
+		*err = collector->failure;
 	return collector->failed;
 }
 
@@ -342,8 +341,10 @@ int collector_finish(struct collector *collector, enum collector_end end, struct
 
 int collector_change(struct collector *collector, struct record_sink *next, struct error *err)
 {
-	collector_finish(collector, COLLECTOR_RUNS, err);
-	go_on(collector, next, err);
+	collector_finish(collector, COLLECTOR_RUNS, NULL);
+	go_on(collector, next);
+	if (collector->failed && err)
+		*err = collector->failure;
 	return collector->failed;
 }
 

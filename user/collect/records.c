@@ -9,16 +9,19 @@
 #define PENDING_SHAPES_MAX (4 << 20)  /* bytes that wait for the proof of shapes */
 #define SIGHTINGS_MAX	   5000	      /* that prove nothing before opprobe gives up */
 
-int collector_keep_failure(struct collector *collector, int error)
+int collector_keep_failure(struct collector *collector, int error, const char *what)
 {
-	if (error && !collector->failed)
-		collector->failed = error;
-	return error;
+	if (!error || collector->failed)
+		return error;
+	collector->failed = error;
+	return error_set(&collector->failure, error, "%s: %s; what was recorded before is kept",
+			 what, strerror(-error));
 }
 
 void collector_send(struct collector *collector, const struct capture_record *record)
 {
-	collector_keep_failure(collector, sink_take(collector->options.sink, record));
+	collector_keep_failure(collector, sink_take(collector->options.sink, record),
+			       COLLECTOR_CANNOT_WRITE);
 }
 
 /* -- who it is of ---------------------------------------------------------------- */
@@ -54,7 +57,7 @@ static uint32_t add_thread(struct collector *collector, const struct thread_reco
 	struct capture_thread *thread = &definition.thread;
 
 	if (number == CAPTURE_UNKNOWN) {
-		collector_keep_failure(collector, -ENOMEM);
+		collector_keep_failure(collector, -ENOMEM, COLLECTOR_CANNOT_HOLD);
 		return number;
 	}
 	memcpy(thread->comm, record->comm, sizeof(thread->comm));
@@ -429,7 +432,7 @@ static void refuse(struct collector *collector, struct instance_state *instance)
 		  instance->member->process->pid, SIGHTINGS_MAX, instance->location->runtime->title,
 		  instance->location->build_id);
 	if (collector->instances.n == 1) {
-		collector_keep_failure(collector, -ENOTRECOVERABLE);
+		collector->failed = -ENOTRECOVERABLE;
 		collector->failure = why;
 		return;
 	}
@@ -474,7 +477,7 @@ static void keep(struct collector *collector, struct instance_state *instance, c
 	if (error == -ENOBUFS)
 		collector->unnamed++;
 	else
-		collector_keep_failure(collector, error);
+		collector_keep_failure(collector, error, COLLECTOR_CANNOT_HOLD);
 }
 
 /* A record of an instance of which not all is known yet. */

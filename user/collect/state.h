@@ -72,8 +72,11 @@ bool counters_need_events(const struct counter_set *counters);
 
 /* The ring buffer's callback: @context is the collector. Failures are kept in it. */
 int collector_take(void *context, void *data, size_t size);
+#define COLLECTOR_CANNOT_WRITE "cannot write the capture"
+#define COLLECTOR_CANNOT_HOLD  "cannot hold what comes in"
+
 /* Keep @error, if it is one, as the collector's failure unless it has one; returns it. */
-int collector_keep_failure(struct collector *collector, int error);
+int collector_keep_failure(struct collector *collector, int error, const char *what);
 /* Hand @record to the sink, whose failure becomes the collector's. */
 void collector_send(struct collector *collector, const struct capture_record *record);
 /* Open the events of threads that are new, and close those of dead ones. */

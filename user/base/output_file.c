@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define LINKS_MAX 8	/* that lead from one to the next */
+#define NAMES_MAX 10000 /* that are tried before there is no free one */
+
+/* A place: a folder that stays the same whatever its path leads to later, and a name in it. */
+struct place {
+	int dir;
+	char name[NAME_MAX + 1];
+};
+
+static int find_place(int from, const char *path, struct place *place)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *folder;
+
+	if (!*name || strlen(name) > NAME_MAX)
+		return *name ? -ENAMETOOLONG : -EISDIR;
+	folder = slash ? strndup(path, slash == path ? 1 : slash - path) : strdup(".");
+	if (!folder)
+		return -ENOMEM;
+	place->dir = openat(from, folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(folder);
+	snprintf(place->name, sizeof(place->name), "%s", name);
+	return place->dir < 0 ? -errno : 0;
+}
+
+/* Under sudo, what is made is its user's: reports need no root. */
+static void give_to_user(int fd)
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+	char *uid_end, *gid_end;
+	unsigned long user, group;
+
+	if (geteuid() || !uid || !gid || !*uid || !*gid)
+		return;
+	user = strtoul(uid, &uid_end, 10);
+	group = strtoul(gid, &gid_end, 10);
+	if (!*uid_end && !*gid_end && user < UINT_MAX && group < UINT_MAX &&
+	    fchown(fd, user, group))
+		return; /* it stays root's */
+}
+
+/* Returns the new file's descriptor, or a negative errno. */
+static int make(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	give_to_user(fd);
+	flock(fd, LOCK_EX | LOCK_NB); /* see is_being_written() */
+	return fd;
+}
+
+static bool is_being_written(const struct place *place)
+{
+	int fd = openat(place->dir, place->name,
+			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	bool written = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	return written;
+}
+
+/* "run.opp" and 2 → "run.2.opp"; 1 is the name itself. */
+static void number_name(char numbered[NAME_MAX + 16], const char *name, int number)
+{
+	const char *dot = strrchr(name, '.');
+	int stem = dot && dot > name ? dot - name : (int)strlen(name);
+
+	if (number == 1)
+		snprintf(numbered, NAME_MAX + 16, "%s", name);
+	else
+		snprintf(numbered, NAME_MAX + 16, "%.*s.%d%s", stem, name, number, name + stem);
+}
+
+/* Make a file at @place: of its name, or the first free one after @suffix is added. */
+static int make_free(struct output_file *file, const struct place *place, const char *suffix)
+{
+	char name[NAME_MAX + 8], numbered[NAME_MAX + 16];
+	int fd = -EEXIST;
+
+	snprintf(name, sizeof(name), "%s%s", place->name, suffix);
+	for (int number = 1; fd == -EEXIST && number < NAMES_MAX; number++) {
+		number_name(numbered, name, number);
+		fd = make(place->dir, numbered);
+	}
+	if (fd < 0)
+		return fd;
+	file->fd = fd;
+	file->made = strdup(numbered);
+	return file->made ? 0 : -ENOMEM;
+}
+
+/* Something that is no regular file. A FIFO that nobody reads is refused instead of waited for. */
+static int open_in_place(struct output_file *file, const struct place *place)
+{
+	struct stat st;
+
+	file->fd = openat(place->dir, place->name,
+			  O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (file->fd < 0)
+		return -errno;
+	/* Another one by now? */
+	if (fstat(file->fd, &st) || S_ISREG(st.st_mode) || S_ISBLK(st.st_mode))
+		return -ENOTSUP;
+	return 0;
+}
+
+/* A link in /proc leads to what is open, not to a path: /dev/stdout, /dev/fd/3. */
+static bool leads_to_open_file(const struct place *place)
+{
+	struct statfs fs;
+
+	return !fstatfs(place->dir, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+static int open_place(struct output_file *file, int from, const char *path,
+		      enum output_naming naming, int links);
+
+static int follow(struct output_file *file, const struct place *place, const struct stat *st,
+		  int links)
+{
+	char target[PATH_MAX];
+	ssize_t n;
+
+	if (links == LINKS_MAX)
+		return -ELOOP;
+	if (leads_to_open_file(place)) {
+		file->fd = openat(place->dir, place->name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+		return file->fd < 0 ? -errno : 0;
+	}
+	if (st->st_uid && st->st_uid != geteuid())
+		return -ELOOP;
+	n = readlinkat(place->dir, place->name, target, sizeof(target) - 1);
+	if (n < 0)
+		return -errno;
+	target[n] = '\0';
+	return open_place(file, place->dir, target, OUTPUT_NAMED, links + 1);
+}
+
+/* What stands at @place is of the user's choice. */
+static int open_named(struct output_file *file, const struct place *place, const struct stat *st,
+		      int links)
+{
+	if (S_ISLNK(st->st_mode))
+		return follow(file, place, st, links);
+	if (S_ISDIR(st->st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st->st_mode))
+		return open_in_place(file, place);
+	if (is_being_written(place))
+		return -EBUSY;
+	return make_free(file, place, ".new");
+}
+
+static int open_place(struct output_file *file, int from, const char *path,
+		      enum output_naming naming, int links)
+{
+	struct place place;
+	struct stat st;
+	int error = find_place(from, path, &place);
+
+	if (error)
+		return error;
+	if (naming == OUTPUT_FREE) {
+		error = make_free(file, &place, "");
+	} else if (!fstatat(place.dir, place.name, &st, AT_SYMLINK_NOFOLLOW)) {
+		error = open_named(file, &place, &st, links);
+	} else {
+		error = errno == ENOENT ? make(place.dir, place.name) : -errno;
+		if (error >= 0) {
+			file->fd = error;
+			file->made = strdup(place.name);
+			error = file->made ? 0 : -ENOMEM;
+		}
+	}
+	/* What was made behind a link is in a folder of its own. */
+	if (file->made && file->dir < 0) {
+		file->dir = place.dir;
+		file->name = strdup(naming == OUTPUT_FREE ? file->made : place.name);
+		return file->name ? error : -ENOMEM;
+	}
+	close(place.dir);
+	return error;
+}
+
+/* @path with @name instead of its last part. */
+static char *beside(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+	char *other;
+
+	return asprintf(&other, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, name) < 0
+		       ? NULL
+		       : other;
+}
+
+static const char *remedy(int error)
+{
+	switch (error) {
+	case -EBUSY:
+		return "another opprobe is writing it; wait for that, or choose another place";
+	case -ELOOP:
+		return "it is a link of another user, or one of too many; name the file itself";
+	case -ENXIO:
+		return "nobody reads it; start the reader first";
+	case -ENOTSUP:
+		return "it is a block device, or has changed meanwhile; choose another place";
+	default:
+		return NULL;
+	}
+}
+
+static void forget(struct output_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	if (file->dir >= 0)
+		close(file->dir);
+	free(file->path);
+	free(file->made);
+	free(file->name);
+	*file = (struct output_file){.fd = -1, .dir = -1};
+}
+
+int output_file_open(struct output_file *file, const char *path, enum output_naming naming,
+		     struct error *err)
+{
+	int error = 0;
+
+	*file = (struct output_file){.fd = -1, .dir = -1};
+	if (!strcmp(path, "-")) {
+		file->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		error = file->fd < 0 ? -errno : 0;
+		file->path = strdup("standard output");
+	} else {
+		error = open_place(file, AT_FDCWD, path, naming, 0);
+		file->path = naming == OUTPUT_FREE && file->name ? beside(path, file->name)
+								 : strdup(path);
+	}
+	if (!error && !file->path)
+		error = -ENOMEM;
+	if (!error)
+		return 0;
+	output_file_drop(file);
+	if (remedy(error))
+		return error_set(err, error, "cannot write to %s: %s", path, remedy(error));
+	return error_set(err, error, "cannot write to %s: %s; choose another place", path,
+			 strerror(-error));
+}
+
+/* -- closing ---------------------------------------------------------------------- */
+
+static int close_file(struct output_file *file)
+{
+	int error = file->fd >= 0 && close(file->fd) ? -errno : 0;
+
+	file->fd = -1;
+	return error;
+}
+
+int output_file_keep(struct output_file *file)
+{
+	int error = close_file(file);
+
+	if (!error && file->dir >= 0 && strcmp(file->made, file->name) &&
+	    renameat(file->dir, file->made, file->dir, file->name))
+		error = -errno;
+	forget(file);
+	return error;
+}
+
+char *output_file_leave(struct output_file *file)
+{
+	char *path = file->dir >= 0 ? beside(file->path, file->made) : strdup(file->path);
+
+	forget(file);
+	return path;
+}
+
+void output_file_drop(struct output_file *file)
+{
+	struct stat ours, there;
+
+	/* Whoever may write in this folder may have put another one there. */
+	if (file->dir >= 0 && !fstat(file->fd, &ours) &&
+	    !fstatat(file->dir, file->made, &there, AT_SYMLINK_NOFOLLOW) &&
+	    ours.st_dev == there.st_dev && ours.st_ino == there.st_ino)
+		unlinkat(file->dir, file->made, 0);
+	forget(file);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Files that opprobe makes, as root, in places where others may have put
+ * things before. What exists is not touched: each file is made new, for its
+ * owner only, and one that the user named takes the place of what is there
+ * when it is whole. Nothing is removed that was not made here.
+ *
+ *	open ─▶ write to fd ─▶ keep | leave | drop
+ *
+ * What is no regular file and was named by the user (a pipe, a device, "-")
+ * is written in place. Links are followed only where they are of root or of
+ * the user whom opprobe runs for.
+ */
+#ifndef OPPROBE_OUTPUT_FILE_H
+#define OPPROBE_OUTPUT_FILE_H
+
+#include <stdbool.h>
+
+#include "error.h"
+
+enum output_naming {
+	OUTPUT_NAMED, /* by the user: what is there is to be replaced */
+	OUTPUT_FREE,  /* by opprobe: if it is taken, with a number, "run.2.opp" */
+};
+
+struct output_file {
+	int fd;	    /* close-on-exec, its own */
+	char *path; /* for people: where it will be kept, "standard output" */
+	/* Of what was made; dir is -1 of what is written in place. */
+	int dir;
+	char *made, *name; /* its name in dir, and the one to be: the same, or another */
+};
+
+/*
+ * Open @path, "-" for stdout. -EBUSY if another opprobe is writing it. On
+ * failure, @err has the sentence and nothing is to be closed. Zeroed or open
+ * before, @file is open then.
+ */
+int output_file_open(struct output_file *file, const char *path, enum output_naming naming,
+		     struct error *err);
+/*
+ * Close it under its name. If the last of it could not be written, a negative
+ * errno, and it is left as by leave().
+ */
+int output_file_keep(struct output_file *file);
+/* Close it where it is; returns the path of that, to be freed, or NULL without memory. */
+char *output_file_leave(struct output_file *file);
+/* Close it, and remove it if it was made here. */
+void output_file_drop(struct output_file *file);
+
+#endif

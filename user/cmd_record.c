@@ -17,14 +17,16 @@
 #include "cmd.h"
 #include "output/output.h"
 #include "recording.h"
+#include "base/output_file.h"
 #include "base/units.h"
 
 struct record_arguments {
 	struct recording_options recording;
-	const char *trace; /* NULL: record only */
+	bool show; /* the table, behind the recording */
 	struct report_options report;
-	bool wrong_usage; /* found out late */
-	bool made_trace;  /* an empty one, so far */
+	bool trace_wanted;
+	const char *trace; /* its file; NULL: beside the capture */
+	bool wrong_usage;  /* found out late */
 };
 
 static volatile sig_atomic_t stop;
@@ -67,7 +69,10 @@ static const struct argp_option record_options[] = {
 	 "time only",
 	 0},
 	{"config", OPTION_CONFIG, "FILE", 0, "Count the events of this JSON file", 0},
-	{"output", 'o', "FILE", 0, "The capture file; - for stdout (record only)", 0},
+	{"output", 'o', "FILE", 0,
+	 "The capture file (default opprobe-PID.opp, or with a number if that is there); - for "
+	 "stdout (record only)",
+	 0},
 	{"schedule", OPTION_SCHEDULE, "STEPS", 0,
 	 "skip_first=N,wait=N,warmup=N,active=N,repeat=N: record some runs, with the operators' "
 	 "probes detached in between",
@@ -90,8 +95,10 @@ static const struct argp_option record_options[] = {
 };
 
 static const struct argp_option profile_options[] = {
-	{"trace", OPTION_TRACE, "FILE", 0,
-	 "The Chrome trace (default opprobe-PID.trace.json; .gz compresses)", 1},
+	{"trace", OPTION_TRACE, "FILE", OPTION_ARG_OPTIONAL,
+	 "Write a trace, for ui.perfetto.dev and chrome://tracing, to FILE (compressed if it ends "
+	 "in .gz), or beside the capture",
+	 1},
 	{"json", OPTION_JSON, NULL, 0, "Print JSON instead of the table", 1},
 	{"sort", OPTION_SORT, "COLUMN", 0, "Sort by this column", 1},
 	{"limit", OPTION_LIMIT, "N", 0, "Print the first N rows", 1},
@@ -217,6 +224,13 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 		state->child_inputs[0] = arguments;
 		break;
 	case OPTION_TRACE:
+		arguments->trace_wanted = true;
+		arguments->trace = text;
+		break;
+	case ARGP_KEY_ARG:
+		/* "--trace FILE" */
+		if (!arguments->trace_wanted || arguments->trace)
+			return ARGP_ERR_UNKNOWN;
 		arguments->trace = text;
 		break;
 	case OPTION_JSON:
@@ -255,12 +269,11 @@ static const struct argp profile_argp = {
 	.options = profile_options,
 	.parser = parse_profile,
 	.children = (const struct argp_child[]){{&record_argp, 0, NULL, 0}, {}},
-	.doc = "Record a running process until Ctrl-C, then print the table of its operators and "
-	       "write the trace.\v"
-	       "Leaves opprobe-PID.opp (read it again with `opprobe report`) and "
-	       "opprobe-PID.trace.json (open it in ui.perfetto.dev or chrome://tracing).\n\n"
+	.doc = "Record a running process until Ctrl-C, then print the table of its operators.\v"
+	       "Leaves the capture, opprobe-PID.opp: read it again with `opprobe report`.\n\n"
 	       "Examples:\n"
 	       "  sudo opprobe -p 4711\n"
+	       "  sudo opprobe -p 4711 -d 10s --trace\n"
 	       "  sudo opprobe -p 4711 -d 10s -e cycles,instructions,page-faults --sort self\n"
 	       "  sudo opprobe -p 4711 --config perf_events.json --json > profile.json\n",
 };
@@ -293,49 +306,80 @@ static int check_report(const struct recording_options *options, const struct co
 /* A trace that cannot be written is told before anything is attached. */
 static int check_trace(const struct recording_options *options, struct error *err)
 {
-	struct record_arguments *arguments = options->context;
-	bool existed = !access(arguments->trace, F_OK);
-	int fd = open(arguments->trace, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	const struct record_arguments *arguments = options->context;
 
-	if (fd < 0)
-		return error_set(err, -errno,
-				 "cannot write the trace %s: %s; choose another place with --trace "
-				 "FILE",
-				 arguments->trace, strerror(errno));
-	close(fd);
-	arguments->made_trace = !existed;
-	return 0;
+	if (!arguments->trace)
+		return 0;
+	return output_file_check(arguments->trace, OUTPUT_NAMED, err);
 }
 
-static int show(const struct record_arguments *arguments, struct error *err)
+/* "run.opp" → "run.trace.json", allocated */
+static char *trace_beside(const char *capture)
 {
-	const struct export_options trace = {.format = "chrome"};
-	const char *capture = arguments->recording.capture;
-	int error = report_print(capture, &arguments->report, stdout, err);
+	const char *slash = strrchr(capture, '/'), *dot = strrchr(capture, '.');
+	int stem =
+		dot && dot > (slash ? slash + 1 : capture) ? dot - capture : (int)strlen(capture);
+	char *path;
 
-	if (!error)
-		error = export_capture(capture, &trace, arguments->trace, NULL, err);
-	if (!error)
-		recording_say(&arguments->recording,
-			      "capture %s (opprobe report %s), trace %s (ui.perfetto.dev)", capture,
-			      capture, arguments->trace);
+	return asprintf(&path, "%.*s.trace.json", stem, capture) < 0 ? NULL : path;
+}
+
+/* Write the trace of @capture; *@where is its file then, to be freed, if it is in one. */
+static int write_trace(const struct record_arguments *arguments, const char *capture, char **where,
+		       struct error *err)
+{
+	const struct export_options trace = {
+		.format = "chrome",
+		.naming = arguments->trace ? OUTPUT_NAMED : OUTPUT_FREE,
+		.where = where,
+	};
+	char *beside = arguments->trace ? NULL : trace_beside(capture);
+	const char *path = arguments->trace ? arguments->trace : beside;
+	int error = path ? export_capture(capture, &trace, path, NULL, err)
+			 : error_set(err, -ENOMEM, "out of memory");
+
+	free(beside);
+	return error;
+}
+
+/* The table, the trace, and a line that names what is left. */
+static int show(const struct record_arguments *arguments, const char *capture, struct error *err)
+{
+	char *trace = NULL;
+	int error = 0;
+
+	if (arguments->show)
+		error = report_print(capture, &arguments->report, stdout, err);
+	if (!error && arguments->trace_wanted)
+		error = write_trace(arguments, capture, &trace, err);
+	recording_say(&arguments->recording, "capture %s (opprobe report %s)%s%s%s", capture,
+		      capture, trace ? ", trace " : "", trace ? trace : "",
+		      trace ? " (ui.perfetto.dev)" : "");
+	free(trace);
 	return error;
 }
 
 static int run(struct record_arguments *arguments)
 {
+	struct recording_result result;
 	struct error err = {};
-	uint64_t operators = 0;
-	int error;
+	char capture[64];
+	int error, shown = 0;
 
+	if (!arguments->recording.capture) {
+		snprintf(capture, sizeof(capture), "opprobe-%d.opp", arguments->recording.pids[0]);
+		arguments->recording.capture = capture;
+		arguments->recording.naming = OUTPUT_FREE;
+	}
 	catch_signals();
 	arguments->recording.stop = &stop;
-	error = recording_run(&arguments->recording, &operators, &err);
+	error = recording_run(&arguments->recording, &result, &err);
 	if (error)
 		fprintf(stderr, "opprobe: %s\n", err.text);
-	if (arguments->made_trace && error && !operators)
-		unlink(arguments->trace);
-	if (arguments->trace && (operators || !error) && show(arguments, &err)) {
+	if (result.capture && (result.operators || !error))
+		shown = show(arguments, result.capture, &err);
+	free(result.capture);
+	if (shown) {
 		fprintf(stderr, "opprobe: %s\n", err.text);
 		return EXIT_FAILED;
 	}
@@ -345,12 +389,12 @@ static int run(struct record_arguments *arguments)
 	}
 	if (error)
 		return error == -EINTR ? EXIT_INTERRUPTED : EXIT_FAILED;
-	return stop && !operators ? EXIT_INTERRUPTED : EXIT_OK;
+	return stop && !result.operators ? EXIT_INTERRUPTED : EXIT_OK;
 }
 
 int cmd_record(int argc, char **argv)
 {
-	struct record_arguments arguments = {.recording.capture = "opprobe.opp"};
+	struct record_arguments arguments = {};
 
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&record_argp, argc, argv, 0, NULL, &arguments);
@@ -360,20 +404,14 @@ int cmd_record(int argc, char **argv)
 int cmd_profile(int argc, char **argv)
 {
 	struct record_arguments arguments = {
+		.show = true,
 		.recording.check = check_report,
 		.recording.ready = check_trace,
 		.report.analyze.compensate = true,
 	};
-	char capture[64], trace[64];
 
 	arguments.recording.context = &arguments;
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&profile_argp, argc, argv, 0, NULL, &arguments);
-	snprintf(capture, sizeof(capture), "opprobe-%d.opp", arguments.recording.pids[0]);
-	snprintf(trace, sizeof(trace), "opprobe-%d.trace.json", arguments.recording.pids[0]);
-	if (!arguments.recording.capture)
-		arguments.recording.capture = capture;
-	if (!arguments.trace)
-		arguments.trace = trace;
 	return run(&arguments);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <argp.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 
@@ -27,7 +29,7 @@ const char *argp_program_version = "opprobe " OPPROBE_VERSION;
 static void print_help(FILE *out)
 {
 	fputs("opprobe: what each operator of a running model costs the machine\n\n"
-	      "  sudo opprobe -p PID      record until Ctrl-C, print the table, write the trace\n",
+	      "  sudo opprobe -p PID      record until Ctrl-C, print the table, leave the capture\n",
 	      out);
 	for (const struct command *command = commands; command->name; command++)
 		fprintf(out, "  opprobe %-16s %s\n", command->name, command->help);
@@ -41,11 +43,22 @@ static void print_help(FILE *out)
 	      out);
 }
 
+/* A file that is opened later must not get the number of a stream that was closed. */
+static int open_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			return -1;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	/* A reader that goes away, a file that may not grow: failed writes with their sentence. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	if (open_standard_streams())
+		return EXIT_FAILED;
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;

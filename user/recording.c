@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,7 +33,6 @@ struct recording {
 	struct following *following;
 	const struct collector_target *first; /* the one that speaks for all */
 	struct counter_set counters;
-	char path[4096]; /* of the capture being written */
 	struct capture_writer *writer;
 	struct collector *collector;
 	struct overhead_job *overhead;
@@ -131,17 +131,16 @@ static void slow_down(const struct recording *recording)
 /* -- captures ----------------------------------------------------------------- */
 
 /* "run.opp" and 2 → "run.2.opp" */
-static void name_capture(struct recording *recording, unsigned int cycle)
+static void name_capture(const struct recording *recording, unsigned int cycle, char name[PATH_MAX])
 {
 	const char *path = recording->options->capture;
 	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
 	int stem = dot && dot > (slash ? slash : path) ? dot - path : (int)strlen(path);
 
 	if (!recording->options->per_cycle || !strcmp(path, "-"))
-		snprintf(recording->path, sizeof(recording->path), "%s", path);
+		snprintf(name, PATH_MAX, "%s", path);
 	else
-		snprintf(recording->path, sizeof(recording->path), "%.*s.%u%s", stem, path, cycle,
-			 path + stem);
+		snprintf(name, PATH_MAX, "%.*s.%u%s", stem, path, cycle, path + stem);
 }
 
 static int write_record(struct recording *recording, const struct capture_record *record,
@@ -272,11 +271,11 @@ static int write_overhead(struct recording *recording, struct error *err)
 
 /* -- captures that are complete --------------------------------------------------- */
 
-/* Run the user's command for the capture that is complete now; it goes on by itself. */
-static void call_back(struct recording *recording)
+/* Run the user's command for the capture @path, complete now; it goes on by itself. */
+static void call_back(struct recording *recording, char *path)
 {
 	char command[8192];
-	char *const argv[] = {"sh", "-c", command, "sh", (char *)recording->path, NULL};
+	char *const argv[] = {"sh", "-c", command, "sh", path, NULL};
 	pid_t child;
 
 	if (!recording->options->on_capture)
@@ -291,35 +290,37 @@ static void call_back(struct recording *recording)
 		;
 }
 
+static int open_capture(struct recording *recording, unsigned int cycle, struct error *err)
+{
+	char path[PATH_MAX];
+
+	name_capture(recording, cycle, path);
+	recording->writer = capture_writer_open(path, recording->options->naming, err);
+	return recording->writer ? 0 : -EIO;
+}
+
 /* The capture of a cycle is complete: close it, and open the next one. */
 static int change_capture(struct recording *recording, unsigned int cycle, struct error *err)
 {
 	struct capture_writer *complete = recording->writer;
-	char path[sizeof(recording->path)];
+	char *path;
 	int error, closed;
 
-	memcpy(path, recording->path, sizeof(path));
-	name_capture(recording, cycle);
-	recording->writer = capture_writer_open(recording->path, err);
-	if (!recording->writer) {
+	error = open_capture(recording, cycle, err);
+	if (error) {
 		recording->writer = complete;
-		return -EIO;
+		return error;
 	}
 	error = write_info(recording, err) ?: write_overhead(recording, err);
 	if (!error)
 		error = collector_change(recording->collector,
 					 capture_writer_sink(recording->writer), err);
-	closed = capture_writer_close(complete, error ? NULL : err);
+	closed = capture_writer_close(complete, &path, error ? NULL : err);
 	if (!error)
 		error = closed;
-	if (!error) {
-		char next[sizeof(path)];
-
-		memcpy(next, recording->path, sizeof(next));
-		memcpy(recording->path, path, sizeof(path));
-		call_back(recording);
-		memcpy(recording->path, next, sizeof(next));
-	}
+	if (!error && path)
+		call_back(recording, path);
+	free(path);
 	return error;
 }
 
@@ -589,19 +590,33 @@ static int open_all(struct recording *recording, struct error *err)
 		return -EINVAL;
 	for (size_t i = 0; i < recording->counters.n_notes; i++)
 		recording_say(options, "%s", recording->counters.notes[i]);
-	name_capture(recording, 1);
-	recording->writer = capture_writer_open(recording->path, err);
-	if (!recording->writer)
-		return -EIO;
+	error = open_capture(recording, 1, err);
+	if (error)
+		return error;
 	return options->ready ? options->ready(options, err) : 0;
 }
 
-int recording_run(const struct recording_options *options, uint64_t *operators, struct error *err)
+/* The last capture gets its place, unless nothing is in it as nothing could be recorded. */
+static int close_capture(struct recording *recording, int error, struct recording_result *result,
+			 struct error *err)
+{
+	if (!recording->writer)
+		return 0;
+	if (error && !result->operators) {
+		capture_writer_drop(recording->writer);
+		return 0;
+	}
+	/* A recording that failed as its file did is told with the file's name. */
+	return capture_writer_close(recording->writer, &result->capture, err);
+}
+
+int recording_run(const struct recording_options *options, struct recording_result *result,
+		  struct error *err)
 {
 	struct recording *recording = calloc(1, sizeof(*recording));
-	int error, closed = 0;
+	int error, closed;
 
-	*operators = 0;
+	*result = (struct recording_result){};
 	if (!recording)
 		return error_set(err, -ENOMEM, "out of memory");
 	recording->options = options;
@@ -611,19 +626,14 @@ int recording_run(const struct recording_options *options, uint64_t *operators, 
 	if (!error)
 		error = record(recording, err);
 	if (recording->collector)
-		*operators = collector_operators(recording->collector);
+		result->operators = collector_operators(recording->collector);
 	collector_free(recording->collector);
 	overhead_free(recording->overhead);
 	array_free(&recording->overhead_notes);
-	/* A recording that failed as its file did is told with the file's name. */
-	if (recording->writer)
-		closed = capture_writer_close(recording->writer, err);
+	closed = close_capture(recording, error, result, err);
 	following_free(recording->following);
-	/* Nothing was recorded: leave nothing behind. */
-	if (error && !*operators && recording->writer && strcmp(recording->path, "-"))
-		unlink(recording->path);
-	if (!error && !closed)
-		call_back(recording);
+	if (!error && !closed && result->capture)
+		call_back(recording, result->capture);
 	slow_down(recording);
 	while (options->on_capture && waitpid(-1, NULL, 0) > 0)
 		;

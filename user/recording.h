@@ -29,6 +29,7 @@ struct recording_options {
 	const char *events;	     /* -e, or NULL */
 	const char *config;	     /* --config, or NULL */
 	const char *capture;	     /* the file, "-" for stdout */
+	enum output_naming naming;   /* of it */
 	bool per_cycle;		     /* one file per cycle of the schedule */
 	const char *on_capture;	     /* shell command for complete captures, or NULL */
 	bool wait;		     /* for the runtime to be loaded */
@@ -46,12 +47,18 @@ struct recording_options {
 	const volatile sig_atomic_t *stop;
 };
 
+struct recording_result {
+	uint64_t operators; /* executions in the captures */
+	char *capture;	    /* where the last one is, to be freed; NULL if it is in no file */
+};
+
 /*
- * Record. Returns 0 or a negative errno with @err set; *@operators is how
- * many are in the captures, also after a failure, when what was recorded
- * before it is kept. Files of failures that recorded nothing are removed.
+ * Record. Returns 0 or a negative errno with @err set; @result is filled in
+ * any case, as what was recorded before a failure is kept. A failure that
+ * recorded nothing leaves no file.
  */
-int recording_run(const struct recording_options *options, uint64_t *operators, struct error *err);
+int recording_run(const struct recording_options *options, struct recording_result *result,
+		  struct error *err);
 
 /* A line on stderr, unless quiet. */
 void recording_say(const struct recording_options *options, const char *format, ...)

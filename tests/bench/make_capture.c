@@ -245,7 +245,7 @@ static void write_end(struct maker *m)
 static int make(struct maker *m, struct error *err)
 {
 	m->random = 88172645463325252u;
-	m->writer = capture_writer_open(m->settings.path, err);
+	m->writer = capture_writer_open(m->settings.path, OUTPUT_NAMED, err);
 	if (!m->writer)
 		return -1;
 	for (uint32_t t = 0; t < m->settings.threads; t++)
@@ -255,7 +255,7 @@ static int make(struct maker *m, struct error *err)
 	while (m->written < m->settings.records && !m->failure)
 		write_runs(m);
 	write_end(m);
-	if (capture_writer_close(m->writer, err))
+	if (capture_writer_close(m->writer, NULL, err))
 		return -1;
 	return m->failure ? error_set(err, m->failure, "A record was refused: %s.",
 				      strerror(-m->failure))

@@ -519,8 +519,8 @@ class Context:
         return os.path.join(self.objects, "tests", "models", name + ".onnx")
 
     def start(self, kind, arguments, environment=None, **options):
-        process = kind(arguments, cwd=self.directory, env={**os.environ, **(environment or {})},
-                       **options)
+        options = {"cwd": self.directory, **options}
+        process = kind(arguments, env={**os.environ, **(environment or {})}, **options)
         process.directory, process.slower = self.directory, self.slower
         self.processes.append(process)
         return process

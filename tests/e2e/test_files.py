@@ -68,3 +68,95 @@ def _(t):
     os.close(reader)
     check_equal(probe.wait(), 1, "status")
     check("standard output" in one_sentence(probe.stderr), "sentence", probe.stderr)
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def traps(t):
+    """What may wait for root at the names that it takes: functions that put it there."""
+    write(t.path("precious"), "precious")
+    return (lambda path: os.symlink(t.path("precious"), path),
+            lambda path: os.link(t.path("precious"), path),
+            os.mkfifo,
+            lambda path: write(path, "old"))
+
+
+@test("what is planted at the default names is not touched, and not waited for")
+def _(t):
+    target = running(t)
+    names = ["opprobe-%d.opp" % target.pid]
+    for number, plant in enumerate(traps(t), 2):
+        plant(t.path(names[-1]))
+        names.append("opprobe-%d.%d.opp" % (target.pid, number))
+    before = {name: os.lstat(t.path(name)) for name in names[:-1]}
+    probe = t.opprobe("-p", target.pid, "-d", "1s", "--no-cost")
+    check_equal(probe.wait(), 0, "status: %s" % probe.stderr)
+    check(names[-1] in probe.stderr, "another name", probe.stderr)
+    check(readable(t, t.path(names[-1])).json["runs"], "nothing was recorded")
+    for name, was in before.items():
+        now = os.lstat(t.path(name))
+        check((now.st_ino, now.st_size, now.st_mtime) == (was.st_ino, was.st_size, was.st_mtime),
+              "%s was touched" % name)
+    check_equal(os.stat(t.path(names[-1])).st_mode & 0o777, 0o600, "mode")
+
+
+@test("a link of another user is refused, before anything is attached")
+def _(t):
+    os.symlink(t.path("precious"), t.path("named.opp"))
+    os.chown(t.path("named.opp"), 12345, 12345, follow_symlinks=False)
+    sentence = one_sentence(t.fails("record", "-p", os.getpid(), "-o", t.path("named.opp")))
+    check("link of another user" in sentence, "sentence", sentence)
+
+
+@test("a start that fails leaves what is there as it was, and makes nothing")
+def _(t):
+    for name in ("there.opp", "absent.opp"):
+        if name == "there.opp":
+            write(t.path(name), "precious")
+        before = sorted(os.listdir(t.directory))
+        t.fails("record", "-p", os.getpid(), "-o", t.path(name))
+        check_equal(sorted(os.listdir(t.directory)), before, "files")
+    with open(t.path("there.opp"), encoding="utf-8") as file:
+        check_equal(file.read(), "precious", "what was there")
+    t.fails("record", "-p", os.getpid(), "-q", "-o", "/dev/null")
+    check(os.path.exists("/dev/null"), "a device is gone")
+
+
+@test("two recordings of one process at once have a capture each, and none takes another's")
+def _(t):
+    target = running(t)
+    probes = [t.opprobe("record", "-p", target.pid, "--no-cost").attached() for _ in range(2)]
+    named = t.opprobe("record", "-p", target.pid, "-o", "opprobe-%d.opp" % target.pid)
+    check_equal(named.wait(), 1, "status of one that would take another's file")
+    check("another opprobe" in named.stderr, "sentence", named.stderr)
+    for probe in probes:
+        probe.signal(2)
+        check_equal(probe.wait(), 0, "status: %s" % probe.stderr)
+    for name in ("opprobe-%d.opp", "opprobe-%d.2.opp"):
+        report = readable(t, t.path(name % target.pid))
+        check(report.json["recording"]["complete"], "%s is cut" % name)
+
+
+@test("an export over the capture that it is made from is refused")
+def _(t):
+    target = running(t)
+    t.opprobe("record", "-p", target.pid, "-d", "200ms", "-o", t.path("x.opp"), "--no-cost").wait()
+    os.link(t.path("x.opp"), t.path("same.opp"))
+    for name in ("x.opp", "same.opp"):
+        sentence = one_sentence(t.fails("export", t.path("x.opp"), "--format", "csv", "-o",
+                                        t.path(name), status=2))
+        check("capture itself" in sentence, "sentence", sentence)
+    check(readable(t, t.path("x.opp")).operators, "the capture is gone")
+
+
+@test("with its standard streams closed, what it says does not go into its capture")
+def _(t):
+    target = running(t)
+    made = subprocess.run(["sh", "-c", 'exec "$0" record -p "$1" -d 300ms -o "$2" <&- >&- 2>&-',
+                           t.program, str(target.pid), t.path("closed.opp")], check=False)
+    check_equal(made.returncode, 0, "status")
+    report = readable(t, t.path("closed.opp"))
+    check(report.json["recording"]["complete"] and report.json["runs"], "the capture is not whole")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The table that a person reads, and the JSON that a program reads."""
 
+import os
 import re
 
 from harness import check, check_equal, described_counts, test
@@ -101,18 +102,30 @@ def _(t):
     check("attached" not in text and "detached" not in text, "progress on stdout", text)
 
 
-@test("the capture and the trace are left in the current directory")
+@test("the capture is left in the current directory, and a trace where one is asked for")
 def _(t):
     target = t.node("1.24.3")
     session = target.load_plain(t.model("mlp"))
-    probe = t.opprobe("-p", target.pid).attached()
-    target.run(session, 5)
-    probe.signal(2)
-    check_equal(probe.wait(), 0, "exit status")
-    for name in ("opprobe-%d.opp", "opprobe-%d.trace.json"):
-        with open(t.path(name % target.pid), "rb") as file:
-            check(len(file.read()) > 100, "%s is empty" % name)
-        check(name % target.pid in probe.stderr, "it does not say where %s is" % name)
+
+    def left(*arguments):
+        """The files that one more recording leaves; its last line has each of them."""
+        before = set(os.listdir(t.directory))
+        probe = t.opprobe("-p", target.pid, *arguments).attached()
+        target.run(session, 5)
+        probe.signal(2)
+        check_equal(probe.wait(), 0, "exit status")
+        new = sorted(set(os.listdir(t.directory)) - before)
+        for name in new:
+            check(os.path.getsize(t.path(name)) > 100, "%s is empty" % name)
+            check(name in probe.stderr.strip().split("\n")[-1], name, probe.stderr)
+        return new
+
+    stem = "opprobe-%d" % target.pid
+    check_equal(left(), [stem + ".opp"], "files")
+    # What is there stays.
+    check_equal(left("--trace"), [stem + ".2.opp", stem + ".2.trace.json"], "files")
+    check_equal(left("-o", "mine.opp", "--trace"), ["mine.opp", "mine.trace.json"], "files")
+    check_equal(left("-o", "mine.opp", "--trace=t.json.gz"), ["t.json.gz"], "files")
 
 
 @test("the JSON has the documented fields")

@@ -52,7 +52,8 @@ static inline struct test_capture test_open(const struct capture_info *info)
 
 	assert_true(fd >= 0);
 	close(fd);
-	c.writer = capture_writer_open(c.path, &err);
+	unlink(c.path);
+	c.writer = capture_writer_open(c.path, OUTPUT_NAMED, &err);
 	assert_non_null(c.writer);
 	assert_int_equal(capture_write_info(c.writer, info), 0);
 	return c;
@@ -147,7 +148,7 @@ static inline void test_finish(struct test_capture *c)
 	struct error err;
 
 	assert_int_equal(capture_write_end(c->writer, &end), 0);
-	assert_int_equal(capture_writer_close(c->writer, &err), 0);
+	assert_int_equal(capture_writer_close(c->writer, NULL, &err), 0);
 	c->writer = NULL;
 }
 

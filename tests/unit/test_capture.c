@@ -626,9 +626,9 @@ static void a_place_that_cannot_be_written_is_told_at_once(void **state)
 {
 	struct error err;
 
-	assert_null(capture_writer_open("/nonexistent/run.opp", &err));
+	assert_null(capture_writer_open("/nonexistent/run.opp", OUTPUT_NAMED, &err));
 	assert_non_null(strstr(err.text, "No such file"));
-	assert_null(capture_writer_open("/dev/full", &err));
+	assert_null(capture_writer_open("/dev/full", OUTPUT_NAMED, &err));
 	assert_non_null(strstr(err.text, "No space left"));
 }
 
@@ -664,7 +664,7 @@ static void a_disk_that_fills_up_keeps_what_was_written(void **state)
 	/* A disk that has room again has a hole in its capture: the failure stays. */
 	limit_files(RLIM_INFINITY);
 	assert_int_equal(capture_writer_flush(c.writer), -EFBIG);
-	assert_int_equal(capture_writer_close(c.writer, &err), -EFBIG);
+	assert_int_equal(capture_writer_close(c.writer, NULL, &err), -EFBIG);
 	assert_non_null(strstr(err.text, "too large"));
 	assert_int_equal(read_all(c.path, &n, &err), 0);
 	assert_true(n > 5000);
@@ -689,7 +689,7 @@ static pid_t write_to_pipe(int fds[2], int records)
 		signal(SIGPIPE, SIG_IGN);
 		close(fds[0]);
 		dup2(fds[1], STDOUT_FILENO);
-		writer = capture_writer_open("-", &err);
+		writer = capture_writer_open("-", OUTPUT_NAMED, &err);
 		if (!writer)
 			_exit(99);
 		capture_write_info(writer, &info);
@@ -706,7 +706,7 @@ static pid_t write_to_pipe(int fds[2], int records)
 		}
 		if (status)
 			_exit(-status);
-		_exit(-capture_writer_close(writer, &err));
+		_exit(-capture_writer_close(writer, NULL, &err));
 	}
 	close(fds[1]);
 	return pid;
@@ -769,7 +769,7 @@ static void what_a_killed_recorder_wrote_can_be_read(void **state)
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(read_all(c.path, &n, &err), 0);
 	assert_int_equal(n, 3 + 10);
-	assert_int_equal(capture_writer_close(c.writer, &err), 0);
+	assert_int_equal(capture_writer_close(c.writer, NULL, &err), 0);
 	test_remove(&c);
 }
 
@@ -806,10 +806,10 @@ static void a_capture_replayed_into_a_writer_is_the_same_capture(void **state)
 	struct error err;
 
 	close(mkstemp(copy.path));
-	copy.writer = capture_writer_open(copy.path, &err);
+	copy.writer = capture_writer_open(copy.path, OUTPUT_NAMED, &err);
 	assert_int_equal(capture_replay(reader, capture_writer_sink(copy.writer), &err), 0);
 	capture_reader_close(reader);
-	assert_int_equal(capture_writer_close(copy.writer, &err), 0);
+	assert_int_equal(capture_writer_close(copy.writer, NULL, &err), 0);
 	bytes = file_read(c.path, &size);
 	copied = file_read(copy.path, &copy_size);
 	assert_int_equal(size, copy_size);

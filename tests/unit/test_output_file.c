@@ -88,7 +88,7 @@ static void a_new_file_is_its_owners_alone(void **state)
 	struct stat st;
 
 	check_text("fresh", "new");
-	assert_int_equal(output_file_keep(&file), 0);
+	assert_int_equal(output_file_close(&file, true, NULL), 0);
 	check_text("fresh", "new");
 	assert_int_equal(stat("fresh", &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
@@ -115,7 +115,7 @@ static void what_is_there_is_replaced_by_something_whole_only(void **state)
 	assert_false(exists("named.new"));
 
 	file = opened("named", OUTPUT_NAMED);
-	left = output_file_leave(&file);
+	assert_int_equal(output_file_close(&file, false, &left), 0);
 	assert_string_equal(left, "named.new");
 	free(left);
 	check_text("named", "old");
@@ -124,7 +124,7 @@ static void what_is_there_is_replaced_by_something_whole_only(void **state)
 	/* What was left is not touched, either. */
 	put("named.new", "left");
 	file = opened("named", OUTPUT_NAMED);
-	assert_int_equal(output_file_keep(&file), 0);
+	assert_int_equal(output_file_close(&file, true, NULL), 0);
 	check_text("named", "new");
 	check_text("named.new", "left");
 }
@@ -136,7 +136,7 @@ static void a_hard_link_keeps_what_it_has(void **state)
 	put("precious", "old");
 	assert_int_equal(link("precious", "hard"), 0);
 	file = opened("hard", OUTPUT_NAMED);
-	assert_int_equal(output_file_keep(&file), 0);
+	assert_int_equal(output_file_close(&file, true, NULL), 0);
 	check_text("precious", "old");
 	check_text("hard", "new");
 }
@@ -152,8 +152,8 @@ static void a_name_of_opprobes_own_is_a_free_one(void **state)
 	assert_int_equal(mkfifo("run.4.opp", 0600), 0);
 	third = opened("run.opp", OUTPUT_FREE);
 	assert_string_equal(third.path, "run.5.opp");
-	assert_int_equal(output_file_keep(&first), 0);
-	assert_int_equal(output_file_keep(&second), 0);
+	assert_int_equal(output_file_close(&first, true, NULL), 0);
+	assert_int_equal(output_file_close(&second, true, NULL), 0);
 	output_file_drop(&third);
 	check_text("run.opp", "new");
 	check_text("run.2.opp", "new");
@@ -166,7 +166,7 @@ static void a_file_that_is_being_written_is_refused(void **state)
 	struct output_file file = opened("busy", OUTPUT_NAMED);
 
 	check_refused("busy", -EBUSY, "another opprobe");
-	assert_int_equal(output_file_keep(&file), 0);
+	assert_int_equal(output_file_close(&file, true, NULL), 0);
 	file = opened("busy", OUTPUT_NAMED);
 	output_file_drop(&file);
 }
@@ -189,7 +189,7 @@ static void a_link_of_ones_own_is_followed(void **state)
 	assert_int_equal(mkdir("deep", 0700), 0);
 	assert_int_equal(symlink("deep/target", "mine"), 0);
 	file = opened("mine", OUTPUT_NAMED);
-	assert_int_equal(output_file_keep(&file), 0);
+	assert_int_equal(output_file_close(&file, true, NULL), 0);
 	check_text("deep/target", "new");
 	file = opened("mine", OUTPUT_NAMED);
 	check_text("deep/target.new", "new");
@@ -232,7 +232,7 @@ static void what_is_open_already_can_be_named(void **state)
 	file = opened(path, OUTPUT_NAMED);
 	assert_int_equal(read(fds[0], text, sizeof(text) - 1), 3);
 	assert_string_equal(text, "new");
-	assert_int_equal(output_file_keep(&file), 0);
+	assert_int_equal(output_file_close(&file, true, NULL), 0);
 	close(fds[0]);
 	close(fds[1]);
 }

@@ -553,7 +553,7 @@ static void shapes_become_values_once(void **state)
 			 CAPTURE_UNKNOWN);
 	assert_int_equal(shape_table_number(table, NO_SHAPES, capture_writer_sink(c.writer)),
 			 CAPTURE_UNKNOWN);
-	assert_int_equal(capture_writer_close(c.writer, NULL), 0);
+	assert_int_equal(capture_writer_close(c.writer, NULL, NULL), 0);
 
 	reader = capture_reader_open(c.path, NULL);
 	while (capture_reader_next(reader, &read, NULL) == 1 && read.type != CAPTURE_SHAPES)
@@ -578,7 +578,7 @@ static void shapes_become_values_once(void **state)
 	n_defined = 0;
 	assert_int_equal(shape_table_number(table, 8, capture_writer_sink(c.writer)), 0);
 	assert_int_equal(shape_table_number(table, 7, capture_writer_sink(c.writer)), 1);
-	capture_writer_close(c.writer, NULL);
+	capture_writer_close(c.writer, NULL, NULL);
 	unlink(c.path);
 	shape_table_free(table);
 }
@@ -622,7 +622,7 @@ static void what_cannot_be_right_stays_unknown(void **state)
 	assert_int_equal(shape_table_add(table, &wrong, sizeof(wrong)), -EINVAL);
 	wrong.n_values = 1;
 	assert_int_equal(shape_table_add(table, &wrong, sizeof(wrong)), -EINVAL);
-	capture_writer_close(c.writer, NULL);
+	capture_writer_close(c.writer, NULL, NULL);
 	unlink(c.path);
 	shape_table_free(table);
 }

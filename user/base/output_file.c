@@ -267,31 +267,20 @@ int output_file_open(struct output_file *file, const char *path, enum output_nam
 
 /* -- closing ---------------------------------------------------------------------- */
 
-static int close_file(struct output_file *file)
+int output_file_close(struct output_file *file, bool whole, char **where)
 {
-	int error = file->fd >= 0 && close(file->fd) ? -errno : 0;
+	const char *name = file->made;
+	int error = close(file->fd) ? -errno : 0;
 
 	file->fd = -1;
-	return error;
-}
-
-int output_file_keep(struct output_file *file)
-{
-	int error = close_file(file);
-
-	if (!error && file->dir >= 0 && strcmp(file->made, file->name) &&
-	    renameat(file->dir, file->made, file->dir, file->name))
-		error = -errno;
+	if (!error && whole && name && strcmp(name, file->name)) {
+		error = renameat(file->dir, name, file->dir, file->name) ? -errno : 0;
+		name = error ? name : file->name;
+	}
+	if (where)
+		*where = name ? beside(file->path, name) : NULL;
 	forget(file);
 	return error;
-}
-
-char *output_file_leave(struct output_file *file)
-{
-	char *path = file->dir >= 0 ? beside(file->path, file->made) : strdup(file->path);
-
-	forget(file);
-	return path;
 }
 
 void output_file_drop(struct output_file *file)
@@ -304,4 +293,19 @@ void output_file_drop(struct output_file *file)
 	    ours.st_dev == there.st_dev && ours.st_ino == there.st_ino)
 		unlinkat(file->dir, file->made, 0);
 	forget(file);
+}
+
+int output_file_check(const char *path, enum output_naming naming, struct error *err)
+{
+	struct output_file file;
+	struct stat st;
+	int error;
+
+	/* Opening a pipe is not without consequences. */
+	if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode)))
+		return 0;
+	error = output_file_open(&file, path, naming, err);
+	if (!error)
+		output_file_drop(&file);
+	return error;
 }

@@ -5,7 +5,7 @@
  * owner only, and one that the user named takes the place of what is there
  * when it is whole. Nothing is removed that was not made here.
  *
- *	open ─▶ write to fd ─▶ keep | leave | drop
+ *	open ─▶ write to fd ─▶ close | drop
  *
  * What is no regular file and was named by the user (a pipe, a device, "-")
  * is written in place. Links are followed only where they are of root or of
@@ -39,12 +39,13 @@ struct output_file {
 int output_file_open(struct output_file *file, const char *path, enum output_naming naming,
 		     struct error *err);
 /*
- * Close it under its name. If the last of it could not be written, a negative
- * errno, and it is left as by leave().
+ * Close it: under its name if it is @whole, else where it was made. *@where,
+ * which may be NULL, is its path then, to be freed; NULL for what was written
+ * in place, and without memory. A negative errno if it is not whole after all.
  */
-int output_file_keep(struct output_file *file);
-/* Close it where it is; returns the path of that, to be freed, or NULL without memory. */
-char *output_file_leave(struct output_file *file);
+int output_file_close(struct output_file *file, bool whole, char **where);
+/* Can @path be written later? A sentence now, instead of behind the work. 0 or a negative errno. */
+int output_file_check(const char *path, enum output_naming naming, struct error *err);
 /* Close it, and remove it if it was made here. */
 void output_file_drop(struct output_file *file);
 

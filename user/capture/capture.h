@@ -8,6 +8,7 @@
 #define OPPROBE_CAPTURE_H
 
 #include "../base/error.h"
+#include "../base/output_file.h"
 #include "records.h"
 
 /* -- writing ------------------------------------------------------------ */
@@ -15,10 +16,14 @@
 struct capture_writer;
 
 /*
- * Create (truncating) the file @path, "-" for stdout, and write its header.
- * Returns NULL with @err set when that is not possible.
+ * Make the file @path, "-" for stdout, and write its header; what is there
+ * stays until it is whole, see output_file.h. Returns NULL with @err set when
+ * that is not possible.
  */
-struct capture_writer *capture_writer_open(const char *path, struct error *err);
+struct capture_writer *capture_writer_open(const char *path, enum output_naming naming,
+					   struct error *err);
+/* Where it will be; lives as long as the writer. */
+const char *capture_writer_path(const struct capture_writer *writer);
 /*
  * The sink that puts records into the file. It refuses (-EINVAL, -ERANGE,
  * -E2BIG) what contradicts itself, refers to what was not defined, or does
@@ -33,8 +38,15 @@ struct record_sink *capture_writer_sink(struct capture_writer *writer);
  * itself when the buffer is full. Returns 0 or the writer's first failure.
  */
 int capture_writer_flush(struct capture_writer *writer);
-/* Flush, close and free; returns the first failure of the writer's life. */
-int capture_writer_close(struct capture_writer *writer, struct error *err);
+/*
+ * Flush, close and free; returns the first failure of the writer's life. What
+ * was written is at *@where then (allocated; NULL without memory, and for
+ * stdout), which may be NULL: after a failure, that is not over what was there
+ * before.
+ */
+int capture_writer_close(struct capture_writer *writer, char **where, struct error *err);
+/* Close and free, with nothing written that is worth a file. */
+void capture_writer_drop(struct capture_writer *writer);
 
 /* -- reading ------------------------------------------------------------ */
 

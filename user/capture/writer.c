@@ -7,7 +7,6 @@
 #include "capture.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +27,7 @@ _Static_assert(2 * (CAPTURE_VALUES_MAX * (4 + CAPTURE_RANK_MAX) + 2) * FORMAT_VA
 
 struct capture_writer {
 	struct record_sink sink; /* first: take() is handed its address */
-	int fd;
+	struct output_file file;
 	int error; /* the first one that the file gave, a negative errno */
 	bool has_info, has_exec;
 	uint32_t n_records; /* in the buffer */
@@ -36,7 +35,6 @@ struct capture_writer {
 	struct format_state state;
 	struct ids operators, threads, sessions, shapes, processes;
 	uint32_t n_events;
-	char *path;
 	uint8_t buffer[BUFFER_SIZE];
 };
 
@@ -66,7 +64,7 @@ static int write_header(struct capture_writer *writer)
 	memcpy(header, FORMAT_MAGIC, FORMAT_MAGIC_SIZE);
 	format_put_le32(header + 8, FORMAT_VERSION | FORMAT_HEADER_SIZE << 16);
 	format_put_le32(header + 12, FORMAT_BYTE_ORDER);
-	return write_all(writer->fd, header, sizeof(header));
+	return write_all(writer->file.fd, header, sizeof(header));
 }
 
 static void start_chunk(struct capture_writer *writer)
@@ -83,45 +81,48 @@ static void free_writer(struct capture_writer *writer)
 	ids_free(&writer->sessions);
 	ids_free(&writer->shapes);
 	ids_free(&writer->processes);
-	free(writer->path);
 	free(writer);
 }
 
 static int take(struct record_sink *sink, const struct capture_record *record);
 
-struct capture_writer *capture_writer_open(const char *path, struct error *err)
+struct capture_writer *capture_writer_open(const char *path, enum output_naming naming,
+					   struct error *err)
 {
 	struct capture_writer *writer = calloc(1, sizeof(*writer));
-	bool to_stdout = !strcmp(path, "-");
 	int error;
 
-	if (!writer || !(writer->path = strdup(to_stdout ? "standard output" : path))) {
+	if (!writer) {
 		error_set(err, -ENOMEM, "cannot record to %s: out of memory", path);
-		free(writer);
 		return NULL;
 	}
-	if (to_stdout && isatty(STDOUT_FILENO)) {
+	if (!strcmp(path, "-") && isatty(STDOUT_FILENO)) {
 		error_set(err, -EINVAL,
 			  "a capture is not written to a terminal: name a file with -o, or "
 			  "redirect the output");
-		free_writer(writer);
+		free(writer);
 		return NULL;
 	}
-	writer->fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-			       : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	error = writer->fd < 0 ? -errno : write_header(writer);
+	if (output_file_open(&writer->file, path, naming, err)) {
+		free(writer);
+		return NULL;
+	}
+	error = write_header(writer);
 	if (error) {
 		error_set(err, error,
 			  "cannot write the capture to %s: %s; choose another place with -o",
-			  writer->path, strerror(-error));
-		if (writer->fd >= 0)
-			close(writer->fd);
-		free_writer(writer);
+			  writer->file.path, strerror(-error));
+		capture_writer_drop(writer);
 		return NULL;
 	}
 	writer->sink.take = take;
 	start_chunk(writer);
 	return writer;
+}
+
+const char *capture_writer_path(const struct capture_writer *writer)
+{
+	return writer->file.path;
 }
 
 struct record_sink *capture_writer_sink(struct capture_writer *writer)
@@ -140,24 +141,37 @@ int capture_writer_flush(struct capture_writer *writer)
 	format_put_le32(writer->buffer + 4, writer->n_records);
 	format_put_le32(writer->buffer + 8, crc32_z(0, payload, length));
 	format_put_le32(writer->buffer + 12, crc32_z(0, writer->buffer, 12));
-	writer->error = write_all(writer->fd, writer->buffer, FORMAT_CHUNK_HEADER + length);
+	writer->error = write_all(writer->file.fd, writer->buffer, FORMAT_CHUNK_HEADER + length);
 	start_chunk(writer);
 	return writer->error;
 }
 
-int capture_writer_close(struct capture_writer *writer, struct error *err)
+int capture_writer_close(struct capture_writer *writer, char **where, struct error *err)
 {
-	int error = capture_writer_flush(writer);
+	int error = capture_writer_flush(writer), closed;
+	char *path = strdup(writer->file.path), *is_at = NULL;
 
-	if (close(writer->fd) && !error)
-		error = -errno;
+	closed = output_file_close(&writer->file, !error, &is_at);
+	if (!error)
+		error = closed;
 	if (error)
 		error_set(err, error,
-			  "writing the capture to %s failed: %s; it holds what was recorded until "
+			  "writing the capture to %s failed: %s; %s holds what was recorded until "
 			  "then",
-			  writer->path, strerror(-error));
+			  path ? path : "its file", strerror(-error), is_at ? is_at : "it");
+	if (where)
+		*where = is_at;
+	else
+		free(is_at);
+	free(path);
 	free_writer(writer);
 	return error;
+}
+
+void capture_writer_drop(struct capture_writer *writer)
+{
+	output_file_drop(&writer->file);
+	free_writer(writer);
 }
 
 /* -- records --------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "../analyze/titles.h"
 #include "header.h"
@@ -292,6 +293,15 @@ static void print_notes(const struct export_state *e, struct capture_reader *rea
 		fprintf(out, "%s\n", capture_reader_cut(reader));
 }
 
+/* A file that is read while it is replaced by itself is gone. */
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return strcmp(a, "-") != 0 && strcmp(b, "-") != 0 && !stat(a, &x) && !stat(b, &y) &&
+	       S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 int export_capture(const char *capture_path, const struct export_options *options,
 		   const char *out_path, FILE *notes, struct error *err)
 {
@@ -305,17 +315,23 @@ int export_capture(const char *capture_path, const struct export_options *option
 	if (!reader)
 		return found ? -EIO : -EINVAL;
 	e.format = found->ops;
-	e.out = stream_open(out_path, err);
+	if (is_same_file(capture_path, out_path))
+		error = error_set(err, -EINVAL,
+				  "%s is the capture itself: name another file for the export",
+				  out_path);
+	else
+		e.out = stream_open(out_path, options->naming, err);
 	if (e.out) {
 		error = export_all(&e, reader, &damage, err);
 		if (error == -ENOMEM)
 			error_set(err, error, "cannot export %s: out of memory", capture_path);
 		if (!error && !damage)
 			error = processes_require(&e.processes, err);
-		closed = stream_close(e.out, error || damage < 0 ? NULL : err);
+		closed = stream_close(e.out, !error, options->where,
+				      error || damage < 0 ? NULL : err);
 		if (notes && !error && !closed)
 			print_notes(&e, reader, notes);
-	} else {
+	} else if (!error) {
 		error = -EIO;
 	}
 	free_state(&e);

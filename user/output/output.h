@@ -75,15 +75,17 @@ struct export_options {
 	const char *format; /* one of export_formats */
 	bool one_process;   /* records of the process @pid only */
 	uint32_t pid;
+	enum output_naming naming; /* of the file */
+	char **where; /* gets where it is, to be freed, or NULL if that is in no file; or NULL */
 };
 
 /*
  * Write the records of the capture @capture_path ("-" for stdin) to @out_path
- * ("-" for stdout; compressed if it ends in ".gz"). @notes, if not NULL, gets
- * lines about what the result lacks. Returns 0, or a negative errno with @err
- * set; of a damaged capture what precedes the damage has been written then, as
- * a whole file of its format. That a process does not exist (-EINVAL) shows at
- * the end: a file without records has been written then.
+ * ("-" for stdout; compressed if it ends in ".gz"), which is not that capture.
+ * @notes, if not NULL, gets lines about what the result lacks. Returns 0, or a
+ * negative errno with @err set; of a damaged capture what precedes the damage
+ * has been written then, as a whole file of its format. After other failures
+ * there is no file: of a process that does not exist (-EINVAL), too.
  */
 int export_capture(const char *capture_path, const struct export_options *options,
 		   const char *out_path, FILE *notes, struct error *err);

@@ -2,9 +2,10 @@
 #include "stream.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -14,13 +15,12 @@
 #define BUFFER_SIZE (256u << 10)
 
 struct stream {
-	int fd;
+	struct output_file file;
 	bool compressed, terminal;
 	z_stream z;
 	unsigned char *packed; /* the compressor's output */
 	ARRAY_OF(char) buffer; /* what is still to be written */
 	int error;
-	char *path;
 };
 
 static bool ends_in(const char *path, const char *end)
@@ -44,37 +44,26 @@ static void free_stream(struct stream *s)
 {
 	if (s->compressed)
 		deflateEnd(&s->z);
-	if (s->fd >= 0)
-		close(s->fd);
 	free(s->packed);
 	array_free(&s->buffer);
-	free(s->path);
 	free(s);
 }
 
-struct stream *stream_open(const char *path, struct error *err)
+struct stream *stream_open(const char *path, enum output_naming naming, struct error *err)
 {
 	struct stream *s = calloc(1, sizeof(*s));
-	bool to_stdout = !strcmp(path, "-");
-	int error = -ENOMEM;
+	int error = s && !array_reserve(&s->buffer, BUFFER_SIZE) ? 0 : -ENOMEM;
 
-	if (s) {
-		s->fd = -1;
-		s->path = strdup(to_stdout ? "standard output" : path);
-	}
-	if (s && s->path && !array_reserve(&s->buffer, BUFFER_SIZE)) {
-		s->fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-				  : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-		error = s->fd < 0 ? -errno : 0;
-	}
 	if (!error && ends_in(path, ".gz"))
 		error = start_compressing(s);
-	else if (!error)
-		s->terminal = isatty(s->fd);
-	if (!error)
+	if (error)
+		error_set(err, error, "cannot write to %s: out of memory", path);
+	else
+		error = output_file_open(&s->file, path, naming, err);
+	if (!error) {
+		s->terminal = !s->compressed && isatty(s->file.fd);
 		return s;
-	error_set(err, error, "cannot write to %s: %s; choose another place with -o", path,
-		  strerror(-error));
+	}
 	if (s)
 		free_stream(s);
 	return NULL;
@@ -90,10 +79,10 @@ static void write_all(struct stream *s, const void *data, size_t size)
 	const char *p = data;
 
 	while (size && !s->error) {
-		ssize_t n = write(s->fd, p, size);
+		ssize_t n = write(s->file.fd, p, size);
 
 		if (n < 0 && errno == EAGAIN) {
-			struct pollfd room = {.fd = s->fd, .events = POLLOUT};
+			struct pollfd room = {.fd = s->file.fd, .events = POLLOUT};
 
 			poll(&room, 1, -1);
 		} else if (n < 0 && errno != EINTR) {
@@ -156,17 +145,22 @@ int stream_error(const struct stream *s)
 	return s->error;
 }
 
-int stream_close(struct stream *s, struct error *err)
+int stream_close(struct stream *s, bool whole, char **where, struct error *err)
 {
+	char path[PATH_MAX];
 	int error;
 
+	if (where)
+		*where = NULL;
+	snprintf(path, sizeof(path), "%s", s->file.path);
 	flush(s, true);
-	if (close(s->fd) && !s->error)
-		s->error = -errno;
-	s->fd = -1;
 	error = s->error;
+	if (error || !whole)
+		output_file_drop(&s->file);
+	else
+		error = output_file_close(&s->file, true, where);
 	if (error)
-		error_set(err, error, "writing to %s failed: %s", s->path, strerror(-error));
+		error_set(err, error, "writing to %s failed: %s", path, strerror(-error));
 	free_stream(s);
 	return error;
 }

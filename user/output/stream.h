@@ -11,14 +11,15 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/output_file.h"
 
 struct stream;
 
 /*
- * Open @path for writing, "-" for stdout; compressed if it ends in ".gz".
- * Returns NULL with @err set.
+ * Open @path for writing, "-" for stdout, see output_file.h; compressed if it
+ * ends in ".gz". Returns NULL with @err set.
  */
-struct stream *stream_open(const char *path, struct error *err);
+struct stream *stream_open(const char *path, enum output_naming naming, struct error *err);
 /*
  * Room for @size bytes; whatever is put there is taken up by stream_advance().
  * NULL if out of memory. Failures of writing are kept for stream_close().
@@ -32,8 +33,12 @@ void stream_put(struct stream *stream, const char *text);
 bool stream_is_terminal(const struct stream *stream);
 /* The first error so far, a negative errno, or 0: to stop early. */
 int stream_error(const struct stream *stream);
-/* Write what is left, close and free; returns the first error. */
-int stream_close(struct stream *stream, struct error *err);
+/*
+ * Write what is left, close and free; returns the first error. What is not
+ * whole, by that or by the caller's knowledge, is dropped; else *@where, which
+ * may be NULL, is where it is, to be freed, or NULL if that is in no file.
+ */
+int stream_close(struct stream *stream, bool whole, char **where, struct error *err);
 
 /* Each returns the position behind what it put at @p. */
 

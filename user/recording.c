@@ -296,7 +296,10 @@ static int open_capture(struct recording *recording, unsigned int cycle, struct 
 
 	name_capture(recording, cycle, path);
 	recording->writer = capture_writer_open(path, recording->options->naming, err);
-	return recording->writer ? 0 : -EIO;
+	if (!recording->writer)
+		return -EIO;
+	capture_writer_be_impatient(recording->writer, recording->options->stop);
+	return 0;
 }
 
 /* The capture of a cycle is complete: close it, and open the next one. */
@@ -603,7 +606,7 @@ static int close_capture(struct recording *recording, int error, struct recordin
 	if (!recording->writer)
 		return 0;
 	if (error && !result->operators) {
-		capture_writer_drop(recording->writer);
+		capture_writer_drop(recording->writer, err);
 		return 0;
 	}
 	/* A recording that failed as its file did is told with the file's name. */

@@ -2,14 +2,20 @@
 """What opprobe writes: whatever happens to its files, it ends with one sentence, and what was
 recorded before can be read."""
 
+import array
+import fcntl
 import os
 import resource
+import signal
 import subprocess
+import termios
+import time
 
 from harness import Report, check, check_equal, one_sentence, test
 
 DISK = 256 << 10
 ENDLESS = 100_000_000
+FULL_PIPE = 50_000  # bytes of 64 KiB, at least: pages are not filled to the end
 
 
 def running(t):
@@ -160,3 +166,53 @@ def _(t):
     check_equal(made.returncode, 0, "status")
     report = readable(t, t.path("closed.opp"))
     check(report.json["recording"]["complete"] and report.json["runs"], "the capture is not whole")
+
+
+def waiting(pipe):
+    """How many bytes nobody has read."""
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
+
+
+def fill(probe, pipe):
+    """Wait until it is full: opprobe hands on what it has every 0.2 s."""
+    patience, before = probe.patience(), 0
+    while before < FULL_PIPE or waiting(pipe) != before:
+        check(not patience.over(), "%d bytes in the pipe" % before)
+        before = waiting(pipe)
+        time.sleep(1)
+
+
+def stalled_reader(what, *options, interrupt=False):
+    @test("a reader that stops reading ends the recording, probes gone: " + what)
+    def _(t):
+        target = running(t)
+        reader, writer = os.pipe()
+        probe = t.opprobe("record", "-p", target.pid, "-o", "-", *options, stdout=writer)
+        os.close(writer)
+        probe.attached()
+        if interrupt:
+            fill(probe, reader)
+            probe.signal(2)
+        check_equal(probe.wait(), 1, "status: %s" % probe.stderr)
+        check("nobody reads it" in probe.stderr, "sentence", probe.stderr)
+        os.close(reader)
+
+
+stalled_reader("by itself", "--no-cost")
+stalled_reader("told to stop, at once", interrupt=True)
+
+
+@test("kill -9 loses less than a second of the recording")
+def _(t):
+    target = running(t)
+    probe = t.opprobe("record", "-p", target.pid, "-q", "-o", t.path("capture.opp"))
+    t.recorded("no 100 runs", lambda report: report["runs"] >= 100)
+    probe.signal(signal.SIGKILL)
+    killed = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    probe.wait()
+    recording = readable(t, t.path("capture.opp")).json["recording"]
+    lost = killed - recording["start_ns"] - recording["duration_ns"]
+    check(lost < t.slower * 10**9, "%.2f s were lost" % (lost / 1e9), recording)
+    check(target.alive(), "the target is gone")

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,6 +243,7 @@ static void forget(struct output_file *file)
 int output_file_open(struct output_file *file, const char *path, enum output_naming naming,
 		     struct error *err)
 {
+	struct stat st;
 	int error = 0;
 
 	*file = (struct output_file){.fd = -1, .dir = -1};
@@ -256,13 +258,61 @@ int output_file_open(struct output_file *file, const char *path, enum output_nam
 	}
 	if (!error && !file->path)
 		error = -ENOMEM;
-	if (!error)
+	if (!error) {
+		file->regular = !fstat(file->fd, &st) && S_ISREG(st.st_mode);
 		return 0;
+	}
 	output_file_drop(file);
 	if (remedy(error))
 		return error_set(err, error, "cannot write to %s: %s", path, remedy(error));
 	return error_set(err, error, "cannot write to %s: %s; choose another place", path,
 			 strerror(-error));
+}
+
+/* -- writing ---------------------------------------------------------------------- */
+
+#define LOOK_MS		100  /* between looks at stop */
+#define PATIENCE_AT_END 1000 /* of one who has been told to stop */
+
+/*
+ * Wait until a reader takes something. A pipe is not made non-blocking, as
+ * others may have it, too: it takes PIPE_BUF bytes without waiting when it says
+ * that there is room (pipe(7)).
+ */
+static int wait_for_reader(const struct output_file *file)
+{
+	struct pollfd room = {.fd = file->fd, .events = POLLOUT};
+
+	for (int waited = 0; poll(&room, 1, LOOK_MS) <= 0; waited += LOOK_MS) {
+		bool ends = file->stop && *file->stop;
+
+		if ((file->patience && waited >= file->patience) ||
+		    (ends && waited >= PATIENCE_AT_END))
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+int output_file_write(struct output_file *file, const void *data, size_t size)
+{
+	const char *next = data;
+
+	while (size) {
+		int error = file->regular ? 0 : wait_for_reader(file);
+		size_t most = file->regular || size < PIPE_BUF ? size : PIPE_BUF;
+		ssize_t n;
+
+		if (error)
+			return error;
+		n = write(file->fd, next, most);
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return -errno;
+		if (n > 0) {
+			next += n;
+			size -= n;
+		}
+	}
+	return 0;
 }
 
 /* -- closing ---------------------------------------------------------------------- */

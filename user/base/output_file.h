@@ -5,7 +5,7 @@
  * owner only, and one that the user named takes the place of what is there
  * when it is whole. Nothing is removed that was not made here.
  *
- *	open ─▶ write to fd ─▶ close | drop
+ *	open ─▶ { write } ─▶ close | drop
  *
  * What is no regular file and was named by the user (a pipe, a device, "-")
  * is written in place. Links are followed only where they are of root or of
@@ -14,7 +14,9 @@
 #ifndef OPPROBE_OUTPUT_FILE_H
 #define OPPROBE_OUTPUT_FILE_H
 
+#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "error.h"
 
@@ -29,6 +31,11 @@ struct output_file {
 	/* Of what was made; dir is -1 of what is written in place. */
 	int dir;
 	char *made, *name; /* its name in dir, and the one to be: the same, or another */
+	bool regular;	   /* writing does not wait for a reader */
+	/* To be set behind open(): how long a reader may not read, ms, 0: for ever; and what
+	 * makes that a second when it is set, or NULL. */
+	int patience;
+	const volatile sig_atomic_t *stop;
 };
 
 /*
@@ -38,6 +45,8 @@ struct output_file {
  */
 int output_file_open(struct output_file *file, const char *path, enum output_naming naming,
 		     struct error *err);
+/* Write all of it. 0 or a negative errno, -ETIMEDOUT if the reader's time is over. */
+int output_file_write(struct output_file *file, const void *data, size_t size);
 /*
  * Close it: under its name if it is @whole, else where it was made. *@where,
  * which may be NULL, is its path then, to be freed; NULL for what was written

@@ -22,6 +22,8 @@ struct capture_writer;
  */
 struct capture_writer *capture_writer_open(const char *path, enum output_naming naming,
 					   struct error *err);
+/* A reader, of a pipe, that does not read for 5 s, or 1 s when *@stop is set, is a failure. */
+void capture_writer_be_impatient(struct capture_writer *writer, const volatile sig_atomic_t *stop);
 /* Where it will be; lives as long as the writer. */
 const char *capture_writer_path(const struct capture_writer *writer);
 /*
@@ -45,8 +47,8 @@ int capture_writer_flush(struct capture_writer *writer);
  * before.
  */
 int capture_writer_close(struct capture_writer *writer, char **where, struct error *err);
-/* Close and free, with nothing written that is worth a file. */
-void capture_writer_drop(struct capture_writer *writer);
+/* Close and free, with nothing written that is worth a file; @err is set if the file failed. */
+void capture_writer_drop(struct capture_writer *writer, struct error *err);
 
 /* -- reading ------------------------------------------------------------ */
 

@@ -7,7 +7,6 @@
 #include "capture.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +14,8 @@
 
 #include "format.h"
 #include "ids.h"
+
+#define READER_PATIENCE 5000 /* ms */
 
 /* The largest record: an operator of four strings, or an info record. */
 #define RECORD_MAX  (4 * FORMAT_STRING_MAX + (32u << 10))
@@ -38,25 +39,6 @@ struct capture_writer {
 	uint8_t buffer[BUFFER_SIZE];
 };
 
-static int write_all(int fd, const uint8_t *data, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, data, size);
-
-		if (n < 0 && errno == EAGAIN) {
-			struct pollfd room = {.fd = fd, .events = POLLOUT};
-
-			poll(&room, 1, -1);
-		} else if (n < 0 && errno != EINTR) {
-			return -errno;
-		} else if (n > 0) {
-			data += n;
-			size -= n;
-		}
-	}
-	return 0;
-}
-
 static int write_header(struct capture_writer *writer)
 {
 	uint8_t header[FORMAT_HEADER_SIZE];
@@ -64,7 +46,7 @@ static int write_header(struct capture_writer *writer)
 	memcpy(header, FORMAT_MAGIC, FORMAT_MAGIC_SIZE);
 	format_put_le32(header + 8, FORMAT_VERSION | FORMAT_HEADER_SIZE << 16);
 	format_put_le32(header + 12, FORMAT_BYTE_ORDER);
-	return write_all(writer->file.fd, header, sizeof(header));
+	return output_file_write(&writer->file, header, sizeof(header));
 }
 
 static void start_chunk(struct capture_writer *writer)
@@ -112,12 +94,18 @@ struct capture_writer *capture_writer_open(const char *path, enum output_naming 
 		error_set(err, error,
 			  "cannot write the capture to %s: %s; choose another place with -o",
 			  writer->file.path, strerror(-error));
-		capture_writer_drop(writer);
+		capture_writer_drop(writer, NULL);
 		return NULL;
 	}
 	writer->sink.take = take;
 	start_chunk(writer);
 	return writer;
+}
+
+void capture_writer_be_impatient(struct capture_writer *writer, const volatile sig_atomic_t *stop)
+{
+	writer->file.patience = READER_PATIENCE;
+	writer->file.stop = stop;
 }
 
 const char *capture_writer_path(const struct capture_writer *writer)
@@ -141,9 +129,15 @@ int capture_writer_flush(struct capture_writer *writer)
 	format_put_le32(writer->buffer + 4, writer->n_records);
 	format_put_le32(writer->buffer + 8, crc32_z(0, payload, length));
 	format_put_le32(writer->buffer + 12, crc32_z(0, writer->buffer, 12));
-	writer->error = write_all(writer->file.fd, writer->buffer, FORMAT_CHUNK_HEADER + length);
+	writer->error =
+		output_file_write(&writer->file, writer->buffer, FORMAT_CHUNK_HEADER + length);
 	start_chunk(writer);
 	return writer->error;
+}
+
+static const char *reason(int error)
+{
+	return error == -ETIMEDOUT ? "nobody reads it any more" : strerror(-error);
 }
 
 int capture_writer_close(struct capture_writer *writer, char **where, struct error *err)
@@ -158,7 +152,7 @@ int capture_writer_close(struct capture_writer *writer, char **where, struct err
 		error_set(err, error,
 			  "writing the capture to %s failed: %s; %s holds what was recorded until "
 			  "then",
-			  path ? path : "its file", strerror(-error), is_at ? is_at : "it");
+			  path ? path : "its file", reason(error), is_at ? is_at : "it");
 	if (where)
 		*where = is_at;
 	else
@@ -168,8 +162,11 @@ int capture_writer_close(struct capture_writer *writer, char **where, struct err
 	return error;
 }
 
-void capture_writer_drop(struct capture_writer *writer)
+void capture_writer_drop(struct capture_writer *writer, struct error *err)
 {
+	if (writer->error)
+		error_set(err, writer->error, "writing the capture to %s failed: %s",
+			  writer->file.path, reason(writer->error));
 	output_file_drop(&writer->file);
 	free_writer(writer);
 }

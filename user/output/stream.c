@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,22 +75,8 @@ bool stream_is_terminal(const struct stream *s)
 
 static void write_all(struct stream *s, const void *data, size_t size)
 {
-	const char *p = data;
-
-	while (size && !s->error) {
-		ssize_t n = write(s->file.fd, p, size);
-
-		if (n < 0 && errno == EAGAIN) {
-			struct pollfd room = {.fd = s->file.fd, .events = POLLOUT};
-
-			poll(&room, 1, -1);
-		} else if (n < 0 && errno != EINTR) {
-			s->error = -errno;
-		} else if (n > 0) {
-			p += n;
-			size -= n;
-		}
-	}
+	if (!s->error)
+		s->error = output_file_write(&s->file, data, size);
 }
 
 static void compress_all(struct stream *s, int flush)

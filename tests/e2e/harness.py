@@ -573,7 +573,10 @@ class Context:
         return self.start(Opprobe, [self.program, *map(str, arguments)], environment, **options)
 
     def attach(self, target, *arguments):
-        """Attach, and wait until the probes are in place."""
+        """Attach, and wait until the probes are in place. What is in the capture while it is
+        recorded is under its name only where none is there yet."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path("capture.opp"))
         return self.opprobe("-p", target.pid, "--json", "-o", self.path("capture.opp"), "--trace",
                             self.path("trace.json"), *arguments).attached()
 

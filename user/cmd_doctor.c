@@ -2,11 +2,13 @@
 /* opprobe doctor: what would work here, and why not, before anything is attached. */
 #include <argp.h>
 #include <cjson/cJSON.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/processes.h"
 #include "cmd.h"
 #include "examine.h"
 #include "output/text.h"
@@ -37,13 +39,14 @@ static const struct argp_option doctor_options[] = {
 static error_t parse_doctor(int key, char *text, struct argp_state *state)
 {
 	struct doctor_arguments *arguments = state->input;
-	char *end;
+	struct error err;
+	uint32_t pid;
 
 	switch (key) {
 	case 'p':
-		arguments->pid = strtol(text, &end, 10);
-		if (end == text || *end || arguments->pid <= 0)
+		if (process_parse(text, &pid, &err) || !pid || pid > INT_MAX)
 			argp_error(state, "'%s' is not a process id", text);
+		arguments->pid = pid;
 		break;
 	case OPTION_FILE:
 		if (arguments->file)

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "recording.h"
+#include "recording_state.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,35 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/clock.h"
-#include "capture/capture.h"
-#include "collect/collector.h"
-#include "collect/info.h"
-#include "collect/overhead.h"
-#include "counters/counters.h"
-#include "following.h"
 
 /* For the comparison of runs with and without probes, behind the recording. */
 #define COST_TIME_MIN UINT64_C(1000000000)
 #define COST_TIME_MAX UINT64_C(10000000000)
-
-struct recording {
-	const struct recording_options *options;
-	uint64_t started, attached; /* clock_ns() */
-	struct following_options follow;
-	struct following *following;
-	const struct collector_target *first; /* the one that speaks for all */
-	struct counter_set counters;
-	struct capture_writer *writer;
-	struct collector *collector;
-	struct overhead_job *overhead;
-	bool overhead_known;
-	struct capture_overhead added; /* by the probes, if it is known */
-	ARRAY_OF(struct capture_note) overhead_notes;
-	int priority; /* of opprobe before it hurried */
-	bool told_to_wait;
-};
 
 void recording_say(const struct recording_options *options, const char *format, ...)
 {
@@ -117,214 +91,15 @@ static int choose_counters(const struct recording_options *options, struct count
  * too late for the ring, and takes seconds to attach. It needs a few per cent
  * of one CPU, but those soon. Where that is not permitted, it is not done.
  */
-static void hurry(struct recording *recording)
+void recording_hurry(struct recording *recording)
 {
 	recording->priority = getpriority(PRIO_PROCESS, 0);
 	setpriority(PRIO_PROCESS, 0, -20);
 }
 
-static void slow_down(const struct recording *recording)
+void recording_slow_down(const struct recording *recording)
 {
 	setpriority(PRIO_PROCESS, 0, recording->priority);
-}
-
-/* -- captures ----------------------------------------------------------------- */
-
-/* "run.opp" and 2 → "run.2.opp" */
-static void name_capture(const struct recording *recording, unsigned int cycle, char name[PATH_MAX])
-{
-	const char *path = recording->options->capture;
-	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-	int stem = dot && dot > (slash ? slash : path) ? dot - path : (int)strlen(path);
-
-	if (!recording->options->per_cycle || !strcmp(path, "-"))
-		snprintf(name, PATH_MAX, "%s", path);
-	else
-		snprintf(name, PATH_MAX, "%.*s.%u%s", stem, path, cycle, path + stem);
-}
-
-static int write_record(struct recording *recording, const struct capture_record *record,
-			struct error *err)
-{
-	int error = sink_take(capture_writer_sink(recording->writer), record);
-
-	return error ? error_set(err, error, "cannot write the capture: %s", strerror(-error)) : 0;
-}
-
-/* What is not to be had of any of the runtimes. */
-static void add_notes(const struct recording *recording, struct capture_info *info)
-{
-	char note[CAPTURE_NOTE_SIZE];
-	size_t n, next = 0;
-	const struct collector_target *targets = following_targets(recording->following, &n);
-
-	for (size_t i = 0; i < n; i++)
-		for (const struct located *it = targets[i].located; it; it = it->next)
-			for (size_t k = 0; k < it->location.n_notes; k++) {
-				info_say_whose(note, n > 1, targets[i].process->pid,
-					       it->location.notes[k]);
-				info_add_note(info, note);
-			}
-	while (collector_note(recording->collector, false, &next, note))
-		info_add_note(info, note);
-}
-
-static int write_info(struct recording *recording, struct error *err)
-{
-	const struct collector_target *first = recording->first;
-	struct capture_info info;
-
-	/* The first process speaks for all, but for the notes. */
-	info_gather(&info, first->process, &first->located->location, &first->located->file,
-		    &recording->counters);
-	add_notes(recording, &info);
-	return write_record(recording, &(struct capture_record){CAPTURE_INFO, .info = &info}, err);
-}
-
-/* -- what the probes add --------------------------------------------------------- */
-
-static void add_overhead_note(struct recording *recording, const char *format, ...)
-{
-	struct capture_note *note = array_push(&recording->overhead_notes);
-	va_list args;
-
-	if (!note)
-		return;
-	va_start(args, format);
-	vsnprintf(note->text, sizeof(note->text), format, args);
-	va_end(args);
-	recording_say(recording->options, "%s", note->text);
-}
-
-/* Reading shapes is timed where it happens, but not counted: of what is counted in the kernel. */
-static void note_shapes(struct recording *recording)
-{
-	const struct counter_set *set = &recording->counters;
-
-	for (size_t i = 0; recording->options->shapes && i < set->n; i++) {
-		const struct counter *counter = &set->counters[i];
-
-		if (counter->source == COUNTER_PERF && !counter->attr.exclude_kernel &&
-		    counter->attr.type != PERF_TYPE_TRACEPOINT && strcmp(counter->unit, "ns"))
-			add_overhead_note(
-				recording,
-				"what reading shapes adds to %s in the kernel is not "
-				"subtracted from runs, nor from operators with others inside",
-				counter->name);
-	}
-}
-
-/*
- * The constants are measured on this program while the runtime is looked for,
- * as if its probes were emulated; should they not be, once more.
- */
-static void know_overhead(struct recording *recording)
-{
-	struct self_kind kind = {true, true};
-	struct error err = {};
-	size_t n;
-	const struct collector_target *targets = following_targets(recording->following, &n);
-	uint32_t unsettled;
-
-	for (size_t i = 0; i < n; i++)
-		for (const struct located *it = targets[i].located; it; it = it->next) {
-			struct self_kind needed = overhead_kind(&it->location);
-
-			kind.enter_emulated &= needed.enter_emulated;
-			kind.exit_emulated &= needed.exit_emulated;
-		}
-	if (recording->overhead && (!kind.enter_emulated || !kind.exit_emulated)) {
-		overhead_free(recording->overhead);
-		recording->overhead = overhead_start(kind, &recording->counters);
-	}
-	if (!recording->overhead)
-		error_set(&err, -ENOMEM, "it could not be measured");
-	recording->overhead_known =
-		recording->overhead && !overhead_wait(recording->overhead, &recording->added, &err);
-	if (!recording->overhead_known) {
-		add_overhead_note(recording, "what the probes add is not subtracted: %s", err.text);
-		return;
-	}
-	note_shapes(recording);
-	unsettled = overhead_unsettled(recording->overhead);
-	for (; unsettled; unsettled &= unsettled - 1)
-		add_overhead_note(recording, "what the probes add to %s is not subtracted: %s",
-				  recording->counters.counters[__builtin_ctz(unsettled)].name,
-				  OVERHEAD_DIFFERS);
-}
-
-/* It stands in each capture, before the first execution. */
-static int write_overhead(struct recording *recording, struct error *err)
-{
-	struct capture_record record = {.type = CAPTURE_NOTE};
-	int error = 0;
-
-	for (size_t i = 0; i < recording->overhead_notes.n && !error; i++) {
-		record.note = recording->overhead_notes.items[i];
-		error = write_record(recording, &record, err);
-	}
-	if (error || !recording->overhead_known)
-		return error;
-	record = (struct capture_record){.type = CAPTURE_OVERHEAD, .overhead = recording->added};
-	return write_record(recording, &record, err);
-}
-
-/* -- captures that are complete --------------------------------------------------- */
-
-/* Run the user's command for the capture @path, complete now; it goes on by itself. */
-static void call_back(struct recording *recording, char *path)
-{
-	char command[8192];
-	char *const argv[] = {"sh", "-c", command, "sh", path, NULL};
-	pid_t child;
-
-	if (!recording->options->on_capture)
-		return;
-	snprintf(command, sizeof(command), "%s \"$1\"", recording->options->on_capture);
-	slow_down(recording);
-	if (posix_spawn(&child, "/bin/sh", NULL, NULL, argv, environ))
-		recording_say(recording->options, "cannot run %s: %s",
-			      recording->options->on_capture, strerror(errno));
-	hurry(recording);
-	while (waitpid(-1, NULL, WNOHANG) > 0)
-		;
-}
-
-static int open_capture(struct recording *recording, unsigned int cycle, struct error *err)
-{
-	char path[PATH_MAX];
-
-	name_capture(recording, cycle, path);
-	recording->writer = capture_writer_open(path, recording->options->naming, err);
-	if (!recording->writer)
-		return -EIO;
-	capture_writer_be_impatient(recording->writer, recording->options->stop);
-	return 0;
-}
-
-/* The capture of a cycle is complete: close it, and open the next one. */
-static int change_capture(struct recording *recording, unsigned int cycle, struct error *err)
-{
-	struct capture_writer *complete = recording->writer;
-	char *path;
-	int error, closed;
-
-	error = open_capture(recording, cycle, err);
-	if (error) {
-		recording->writer = complete;
-		return error;
-	}
-	error = write_info(recording, err) ?: write_overhead(recording, err);
-	if (!error)
-		error = collector_change(recording->collector,
-					 capture_writer_sink(recording->writer), err);
-	closed = capture_writer_close(complete, &path, error ? NULL : err);
-	if (!error)
-		error = closed;
-	if (!error && path)
-		call_back(recording, path);
-	free(path);
-	return error;
 }
 
 #define RUNS_AT_ONCE 1024 /* that a process has open at most */
@@ -372,7 +147,7 @@ static int record_schedule(struct recording *recording, struct error *err)
 
 	for (unsigned int cycle = 1; !schedule->repeat || cycle <= schedule->repeat; cycle++) {
 		if (cycle > 1 && recording->options->per_cycle) {
-			error = change_capture(recording, cycle, err);
+			error = recording_change_capture(recording, cycle, err);
 			if (error)
 				return error;
 		}
@@ -386,10 +161,40 @@ static int record_schedule(struct recording *recording, struct error *err)
 	return end;
 }
 
+static int by_first(const void *a, const void *b)
+{
+	const struct analyze_range *x = a, *y = b;
+
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* With --runs: when all of them have been recorded, unless one of its ranges has no end. */
+static void limit_runs(const struct analyze_options *options, struct collector_limits *limits)
+{
+	struct analyze_range runs[ANALYZE_RANGES_MAX];
+	uint64_t next = 0, wanted = 0;
+
+	memcpy(runs, options->runs, sizeof(runs));
+	qsort(runs, options->n_runs, sizeof(runs[0]), by_first);
+	for (size_t i = 0; i < options->n_runs; i++) {
+		uint64_t first = runs[i].first > next ? runs[i].first : next;
+
+		if (runs[i].last == UINT32_MAX)
+			return;
+		if (runs[i].last < first)
+			continue; /* another range has them */
+		wanted += runs[i].last + UINT64_C(1) - first;
+		next = runs[i].last + UINT64_C(1);
+	}
+	limits->runs_recorded = wanted;
+	limits->runs_started = wanted ? next + RUNS_AT_ONCE : 0;
+}
+
 static int record_all(struct recording *recording, struct error *err)
 {
 	struct collector_limits limits = {.duration = recording->options->duration};
 
+	limit_runs(&recording->options->runs, &limits);
 	return collector_run(recording->collector, &limits, err);
 }
 
@@ -432,7 +237,7 @@ static void say_notes(const struct recording *recording)
 {
 	struct capture_info info = {};
 
-	add_notes(recording, &info);
+	recording_add_notes(recording, &info);
 	for (size_t i = 0; i < info.n_notes; i++)
 		recording_say(recording->options, "%s", info.notes[i]);
 }
@@ -476,8 +281,8 @@ static int attach(struct recording *recording, struct error *err)
 	if (!recording->collector)
 		return -EINVAL;
 	say_notes(recording);
-	know_overhead(recording);
-	error = write_info(recording, err) ?: write_overhead(recording, err);
+	recording_know_overhead(recording);
+	error = recording_write_info(recording, err) ?: recording_write_overhead(recording, err);
 	if (error)
 		return error;
 	if (options->schedule.active)
@@ -593,7 +398,7 @@ static int open_all(struct recording *recording, struct error *err)
 		return -EINVAL;
 	for (size_t i = 0; i < recording->counters.n_notes; i++)
 		recording_say(options, "%s", recording->counters.notes[i]);
-	error = open_capture(recording, 1, err);
+	error = recording_open_capture(recording, 1, err);
 	if (error)
 		return error;
 	return options->ready ? options->ready(options, err) : 0;
@@ -624,7 +429,7 @@ int recording_run(const struct recording_options *options, struct recording_resu
 		return error_set(err, -ENOMEM, "out of memory");
 	recording->options = options;
 	recording->started = clock_ns();
-	hurry(recording);
+	recording_hurry(recording);
 	error = open_all(recording, err);
 	if (!error)
 		error = record(recording, err);
@@ -636,8 +441,8 @@ int recording_run(const struct recording_options *options, struct recording_resu
 	closed = close_capture(recording, error, result, err);
 	following_free(recording->following);
 	if (!error && !closed && result->capture)
-		call_back(recording, result->capture);
-	slow_down(recording);
+		recording_call_back(recording, result->capture);
+	recording_slow_down(recording);
 	while (options->on_capture && waitpid(-1, NULL, 0) > 0)
 		;
 	free(recording);

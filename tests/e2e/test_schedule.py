@@ -120,6 +120,21 @@ def _(t):
     check_equal(runs, [1, 3, 4, 5, 9, 10, 11], "runs recorded")
 
 
+@test("runs that are named with an end: the recording ends when it has them")
+def _(t):
+    target = t.node("1.24.3")
+    session = target.load_plain(t.model("mlp"))
+    for options, kept in ((("--runs", "4-5,1,3-4,2-3"), 5),
+                          (("--runs", "0-2", "--min-duration", "1m"), 0)):
+        process = record(t, target, *options, "-o", t.path("named.opp"))
+        # A run that is waited for in vain ends it as well, a thousand others later.
+        target.run(session, 20)
+        check_equal(process.wait(), 0, "exit status")
+        report = report_of(t, t.path("named.opp")).nothing_lost()
+        check_equal(report.json["runs"], kept, "runs of " + " ".join(options))
+        check_equal(report.json["recording"]["reason"], "runs recorded", "reason")
+
+
 @test("--min-duration keeps the slow runs, whole")
 def _(t):
     target = t.node("1.24.3")

@@ -202,7 +202,7 @@ static bool reached(const struct collector *collector, const struct collector_li
 {
 	return (limits->runs_started &&
 		collector_runs_started(collector) >= limits->runs_started) ||
-	       (limits->runs_recorded && collector->runs >= limits->runs_recorded);
+	       (limits->runs_recorded && collector->runs_ended >= limits->runs_recorded);
 }
 
 int collector_run(struct collector *collector, const struct collector_limits *limits,

@@ -76,7 +76,7 @@ struct collector_options {
 struct collector_limits {
 	uint64_t duration;	/* ns from the call on */
 	uint64_t runs_started;	/* since the probes of runs are in place */
-	uint64_t runs_recorded; /* likewise */
+	uint64_t runs_recorded; /* likewise, of those that are to be */
 };
 
 enum collector_end {

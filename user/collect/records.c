@@ -322,9 +322,11 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		break;
 	case RECORD_RUN:
 		if (size >= sizeof(*run) &&
-		    size >= sizeof(*run) + 8 * words_of(run->flags & FLAG_TURNS, n) &&
-		    keep_run(collector, data))
-			add_run(collector, instance, data);
+		    size >= sizeof(*run) + 8 * words_of(run->flags & FLAG_TURNS, n)) {
+			collector->runs_ended++;
+			if (keep_run(collector, data))
+				add_run(collector, instance, data);
+		}
 		break;
 	case RECORD_STRINGS:
 		identity_add(collector->identities, data);

@@ -55,6 +55,7 @@ struct collector {
 
 	bool releasing;
 	uint64_t operators, runs, unnamed, unheld;
+	uint64_t runs_ended; /* of those to record, kept or too short */
 	uint64_t updated, reported;
 	uint64_t overfull; /* operators that found their table full, when it was cleared last */
 	bool threads_changed;

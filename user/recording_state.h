@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The state of a recording, for its own two files: recording.c is its life,
+ * recording_captures.c the files that it writes and what stands at their
+ * beginnings.
+ */
+#ifndef OPPROBE_RECORDING_STATE_H
+#define OPPROBE_RECORDING_STATE_H
+
+#include "base/array.h"
+#include "capture/capture.h"
+#include "collect/collector.h"
+#include "collect/overhead.h"
+#include "counters/counters.h"
+#include "following.h"
+#include "recording.h"
+
+struct recording {
+	const struct recording_options *options;
+	uint64_t started, attached; /* clock_ns() */
+	struct following_options follow;
+	struct following *following;
+	const struct collector_target *first; /* the one that speaks for all */
+	struct counter_set counters;
+	struct capture_writer *writer;
+	struct collector *collector;
+	struct overhead_job *overhead;
+	bool overhead_known;
+	struct capture_overhead added; /* by the probes, if it is known */
+	ARRAY_OF(struct capture_note) overhead_notes;
+	int priority; /* of opprobe before it hurried */
+	bool told_to_wait;
+};
+
+/* Take precedence over the target's threads, and give it back, as for a child. */
+void recording_hurry(struct recording *recording);
+void recording_slow_down(const struct recording *recording);
+
+/* -- recording_captures.c ----------------------------------------------------------- */
+
+/* Open the capture of @cycle, from 1 on. 0, or a negative errno with @err set. */
+int recording_open_capture(struct recording *recording, unsigned int cycle, struct error *err);
+/* The capture of a cycle is complete: close it, and open the next one. */
+int recording_change_capture(struct recording *recording, unsigned int cycle, struct error *err);
+/* What is not to be had of any of the runtimes. */
+void recording_add_notes(const struct recording *recording, struct capture_info *info);
+int recording_write_info(struct recording *recording, struct error *err);
+/*
+ * The constants are measured on this program while the runtime is looked for,
+ * as if its probes were emulated; should they not be, once more.
+ */
+void recording_know_overhead(struct recording *recording);
+/* It stands in each capture, before the first execution. */
+int recording_write_overhead(struct recording *recording, struct error *err);
+/* Run the user's command for the capture @path, complete now; it goes on by itself. */
+void recording_call_back(struct recording *recording, char *path);
+
+#endif

@@ -44,9 +44,16 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno
 OPTIMISE := $(if $(DEBUG),-O1 -fno-omit-frame-pointer -fsanitize=address$(comma)undefined \
 	-fno-sanitize-recover=undefined,-O2)
 
+# It runs as root, on what others have made (tests/e2e/test_hardening.py).
+HARDEN := $(if $(DEBUG),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
+	-fstack-clash-protection -fPIE $(if $(filter x86,$(BPF_ARCH)),-fcf-protection=full,\
+	-mbranch-protection=standard))
+HARDEN_LINK := $(if $(DEBUG),,-pie -Wl,-z$(comma)relro -Wl,-z$(comma)now \
+	-Wl,-z$(comma)noexecstack)
+
 CPPFLAGS += -D_GNU_SOURCE -DOPPROBE_VERSION='"$(VERSION)"' -I$(O)
 CFLAGS   ?= -g
-CFLAGS_ALL = -std=gnu11 $(OPTIMISE) $(WARNINGS) $(CFLAGS) $(LIB_CFLAGS)
+CFLAGS_ALL = -std=gnu11 $(OPTIMISE) $(HARDEN) $(WARNINGS) $(CFLAGS) $(LIB_CFLAGS)
 LIB_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIB_LIBS   = $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) $(PFM_LIBS) -lm -lpthread
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/$(BPF_ARCH) -Ibpf \
@@ -67,7 +74,7 @@ all: $(PROGRAM)
 
 $(PROGRAM): $(O)/user/main.o $(MORE_OBJECTS) $(LIBRARY)
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(HARDEN_LINK) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 $(LIBRARY): $(LIB_OBJECTS)
 	$(say) AR $@

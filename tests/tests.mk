@@ -57,7 +57,7 @@ FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(O)/%)
 FUZZ_CHECKS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_BUILD := CC=$(CLANG) OPTIMISE='-O1 -fno-omit-frame-pointer $(FUZZ_CHECKS)' \
-	CFLAGS='-g -fsanitize=fuzzer-no-link'
+	HARDEN= HARDEN_LINK= CFLAGS='-g -fsanitize=fuzzer-no-link'
 
 $(O)/fuzz/libopprobe.a: FORCE
 	$(Q)$(MAKE) O=$(O)/fuzz $(FUZZ_BUILD) $@

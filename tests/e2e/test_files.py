@@ -114,7 +114,7 @@ def _(t):
     os.symlink(t.path("precious"), t.path("named.opp"))
     os.chown(t.path("named.opp"), 12345, 12345, follow_symlinks=False)
     sentence = one_sentence(t.fails("record", "-p", os.getpid(), "-o", t.path("named.opp")))
-    check("link of another user" in sentence, "sentence", sentence)
+    check("of another user" in sentence, "sentence", sentence)
 
 
 @test("a start that fails leaves what is there as it was, and makes nothing")

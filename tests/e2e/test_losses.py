@@ -66,7 +66,10 @@ def _(t):
         check_equal((gap["count"], gap["total_ns"]),
                     (len(whole), sum(run["run_ns"] - run["total_ns"] for run in whole)),
                     "what is between operators")
-        check_equal({run["run_ns"] is None for run in partial}, {not compensate},
+        # On a machine too disturbed to measure what the probes add, nothing is subtracted.
+        compensated = by_run.json["recording"]["compensated"]
+        check(not compensated or not compensate, "compensated in spite of the option")
+        check_equal({run["run_ns"] is None for run in partial}, {compensated},
                     "whether durations are unknown that cannot be compensated")
     # What is lost stands where the numbers stand.
     recorded = sum(op["count"] for op in report.operators)

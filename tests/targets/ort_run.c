@@ -527,6 +527,8 @@ static void reload(const char *library)
 static int to_child = -1;
 
 /* The child reads its commands from a pipe, and goes when that is closed. */
+static void obey(void);
+
 static void fork_child(void)
 {
 	int ends[2];
@@ -541,7 +543,9 @@ static void fork_child(void)
 	if (!child) {
 		close(ends[1]);
 		stdin = fdopen(ends[0], "r");
-		return;
+		obey();
+		/* The runtime's own end waits for threads that a child does not have. */
+		_exit(0);
 	}
 	close(ends[0]);
 	to_child = ends[1];
@@ -552,7 +556,6 @@ static void obey(void)
 {
 	char line[4096];
 
-	printf("{\"ok\":true,\"ready\":%d}\n", getpid());
 	while (fflush(stdout), fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
 		if (!strncmp(line, "run ", 4))
@@ -664,10 +667,12 @@ int main(int argc, char **argv)
 	warm = (struct worker){.session = sessions[0]};
 	for (int i = 0; i < options.warmup; i++)
 		run_once(&warm, false);
-	if (argc - optind == 3)
+	if (argc - optind == 3) {
 		run_batch(strtol(argv[optind + 2], NULL, 10));
-	else
+	} else {
+		printf("{\"ok\":true,\"ready\":%d}\n", getpid());
 		obey();
+	}
 	for (int i = 0; i < options.sessions; i++)
 		api.release_session(sessions[i]);
 	return 0;

@@ -178,8 +178,31 @@ static void a_link_of_another_user_is_not_followed(void **state)
 	if (geteuid())
 		return; /* it cannot be made another user's */
 	assert_int_equal(lchown("planted", OTHER_USER, OTHER_USER), 0);
-	check_refused("planted", -ELOOP, "link of another user");
+	check_refused("planted", -ELOOP, "of another user");
 	check_text("secret", "old");
+}
+
+static void a_pipe_of_another_user_is_not_written(void **state)
+{
+	struct output_file file;
+	int reader;
+
+	if (geteuid())
+		return; /* it cannot be made another user's */
+	assert_int_equal(mkfifo("trap", 0666), 0);
+	assert_int_equal(chown("trap", OTHER_USER, OTHER_USER), 0);
+	reader = open("trap", O_RDONLY | O_NONBLOCK);
+	check_refused("trap", -ELOOP, "pipe of another user");
+	/* But it may be the one's who called sudo. */
+	setenv("SUDO_UID", "12345", 1);
+	setenv("SUDO_GID", "12345", 1);
+	file = opened("trap", OUTPUT_NAMED);
+	output_file_drop(&file);
+	setenv("SUDO_UID", "12346", 1);
+	check_refused("trap", -ELOOP, "pipe of another user");
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	close(reader);
 }
 
 static void a_link_of_ones_own_is_followed(void **state)
@@ -283,6 +306,7 @@ int main(void)
 		cmocka_unit_test(a_name_of_opprobes_own_is_a_free_one),
 		cmocka_unit_test(a_file_that_is_being_written_is_refused),
 		cmocka_unit_test(a_link_of_another_user_is_not_followed),
+		cmocka_unit_test(a_pipe_of_another_user_is_not_written),
 		cmocka_unit_test(a_link_of_ones_own_is_followed),
 		cmocka_unit_test(pipes_and_devices_are_written_in_place),
 		cmocka_unit_test(what_is_open_already_can_be_named),

@@ -39,19 +39,39 @@ static int find_place(int from, const char *path, struct place *place)
 	return place->dir < 0 ? -errno : 0;
 }
 
+static bool parse_id(const char *name, unsigned int *id)
+{
+	const char *text = getenv(name);
+	unsigned long value;
+	char *end;
+
+	if (!text || !*text)
+		return false;
+	value = strtoul(text, &end, 10);
+	*id = value;
+	return !*end && value < UINT_MAX;
+}
+
+/* Who called sudo, if that is how root got here: false if not. */
+static bool sudo_user(unsigned int *user, unsigned int *group)
+{
+	return !geteuid() && parse_id("SUDO_UID", user) && parse_id("SUDO_GID", group);
+}
+
+/* Is what belongs to @owner no trap of somebody else's? */
+static bool is_trusted(uid_t owner)
+{
+	unsigned int user, group;
+
+	return !owner || owner == geteuid() || (sudo_user(&user, &group) && owner == user);
+}
+
 /* Under sudo, what is made is its user's: reports need no root. */
 static void give_to_user(int fd)
 {
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
-	char *uid_end, *gid_end;
-	unsigned long user, group;
+	unsigned int user, group;
 
-	if (geteuid() || !uid || !gid || !*uid || !*gid)
-		return;
-	user = strtoul(uid, &uid_end, 10);
-	group = strtoul(gid, &gid_end, 10);
-	if (!*uid_end && !*gid_end && user < UINT_MAX && group < UINT_MAX &&
-	    fchown(fd, user, group))
+	if (sudo_user(&user, &group) && fchown(fd, user, group))
 		return; /* it stays root's */
 }
 
@@ -146,7 +166,7 @@ static int follow(struct output_file *file, const struct place *place, const str
 		file->fd = openat(place->dir, place->name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 		return file->fd < 0 ? -errno : 0;
 	}
-	if (st->st_uid && st->st_uid != geteuid())
+	if (!is_trusted(st->st_uid))
 		return -ELOOP;
 	n = readlinkat(place->dir, place->name, target, sizeof(target) - 1);
 	if (n < 0)
@@ -163,6 +183,9 @@ static int open_named(struct output_file *file, const struct place *place, const
 		return follow(file, place, st, links);
 	if (S_ISDIR(st->st_mode))
 		return -EISDIR;
+	/* Devices are made by root alone. */
+	if ((S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode)) && !is_trusted(st->st_uid))
+		return -ELOOP;
 	if (!S_ISREG(st->st_mode))
 		return open_in_place(file, place);
 	if (is_being_written(place))
@@ -218,7 +241,8 @@ static const char *remedy(int error)
 	case -EBUSY:
 		return "another opprobe is writing it; wait for that, or choose another place";
 	case -ELOOP:
-		return "it is a link of another user, or one of too many; name the file itself";
+		return "it is a link or a pipe of another user, or one of too many links; choose "
+		       "another place";
 	case -ENXIO:
 		return "nobody reads it; start the reader first";
 	case -ENOTSUP:

@@ -8,8 +8,8 @@
  *	open ─▶ { write } ─▶ close | drop
  *
  * What is no regular file and was named by the user (a pipe, a device, "-")
- * is written in place. Links are followed only where they are of root or of
- * the user whom opprobe runs for.
+ * is written in place. Links and pipes are believed only where they are of
+ * root, or of the user whom opprobe runs for.
  */
 #ifndef OPPROBE_OUTPUT_FILE_H
 #define OPPROBE_OUTPUT_FILE_H

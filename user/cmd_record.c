@@ -316,12 +316,9 @@ static int check_trace(const struct recording_options *options, struct error *er
 /* "run.opp" → "run.trace.json", allocated */
 static char *trace_beside(const char *capture)
 {
-	const char *slash = strrchr(capture, '/'), *dot = strrchr(capture, '.');
-	int stem =
-		dot && dot > (slash ? slash + 1 : capture) ? dot - capture : (int)strlen(capture);
 	char *path;
 
-	return asprintf(&path, "%.*s.trace.json", stem, capture) < 0 ? NULL : path;
+	return asprintf(&path, "%.*s.trace.json", output_stem(capture), capture) < 0 ? NULL : path;
 }
 
 /* Write the trace of @capture; *@where is its file then, to be freed, if it is in one. */

@@ -19,8 +19,7 @@
 static void name_capture(const struct recording *recording, unsigned int cycle, char name[PATH_MAX])
 {
 	const char *path = recording->options->capture;
-	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-	int stem = dot && dot > (slash ? slash : path) ? dot - path : (int)strlen(path);
+	int stem = output_stem(path);
 
 	if (!recording->options->per_cycle || !strcmp(path, "-"))
 		snprintf(name, PATH_MAX, "%s", path);

@@ -82,6 +82,17 @@ static void check_refused(const char *path, int error, const char *why)
 		fail_msg("%s", err.text);
 }
 
+static void the_stem_of_a_path_is_without_its_ending(void **state)
+{
+	assert_int_equal(output_stem("a/run.opp"), 5);
+	assert_int_equal(output_stem("a/run"), 5);
+	assert_int_equal(output_stem("a.b/run"), 7);
+	assert_int_equal(output_stem("run.json.gz"), 8);
+	/* A name that is an ending only has none. */
+	assert_int_equal(output_stem(".opp"), 4);
+	assert_int_equal(output_stem("a/.opp"), 6);
+}
+
 static void a_new_file_is_its_owners_alone(void **state)
 {
 	struct output_file file = opened("fresh", OUTPUT_NAMED);
@@ -299,6 +310,7 @@ static void under_sudo_a_file_is_its_users(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_stem_of_a_path_is_without_its_ending),
 		cmocka_unit_test(a_new_file_is_its_owners_alone),
 		cmocka_unit_test(one_that_is_dropped_is_gone),
 		cmocka_unit_test(what_is_there_is_replaced_by_something_whole_only),

@@ -98,11 +98,17 @@ static bool is_being_written(const struct place *place)
 	return written;
 }
 
+int output_stem(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+
+	return dot && dot > (slash ? slash + 1 : path) ? dot - path : (int)strlen(path);
+}
+
 /* "run.opp" and 2 → "run.2.opp"; 1 is the name itself. */
 static void number_name(char numbered[NAME_MAX + 16], const char *name, int number)
 {
-	const char *dot = strrchr(name, '.');
-	int stem = dot && dot > name ? dot - name : (int)strlen(name);
+	int stem = output_stem(name);
 
 	if (number == 1)
 		snprintf(numbered, NAME_MAX + 16, "%s", name);
@@ -110,14 +116,15 @@ static void number_name(char numbered[NAME_MAX + 16], const char *name, int numb
 		snprintf(numbered, NAME_MAX + 16, "%.*s.%d%s", stem, name, number, name + stem);
 }
 
-/* Make a file at @place: of its name, or the first free one after @suffix is added. */
-static int make_free(struct output_file *file, const struct place *place, const char *suffix)
+/* Make a file at @place: of its name with @suffix, or of the first free one of @names like it. */
+static int make_file(struct output_file *file, const struct place *place, const char *suffix,
+		     int names)
 {
 	char name[NAME_MAX + 8], numbered[NAME_MAX + 16];
 	int fd = -EEXIST;
 
 	snprintf(name, sizeof(name), "%s%s", place->name, suffix);
-	for (int number = 1; fd == -EEXIST && number < NAMES_MAX; number++) {
+	for (int number = 1; fd == -EEXIST && number <= names; number++) {
 		number_name(numbered, name, number);
 		fd = make(place->dir, numbered);
 	}
@@ -190,7 +197,7 @@ static int open_named(struct output_file *file, const struct place *place, const
 		return open_in_place(file, place);
 	if (is_being_written(place))
 		return -EBUSY;
-	return make_free(file, place, ".new");
+	return make_file(file, place, ".new", NAMES_MAX);
 }
 
 static int open_place(struct output_file *file, int from, const char *path,
@@ -203,16 +210,11 @@ static int open_place(struct output_file *file, int from, const char *path,
 	if (error)
 		return error;
 	if (naming == OUTPUT_FREE) {
-		error = make_free(file, &place, "");
+		error = make_file(file, &place, "", NAMES_MAX);
 	} else if (!fstatat(place.dir, place.name, &st, AT_SYMLINK_NOFOLLOW)) {
 		error = open_named(file, &place, &st, links);
 	} else {
-		error = errno == ENOENT ? make(place.dir, place.name) : -errno;
-		if (error >= 0) {
-			file->fd = error;
-			file->made = strdup(place.name);
-			error = file->made ? 0 : -ENOMEM;
-		}
+		error = errno == ENOENT ? make_file(file, &place, "", 1) : -errno;
 	}
 	/* What was made behind a link is in a folder of its own. */
 	if (file->made && file->dir < 0) {

@@ -25,6 +25,9 @@ enum output_naming {
 	OUTPUT_FREE,  /* by opprobe: if it is taken, with a number, "run.2.opp" */
 };
 
+/* How long @path is without the ending of its last name: 5 of "a/run.opp", and of "a/run". */
+int output_stem(const char *path);
+
 struct output_file {
 	int fd;	    /* close-on-exec, its own */
 	char *path; /* for people: where it will be kept, "standard output" */

@@ -24,8 +24,6 @@ struct capture_writer *capture_writer_open(const char *path, enum output_naming 
 					   struct error *err);
 /* A reader, of a pipe, that does not read for 5 s, or 1 s when *@stop is set, is a failure. */
 void capture_writer_be_impatient(struct capture_writer *writer, const volatile sig_atomic_t *stop);
-/* Where it will be; lives as long as the writer. */
-const char *capture_writer_path(const struct capture_writer *writer);
 /*
  * The sink that puts records into the file. It refuses (-EINVAL, -ERANGE,
  * -E2BIG) what contradicts itself, refers to what was not defined, or does

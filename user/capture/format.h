@@ -3,8 +3,8 @@
  * The layout of a capture file, documented in FORMAT.md: a file header, then
  * chunks of records. Whole numbers are LEB128 varints, signed ones in zigzag;
  * fixed fields are little endian. It is for this room's own files, writer.c
- * on one side and reader.c with decode.c on the other, and for the tests that
- * damage captures on purpose.
+ * with encode.c on one side and reader.c with decode.c on the other, and for the
+ * tests that damage captures on purpose.
  */
 #ifndef OPPROBE_CAPTURE_FORMAT_H
 #define OPPROBE_CAPTURE_FORMAT_H

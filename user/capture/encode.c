@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Records are encoded straight into the buffer that is written: no
+ * allocation and no system call per record. The room for the largest record
+ * is always there, so encoding has no bounds to check.
+ */
+#include "writer_state.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The payload of the record in the making; its head goes in front of it when
+ * its length is known. */
+static uint8_t *begin(struct capture_writer *writer)
+{
+	return writer->next + 2;
+}
+
+static int finish(struct capture_writer *writer, enum capture_type type, uint8_t *end)
+{
+	uint8_t *payload = begin(writer);
+	size_t length = end - payload;
+	uint8_t head[1 + FORMAT_VARINT_MAX];
+	size_t head_size;
+
+	head[0] = type;
+	head_size = format_put_varint(head + 1, length) - head;
+	if (head_size != 2)
+		memmove(writer->next + head_size, payload, length);
+	memcpy(writer->next, head, head_size);
+	writer->next += head_size + length;
+	writer->n_records++;
+	if (writer->next - writer->buffer >= FORMAT_CHUNK_HEADER + FORMAT_CHUNK_TARGET)
+		return capture_writer_flush(writer);
+	return writer->error;
+}
+
+static uint8_t *put_bytes(uint8_t *p, const char *bytes, size_t size)
+{
+	p = format_put_varint(p, size);
+	memcpy(p, bytes, size);
+	return p + size;
+}
+
+static uint8_t *put_string(uint8_t *p, const char *string)
+{
+	return put_bytes(p, string, strlen(string));
+}
+
+static bool string_fits(const char *string)
+{
+	return strnlen(string, FORMAT_STRING_MAX + 1) <= FORMAT_STRING_MAX;
+}
+
+static uint8_t *put_counters(uint8_t *p, uint32_t counted, const uint64_t *counters)
+{
+	for (; counted; counted &= counted - 1)
+		p = format_put_varint(p, counters[__builtin_ctz(counted)]);
+	return p;
+}
+
+/* Of each event that took turns: what it counted, and for how long. */
+static uint8_t *put_sampled(uint8_t *p, uint32_t sampled, uint64_t enabled,
+			    const uint64_t *counters, const uint64_t *running)
+{
+	p = format_put_varint(p, enabled);
+	for (; sampled; sampled &= sampled - 1) {
+		p = format_put_varint(p, counters[__builtin_ctz(sampled)]);
+		p = format_put_varint(p, running[__builtin_ctz(sampled)]);
+	}
+	return p;
+}
+
+static uint8_t *put_turns(uint8_t *p, const struct capture_turns *turns, const uint64_t *counters)
+{
+	p = format_put_varint(p, turns->sampled);
+	return put_sampled(p, turns->sampled, turns->enabled, counters, turns->running);
+}
+
+static bool turns_are_sound(const struct capture_writer *writer, const struct capture_turns *turns,
+			    uint32_t counted, bool has_work)
+{
+	if (turns->sampled >> writer->n_events || turns->sampled & counted)
+		return false;
+	for (uint32_t bits = turns->sampled; bits; bits &= bits - 1) {
+		int i = __builtin_ctz(bits);
+
+		if (turns->running[i] > turns->enabled ||
+		    (has_work && turns->work_running[i] > turns->work_enabled))
+			return false;
+	}
+	return true;
+}
+
+static uint8_t *put_info_string(uint8_t *p, enum format_info field, const char *string, size_t size)
+{
+	size_t length = strnlen(string, size);
+
+	return length ? put_bytes(format_put_varint(p, field), string, length) : p;
+}
+
+static uint8_t *put_info_number(uint8_t *p, enum format_info field, uint64_t value)
+{
+	uint8_t number[FORMAT_VARINT_MAX];
+	size_t size = format_put_varint(number, value) - number;
+
+	return put_bytes(format_put_varint(p, field), (const char *)number, size);
+}
+
+static uint8_t *put_info_event(uint8_t *p, const struct capture_event *event)
+{
+	uint8_t payload[sizeof(*event) + 64], *end = payload;
+
+	end = put_bytes(end, event->name, strnlen(event->name, sizeof(event->name)));
+	end = put_bytes(end, event->event, strnlen(event->event, sizeof(event->event)));
+	end = put_bytes(end, event->unit, strnlen(event->unit, sizeof(event->unit)));
+	end = format_put_varint(end, event->group);
+	*end++ = event->multiplexed;
+	return put_bytes(format_put_varint(p, INFO_EVENT), (const char *)payload, end - payload);
+}
+
+static int write_info(struct capture_writer *writer, const struct capture_info *info)
+{
+	uint8_t *p = begin(writer);
+
+	if (writer->has_info || info->n_events > CAPTURE_COUNTERS || info->n_notes > CAPTURE_NOTES)
+		return -EINVAL;
+	p = put_info_number(p, INFO_PID, info->pid);
+	p = put_info_string(p, INFO_COMMAND, info->command, sizeof(info->command));
+	p = put_info_string(p, INFO_LIBRARY, info->library, sizeof(info->library));
+	p = put_info_string(p, INFO_RUNTIME, info->runtime, sizeof(info->runtime));
+	p = put_info_string(p, INFO_VERSION, info->version, sizeof(info->version));
+	p = put_info_string(p, INFO_BUILD_ID, info->build_id, sizeof(info->build_id));
+	p = put_info_string(p, INFO_KERNEL, info->kernel, sizeof(info->kernel));
+	p = put_info_string(p, INFO_MACHINE, info->machine, sizeof(info->machine));
+	p = put_info_string(p, INFO_CPU, info->cpu, sizeof(info->cpu));
+	p = put_info_string(p, INFO_HOST, info->host, sizeof(info->host));
+	p = put_info_number(p, INFO_CPUS, info->n_cpus);
+	p = put_info_number(p, INFO_REALTIME_OFFSET, format_zigzag(info->realtime_offset));
+	p = put_info_number(p, INFO_START, info->start);
+	p = put_info_string(p, INFO_OPPROBE_VERSION, info->opprobe_version,
+			    sizeof(info->opprobe_version));
+	for (uint32_t i = 0; i < info->n_events; i++)
+		p = put_info_event(p, &info->events[i]);
+	for (uint32_t i = 0; i < info->n_notes; i++)
+		p = put_info_string(p, INFO_NOTE, info->notes[i], sizeof(info->notes[i]));
+	writer->has_info = true;
+	writer->n_events = info->n_events;
+	return finish(writer, CAPTURE_INFO, p);
+}
+
+/* Define @id in @ids, once. */
+static int define(struct capture_writer *writer, struct ids *ids, uint32_t id)
+{
+	return !writer->has_info || ids_has(ids, id) ? -EINVAL : ids_add(ids, id);
+}
+
+/* The first is the one of the info. */
+static bool is_process(const struct capture_writer *writer, uint32_t process)
+{
+	return !process || ids_has(&writer->processes, process);
+}
+
+static int write_process(struct capture_writer *writer, const struct capture_process *process)
+{
+	const char *const strings[] = {process->command, process->library, process->runtime,
+				       process->version, process->build_id};
+	const size_t n = sizeof(strings) / sizeof(strings[0]);
+	bool has_parent = process->parent != CAPTURE_UNKNOWN;
+	uint8_t *p = begin(writer);
+	int error;
+
+	for (size_t i = 0; i < n; i++)
+		if (!string_fits(strings[i]))
+			return -E2BIG;
+	if (!process->process || (has_parent && !is_process(writer, process->parent)))
+		return -EINVAL;
+	error = define(writer, &writer->processes, process->process);
+	if (error)
+		return error;
+	*p++ = has_parent ? PROCESS_HAS_PARENT : 0;
+	p = format_put_varint(p, process->process);
+	p = format_put_varint(p, process->pid);
+	if (has_parent)
+		p = format_put_varint(p, process->parent);
+	for (size_t i = 0; i < n; i++)
+		p = put_string(p, strings[i]);
+	return finish(writer, CAPTURE_PROCESS, p);
+}
+
+static int write_thread(struct capture_writer *writer, const struct capture_thread *thread)
+{
+	bool sound = writer->has_info && is_process(writer, thread->process);
+	int error = sound ? ids_add(&writer->threads, thread->thread) : -EINVAL;
+	uint8_t *p = begin(writer);
+
+	if (error)
+		return error;
+	p = format_put_varint(p, thread->thread);
+	p = format_put_varint(p, thread->tid);
+	p = put_bytes(p, thread->comm, strnlen(thread->comm, sizeof(thread->comm)));
+	p = format_put_varint(p, thread->process);
+	return finish(writer, CAPTURE_THREAD, p);
+}
+
+static int write_session(struct capture_writer *writer, const struct capture_session *session)
+{
+	uint8_t *p = begin(writer);
+	int error = is_process(writer, session->process)
+			    ? define(writer, &writer->sessions, session->session)
+			    : -EINVAL;
+
+	if (error)
+		return error;
+	p = format_put_varint(p, session->session);
+	p = format_put_varint(p, session->address);
+	p = format_put_varint(p, session->process);
+	return finish(writer, CAPTURE_SESSION, p);
+}
+
+static bool defined_or_unknown(const struct ids *ids, uint32_t id)
+{
+	return id == CAPTURE_UNKNOWN || ids_has(ids, id);
+}
+
+static int write_operator(struct capture_writer *writer, const struct capture_operator *op)
+{
+	uint8_t *p = begin(writer);
+	uint8_t flags = 0;
+	int error;
+
+	if (!string_fits(op->name) || !string_fits(op->op_type) || !string_fits(op->domain) ||
+	    !string_fits(op->provider))
+		return -E2BIG;
+	if (!defined_or_unknown(&writer->sessions, op->session))
+		return -EINVAL;
+	error = define(writer, &writer->operators, op->op);
+	if (error)
+		return error;
+	flags |= op->name_truncated ? OPERATOR_NAME_TRUNCATED : 0;
+	flags |= op->session != CAPTURE_UNKNOWN ? OPERATOR_HAS_SESSION : 0;
+	flags |= op->node_index != CAPTURE_UNKNOWN ? OPERATOR_HAS_INDEX : 0;
+	*p++ = flags;
+	p = format_put_varint(p, op->op);
+	if (flags & OPERATOR_HAS_SESSION)
+		p = format_put_varint(p, op->session);
+	if (flags & OPERATOR_HAS_INDEX)
+		p = format_put_varint(p, op->node_index);
+	p = put_string(p, op->name);
+	p = put_string(p, op->op_type);
+	p = put_string(p, op->domain);
+	p = put_string(p, op->provider);
+	return finish(writer, CAPTURE_OPERATOR, p);
+}
+
+static bool values_are_sound(const struct capture_values *values)
+{
+	uint64_t n_dims = 0;
+
+	if (values->n > CAPTURE_VALUES_MAX)
+		return false;
+	for (uint32_t i = 0; i < values->n; i++) {
+		const struct capture_value *value = &values->values[i];
+
+		if (value->kind > CAPTURE_VALUE_CONSTANT || value->rank > CAPTURE_RANK_MAX ||
+		    (value->rank && !value_is_tensor(value)))
+			return false;
+		n_dims += value->rank;
+	}
+	return n_dims == values->n_dims;
+}
+
+static uint8_t *put_values(uint8_t *p, const struct capture_values *values)
+{
+	const uint64_t *dims = values->dims;
+
+	p = format_put_varint(p, values->n);
+	for (uint32_t i = 0; i < values->n; i++) {
+		const struct capture_value *value = &values->values[i];
+
+		p = format_put_varint(p, value->kind);
+		if (!value_is_tensor(value))
+			continue;
+		p = format_put_varint(p, value->element.type);
+		if (value->element.type == ELEMENT_STRING)
+			p = format_put_varint(p, value->element.bits);
+		p = format_put_varint(p, value->rank);
+		for (uint32_t dim = 0; dim < value->rank; dim++)
+			p = format_put_varint(p, *dims++);
+	}
+	return p;
+}
+
+static int write_shapes(struct capture_writer *writer, const struct capture_shapes *shapes)
+{
+	uint8_t *p = begin(writer);
+	int error;
+
+	if (!values_are_sound(&shapes->inputs) || !values_are_sound(&shapes->outputs))
+		return -EINVAL;
+	error = define(writer, &writer->shapes, shapes->shapes);
+	if (error)
+		return error;
+	p = format_put_varint(p, shapes->shapes);
+	p = put_values(p, &shapes->inputs);
+	p = put_values(p, &shapes->outputs);
+	return finish(writer, CAPTURE_SHAPES, p);
+}
+
+static bool exec_is_sound(const struct capture_writer *writer, const struct capture_exec *exec)
+{
+	return ids_has(&writer->operators, exec->op) && ids_has(&writer->threads, exec->thread) &&
+	       defined_or_unknown(&writer->operators, exec->parent) &&
+	       defined_or_unknown(&writer->shapes, exec->shapes) && exec->end >= exec->start &&
+	       exec->depth < CAPTURE_DEPTH_MAX && !(exec->counted >> writer->n_events) &&
+	       !(exec->flags & ~EXEC_FLAGS) &&
+	       (!(exec->flags & EXEC_TURNS) ||
+		turns_are_sound(writer, &exec->turns, exec->counted, exec->flags & EXEC_WORK));
+}
+
+static int write_exec(struct capture_writer *writer, const struct capture_exec *exec)
+{
+	struct format_state *state = &writer->state;
+	uint64_t end = exec->flags & EXEC_THREW ? exec->start : exec->end;
+	uint8_t *p = begin(writer);
+	uint32_t fields = exec->flags;
+
+	if (!exec_is_sound(writer, exec))
+		return -EINVAL;
+	fields |= exec->run != CAPTURE_UNKNOWN ? EXEC_HAS_RUN : 0;
+	fields |= exec->parent != CAPTURE_UNKNOWN ? EXEC_HAS_PARENT : 0;
+	fields |= exec->shapes != CAPTURE_UNKNOWN ? EXEC_HAS_SHAPES : 0;
+	fields |= exec->shapes_ns ? EXEC_HAS_SHAPES_NS : 0;
+	p = format_put_varint(p, fields);
+	p = format_put_varint(p, exec->op);
+	p = format_put_varint(p, exec->thread);
+	*p++ = exec->depth;
+	p = format_put_varint(p, exec->cpu);
+	if (fields & EXEC_HAS_RUN) {
+		p = format_put_varint(p, format_zigzag((int64_t)exec->run - state->run));
+		state->run = exec->run;
+	}
+	if (fields & EXEC_HAS_PARENT)
+		p = format_put_varint(p, exec->parent);
+	if (fields & EXEC_HAS_SHAPES)
+		p = format_put_varint(p, exec->shapes);
+	p = format_put_varint(p, format_zigzag((int64_t)(end - state->time)));
+	p = format_put_varint(p, end - exec->start);
+	state->time = end;
+	writer->has_exec = true;
+	p = format_put_varint(p, exec->counted);
+	p = put_counters(p, exec->counted, exec->counters);
+	if (fields & EXEC_WORK) {
+		p = format_put_varint(p, exec->work_ns);
+		p = put_counters(p, exec->counted, exec->work_counters);
+	}
+	if (fields & EXEC_TURNS)
+		p = put_turns(p, &exec->turns, exec->counters);
+	if (fields & EXEC_TURNS && fields & EXEC_WORK)
+		p = put_sampled(p, exec->turns.sampled, exec->turns.work_enabled,
+				exec->work_counters, exec->turns.work_running);
+	if (fields & EXEC_HAS_SHAPES_NS)
+		p = format_put_varint(p, exec->shapes_ns);
+	return finish(writer, CAPTURE_EXEC, p);
+}
+
+static int write_run(struct capture_writer *writer, const struct capture_run *run)
+{
+	struct format_state *state = &writer->state;
+	uint64_t end = run->failed ? run->start : run->end;
+	uint8_t *p = begin(writer);
+	uint8_t flags = 0;
+
+	if (run->run == CAPTURE_UNKNOWN || !ids_has(&writer->threads, run->thread) ||
+	    !defined_or_unknown(&writer->sessions, run->session) || end < run->start ||
+	    run->counted >> writer->n_events ||
+	    (run->has_turns && !turns_are_sound(writer, &run->turns, run->counted, false)))
+		return -EINVAL;
+	flags |= run->failed ? RUN_FAILED : 0;
+	flags |= run->session != CAPTURE_UNKNOWN ? RUN_HAS_SESSION : 0;
+	flags |= run->has_turns ? RUN_HAS_TURNS : 0;
+	*p++ = flags;
+	p = format_put_varint(p, run->run);
+	if (flags & RUN_HAS_SESSION)
+		p = format_put_varint(p, run->session);
+	p = format_put_varint(p, run->step);
+	p = format_put_varint(p, run->thread);
+	p = format_put_varint(p, format_zigzag((int64_t)(end - state->time)));
+	p = format_put_varint(p, end - run->start);
+	state->time = end;
+	p = format_put_varint(p, run->counted);
+	p = put_counters(p, run->counted, run->counters);
+	if (run->has_turns)
+		p = put_turns(p, &run->turns, run->counters);
+	if (run->has_operators)
+		p = format_put_varint(p, run->operators);
+	return finish(writer, CAPTURE_RUN, p);
+}
+
+static int write_loss(struct capture_writer *writer, const struct capture_loss *loss)
+{
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info)
+		return -EINVAL;
+	p = format_put_varint(p, loss->ring_full);
+	p = format_put_varint(p, loss->too_deep);
+	p = format_put_varint(p, loss->unnamed);
+	p = format_put_varint(p, loss->missed);
+	p = format_put_varint(p, loss->threads_full);
+	p = format_put_varint(p, loss->work_lost);
+	p = format_put_varint(p, loss->runs_full);
+	return finish(writer, CAPTURE_LOSS, p);
+}
+
+static int write_overhead(struct capture_writer *writer, const struct capture_overhead *overhead)
+{
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info || writer->has_exec)
+		return -EINVAL;
+	p = format_put_varint(p, overhead->own_ns);
+	p = format_put_varint(p, overhead->nested_ns);
+	for (uint32_t i = 0; i < writer->n_events; i++) {
+		p = format_put_varint(p, overhead->own[i]);
+		p = format_put_varint(p, overhead->nested[i]);
+	}
+	return finish(writer, CAPTURE_OVERHEAD, p);
+}
+
+static int write_pool(struct capture_writer *writer, const struct capture_pool *pool)
+{
+	uint8_t *p = begin(writer);
+
+	if (!ids_has(&writer->threads, pool->thread))
+		return -EINVAL;
+	p = format_put_varint(p, pool->thread);
+	p = format_put_varint(p, pool->work_ns);
+	p = format_put_varint(p, pool->cpu_ns);
+	return finish(writer, CAPTURE_POOL, p);
+}
+
+static int write_cost(struct capture_writer *writer, const struct capture_cost *cost)
+{
+	bool has_session = cost->session != CAPTURE_UNKNOWN;
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info || (has_session && !ids_has(&writer->sessions, cost->session)))
+		return -EINVAL;
+	p = format_put_varint(p, (cost->probed ? COST_PROBED : 0) |
+					 (has_session ? COST_HAS_SESSION : 0));
+	if (has_session)
+		p = format_put_varint(p, cost->session);
+	p = format_put_varint(p, cost->pair);
+	p = format_put_varint(p, cost->ns);
+	return finish(writer, CAPTURE_COST, p);
+}
+
+static int write_note(struct capture_writer *writer, const struct capture_note *note)
+{
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info)
+		return -EINVAL;
+	p = put_bytes(p, note->text, strnlen(note->text, sizeof(note->text)));
+	return finish(writer, CAPTURE_NOTE, p);
+}
+
+static int write_end(struct capture_writer *writer, const struct capture_end *end)
+{
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info)
+		return -EINVAL;
+	p = format_put_varint(p, end->end);
+	p = put_bytes(p, end->reason, strnlen(end->reason, sizeof(end->reason)));
+	return finish(writer, CAPTURE_END, p);
+}
+
+int writer_take(struct record_sink *sink, const struct capture_record *record)
+{
+	struct capture_writer *writer = (struct capture_writer *)sink;
+
+	/* It has failed for good. Nothing would empty the buffer any more. */
+	if (writer->error)
+		return writer->error;
+	switch (record->type) {
+	case CAPTURE_INFO:
+		return write_info(writer, record->info);
+	case CAPTURE_PROCESS:
+		return write_process(writer, &record->process);
+	case CAPTURE_THREAD:
+		return write_thread(writer, &record->thread);
+	case CAPTURE_SESSION:
+		return write_session(writer, &record->session);
+	case CAPTURE_OPERATOR:
+		return write_operator(writer, &record->op);
+	case CAPTURE_SHAPES:
+		return write_shapes(writer, &record->shapes);
+	case CAPTURE_EXEC:
+		return write_exec(writer, &record->exec);
+	case CAPTURE_RUN:
+		return write_run(writer, &record->run);
+	case CAPTURE_LOSS:
+		return write_loss(writer, &record->loss);
+	case CAPTURE_OVERHEAD:
+		return write_overhead(writer, &record->overhead);
+	case CAPTURE_POOL:
+		return write_pool(writer, &record->pool);
+	case CAPTURE_COST:
+		return write_cost(writer, &record->cost);
+	case CAPTURE_NOTE:
+		return write_note(writer, &record->note);
+	case CAPTURE_END:
+		return write_end(writer, &record->end);
+	}
+	return -EINVAL;
+}

@@ -87,7 +87,8 @@ int capture_writer_flush(struct capture_writer *writer)
 	uint8_t *payload = writer->buffer + FORMAT_CHUNK_HEADER;
 	size_t length = writer->next - payload;
 
-	if (writer->error || !length)
+	/* Of one that has failed, nothing is left to write: see writer_take(). */
+	if (!length)
 		return writer->error;
 	format_put_le32(writer->buffer, length);
 	format_put_le32(writer->buffer + 4, writer->n_records);

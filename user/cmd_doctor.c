@@ -11,8 +11,8 @@
 #include "analyze/processes.h"
 #include "cmd.h"
 #include "examine.h"
+#include "inspect/inspector.h"
 #include "output/text.h"
-#include "runtime/runtime.h"
 
 struct doctor_arguments {
 	const char *file;
@@ -198,11 +198,25 @@ static int print_json(const struct location *location)
 
 /* ------------------------------------------------------------------------------- */
 
+static int locate_in_file(const char *path, struct location *location, struct error *err)
+{
+	const struct wanted_file file = {.path = path};
+	struct inspector *inspector = inspector_new(NULL, NULL, err);
+	const char *opened;
+	uint32_t number;
+	int error = inspector ? inspector_locate(inspector, &file, path, NULL, location, &number,
+						 &opened, err)
+			      : -EAGAIN;
+
+	inspector_free(inspector);
+	return error;
+}
+
 static int examine_file(const struct doctor_arguments *arguments)
 {
 	struct location location;
 	struct error err = {};
-	int error = runtime_locate_file(arguments->file, NULL, &location, &err);
+	int error = locate_in_file(arguments->file, &location, &err);
 
 	if (error) {
 		fprintf(stderr, "opprobe: %s\n", err.text);

@@ -11,11 +11,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "cmd.h"
 #include "collect/overhead.h"
 #include "counters/counters.h"
-#include "output/text.h"
-#include "runtime/find.h"
+#include "inspect/find.h"
 
 #define FINDINGS_MAX 40
 
@@ -104,6 +104,7 @@ static void examine_location(struct examination *examination, const struct locat
 static void examine_process(struct examination *examination, pid_t pid)
 {
 	struct located *found = NULL;
+	struct inspector *inspector;
 	struct thread_list threads = {};
 	struct process process;
 	struct error err;
@@ -116,7 +117,8 @@ static void examine_process(struct examination *examination, pid_t pid)
 	add(examination, "process", FINDING_OK, "%d, %zu threads: %s", pid, threads.n,
 	    process.command);
 	thread_list_free(&threads);
-	if (runtime_find(&process, &found, &err))
+	inspector = inspector_new(&process, NULL, &err);
+	if (!inspector || runtime_find(&process, inspector, &found, &err))
 		add(examination, "runtime", FINDING_FAIL, "%s", err.text);
 	for (const struct located *it = found; it; it = it->next) {
 		add(examination, "runtime", FINDING_OK, "%s %s, %s%s", it->location.runtime->title,
@@ -125,6 +127,7 @@ static void examine_process(struct examination *examination, pid_t pid)
 		examine_location(examination, &it->location);
 	}
 	located_free(found);
+	inspector_free(inspector);
 	process_close(&process);
 }
 
@@ -134,7 +137,7 @@ static const char *const verdicts[] = {
 	[FINDING_FAIL] = "fail",
 };
 
-static int print_table(const struct examination *examination)
+static void print_table(const struct examination *examination)
 {
 	int width = 0;
 
@@ -143,14 +146,10 @@ static int print_table(const struct examination *examination)
 			width = strlen(examination->findings[i].name);
 	for (size_t i = 0; i < examination->n; i++) {
 		const struct finding *finding = &examination->findings[i];
-		char *text = text_terminal(finding->text);
 
-		if (!text)
-			return -1;
-		printf("%-4s  %-*s  %s\n", verdicts[finding->verdict], width, finding->name, text);
-		free(text);
+		printf("%-4s  %-*s  %s\n", verdicts[finding->verdict], width, finding->name,
+		       finding->text);
 	}
-	return 0;
 }
 
 static int print_json(const struct examination *examination)
@@ -188,11 +187,15 @@ int examine_machine(pid_t pid, bool json)
 					   FINDINGS_MAX - examination.n);
 	if (pid > 0)
 		examine_process(&examination, pid);
-	for (size_t i = 0; i < examination.n; i++)
+	for (size_t i = 0; i < examination.n; i++) {
+		/* Names in them may be the target's. */
+		utf8_clean(examination.findings[i].text);
 		if (examination.findings[i].verdict == FINDING_FAIL)
 			status = EXIT_FAILED;
-	if ((json ? print_json(&examination) : print_table(&examination)) || fflush(stdout) ||
-	    ferror(stdout)) {
+	}
+	if (!json)
+		print_table(&examination);
+	if ((json && print_json(&examination)) || fflush(stdout) || ferror(stdout)) {
 		fputs("opprobe: cannot write what was found\n", stderr);
 		return EXIT_FAILED;
 	}

@@ -21,12 +21,13 @@ struct seen_file {
 
 struct entry {
 	struct process process;
-	struct located *located; /* NULL: no runtime was found in it so far */
-	pid_t parent;		 /* that forked it; its own if it executed; 0 if it was asked for */
-	uint64_t born, looked;	 /* ns of CLOCK_MONOTONIC */
-	bool joined;		 /* it is recorded */
-	bool over;		 /* nothing more is to be done about it */
-	bool told;		 /* that a file of it cannot be proven */
+	struct inspector *inspector; /* NULL: nothing of it was looked into so far */
+	struct located *located;     /* NULL: no runtime was found in it so far */
+	pid_t parent;	       /* that forked it; its own if it executed; 0 if it was asked for */
+	uint64_t born, looked; /* ns of CLOCK_MONOTONIC */
+	bool joined;	       /* it is recorded */
+	bool over;	       /* nothing more is to be done about it */
+	bool told;	       /* that a file of it cannot be proven */
 	ARRAY_OF(struct seen_file) seen;
 };
 
@@ -57,6 +58,7 @@ static void free_entry(struct entry *entry)
 	if (!entry)
 		return;
 	located_free(entry->located);
+	inspector_free(entry->inspector);
 	process_close(&entry->process);
 	array_free(&entry->seen);
 	free(entry);
@@ -86,6 +88,17 @@ static struct entry *add_entry(struct following *following, pid_t pid, pid_t par
 	}
 	*added = entry;
 	return entry;
+}
+
+/* The runtimes in @entry, as runtime_find(); its inspector comes with the first question. */
+static int find_runtimes(const struct following *following, struct entry *entry,
+			 struct located **found, struct error *err)
+{
+	if (!entry->inspector)
+		entry->inspector = inspector_new(&entry->process, following->options->stop, err);
+	*found = NULL;
+	return entry->inspector ? runtime_find(&entry->process, entry->inspector, found, err)
+				: -EAGAIN;
 }
 
 /* The one of @pid that is not over; NULL if there is none. */
@@ -177,7 +190,7 @@ static int find_one(struct following *following, struct entry *entry, struct err
 	bool told = false;
 
 	for (;;) {
-		int error = runtime_find(&entry->process, &entry->located, err);
+		int error = find_runtimes(following, entry, &entry->located, err);
 
 		if (error != -ENOENT || !options->wait)
 			return error;
@@ -311,8 +324,8 @@ static void look_for_runtimes(struct following *following, struct collector *col
 
 	if (!maps_others(entry))
 		return;
-	error = runtime_find(&entry->process, &found, &err);
-	if (error == -ENOEXEC && !entry->told) {
+	error = find_runtimes(following, entry, &found, &err);
+	if (error && error != -ENOENT && error != -EINTR && !entry->told) {
 		say(following, "%s", err.text);
 		entry->told = true;
 	}

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "collect/collector.h"
-#include "runtime/find.h"
+#include "inspect/find.h"
 #include "target/process.h"
 
 #define PROCESSES_MAX 64 /* at the start of a recording */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "inspect/child.h"
 
 struct command {
 	const char *name;
@@ -54,6 +55,8 @@ static int open_standard_streams(void)
 
 int main(int argc, char **argv)
 {
+	if (inspector_is_child(argc, argv))
+		return inspector_child();
 	/* A reader that goes away, a file that may not grow: failed writes with their sentence. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);

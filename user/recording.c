@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 
 /* For the comparison of runs with and without probes, behind the recording. */
 #define COST_TIME_MIN UINT64_C(1000000000)
@@ -19,15 +20,17 @@
 
 void recording_say(const struct recording_options *options, const char *format, ...)
 {
+	char text[4096];
 	va_list args;
 
 	if (options->quiet)
 		return;
 	va_start(args, format);
-	fputs("opprobe: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	/* Names in it may be the target's. */
+	utf8_clean(text);
+	fprintf(stderr, "opprobe: %s\n", text);
 }
 
 static void show_progress(struct recording *recording, const struct collector_progress *progress)

@@ -15,7 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime/find.h"
+#include "inspect/child.h"
+#include "inspect/find.h"
 #include "target/process.h"
 
 #define UPROBE_MULTI 48 /* enum bpf_attach_type, kernel 6.6 */
@@ -54,16 +55,20 @@ int main(int argc, char **argv)
 {
 	struct located *found;
 	const struct location *location;
+	struct inspector *inspector = NULL;
 	struct process process;
 	struct error err;
 	int program;
 	char byte;
 
+	if (inspector_is_child(argc, argv))
+		return inspector_child();
 	if (argc != 2)
 		return 2;
 	program = load_empty();
 	if (program < 0 || process_open(&process, atoi(argv[1]), &err) ||
-	    runtime_find(&process, &found, &err)) {
+	    !(inspector = inspector_new(&process, NULL, &err)) ||
+	    runtime_find(&process, inspector, &found, &err)) {
 		fprintf(stderr, "empty_pair: %s\n", program < 0 ? strerror(errno) : err.text);
 		return 1;
 	}

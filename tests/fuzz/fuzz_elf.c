@@ -149,17 +149,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (write(fd, data, size) == (ssize_t)size) {
-		if (!elf_image_open(path, &image, &err)) {
-			check_image(image);
-			elf_image_close(image);
-		} else {
+		if (elf_image_open(path, &image, &err)) {
 			check_sentence(&err);
+			close(fd);
+			return 0;
 		}
-		err = (struct error){};
-		if (runtime_locate_file(path, NULL, &location, &err))
+		check_image(image);
+		elf_image_close(image);
+		require(!elf_image_open(path, &image, &err));
+		if (runtime_locate(image, NULL, &location, &err))
 			check_sentence(&err);
 		else
 			location_free(&location);
+		elf_image_close(image);
 	}
 	close(fd);
 	return 0;

@@ -136,10 +136,15 @@ static int locate(struct elf_image *image, struct location *location, struct err
 	return error;
 }
 
+static const char *const programs[] = {
+	"symbols_enter", "symbols_exit", "symbols_section", "exception_caught", NULL,
+};
+
 const struct runtime more_runtime = {
 	.name = "symbols",
 	.title = "the operators of a test",
 	.has_companions = true,
+	.programs = programs,
 	.detect = detect,
 	.locate = locate,
 };

@@ -5,15 +5,31 @@
 #ifndef OPPROBE_ELF_FILES_H
 #define OPPROBE_ELF_FILES_H
 
+#include <errno.h>
+
 #include "files.h"
 #include "runtime/runtime.h"
+#include "target/elf_image.h"
+
+/* The runtime in the file at @path, as an inspector looks for it. */
+static inline int locate_file(const char *path, struct location *location, struct error *err)
+{
+	struct elf_image *image;
+	int code = elf_image_open(path, &image, err);
+
+	if (code)
+		return code == -ENOEXEC ? -ENOENT : code;
+	code = runtime_locate(image, NULL, location, err);
+	elf_image_close(image);
+	return code;
+}
 
 /* Whatever is in the file: a result, or a failure with a sentence. */
 static inline int examine(const char *path)
 {
 	struct location location;
 	struct error err = {.text = ""};
-	int code = runtime_locate_file(path, NULL, &location, &err);
+	int code = locate_file(path, &location, &err);
 
 	assert_true(code <= 0);
 	if (code)

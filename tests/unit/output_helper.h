@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 
 #include "output/output.h"
+#include "base/utf8.h"
 #include "output/text.h"
 
 /* Names that break careless writers. */
@@ -104,7 +105,7 @@ static inline cJSON *parse(char *text)
 	if (!json)
 		fail_msg("not JSON: %.80s", cJSON_GetErrorPtr());
 	for (const char *p = text; *p;)
-		assert_true(text_next(&p) >= 0);
+		assert_true(utf8_next(&p) >= 0);
 	free(text);
 	return json;
 }

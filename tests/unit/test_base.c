@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/cursor.h"
+#include "base/error.h"
 #include "base/hash.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -425,6 +426,24 @@ static void signed_leb128_numbers_are_read_up_to_64_bits(void **state)
 	}
 }
 
+static void a_sentence_cannot_steer_a_terminal_nor_break_json(void **state)
+{
+	struct error err;
+
+	assert_int_equal(error_set(&err, -EINVAL, "%s",
+				   "a\033[2Jb\x9b"
+				   "c\xc2\x9b"
+				   "d\n"),
+			 -EINVAL);
+	assert_string_equal(err.text, "a?[2Jb?c??d?");
+	error_set(&err, -EINVAL, "%s", "\xe2\x80\xae right to left, \xc3\xbc, \xff, \xe2\x82");
+	assert_string_equal(err.text, "??? right to left, \xc3\xbc, ?, ??");
+	/* One that is cut in the middle of a character. */
+	error_set(&err, -EINVAL, "%1022s%s", "", "\xc3\xbc");
+	assert_int_equal(err.text[1022], '?');
+	assert_int_equal(err.text[1023], '\0');
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -445,6 +464,7 @@ int main(void)
 		cmocka_unit_test(strings_are_read_one_after_the_other),
 		cmocka_unit_test(leb128_numbers_are_read_up_to_64_bits),
 		cmocka_unit_test(signed_leb128_numbers_are_read_up_to_64_bits),
+		cmocka_unit_test(a_sentence_cannot_steer_a_terminal_nor_break_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

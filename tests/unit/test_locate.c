@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "elf_files.h"
 #include "fake_runtime.h"
 #include "needs.h"
 #include "base/array.h"
@@ -61,7 +62,7 @@ static void locate(const char *path, struct location *location)
 {
 	struct error err = {.text = ""};
 
-	if (runtime_locate_file(path, NULL, location, &err))
+	if (locate_file(path, location, &err))
 		fail_msg("%s", err.text);
 	assert_non_null(array_push(&located));
 	located.items[located.n - 1] = *location;
@@ -291,7 +292,7 @@ static void two_functions_that_fit_are_refused(void **state)
 
 	if (!make(&build, whole, stripped))
 		leave_out(NEEDS_COMPILER);
-	assert_int_equal(runtime_locate_file(stripped, NULL, &location, &err), -ENOEXEC);
+	assert_int_equal(locate_file(stripped, &location, &err), -ENOEXEC);
 	assert_non_null(strstr(err.text, "2 places"));
 }
 
@@ -305,7 +306,7 @@ static void more_functions_that_run_kernels_than_are_told_apart_are_refused(void
 
 	if (!make(&build, whole, stripped))
 		leave_out(NEEDS_COMPILER);
-	assert_int_equal(runtime_locate_file(stripped, NULL, &location, &err), -ENOEXEC);
+	assert_int_equal(locate_file(stripped, &location, &err), -ENOEXEC);
 	assert_non_null(strstr(err.text, "more than 8 functions"));
 }
 
@@ -314,7 +315,7 @@ static void a_file_without_the_runtime_is_not_an_error(void **state)
 	struct error err = {.text = ""};
 	struct location location;
 
-	assert_int_equal(runtime_locate_file("/bin/sh", NULL, &location, &err), -ENOENT);
+	assert_int_equal(locate_file("/bin/sh", &location, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "/bin/sh"));
 }
 

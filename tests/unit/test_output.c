@@ -124,7 +124,7 @@ static void a_table_shows_no_control_characters_of_the_target(void **state)
 	char *text = report(&c, &options);
 
 	for (const char *p = text; *p;) {
-		int32_t code = text_next(&p);
+		int32_t code = utf8_next(&p);
 
 		assert_true(code >= ' ' || code == '\n');
 		assert_false(code >= 0x7f && code < 0xa0);

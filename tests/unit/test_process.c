@@ -119,7 +119,7 @@ static void what_is_no_process_is_refused_with_a_reason(void **state)
 	end(&thread);
 }
 
-static void memory_is_read_whole_or_not_at_all(void **state)
+static void memory_is_read_as_far_as_it_is_there(void **state)
 {
 	struct process self = open_process(getpid());
 	long page = sysconf(_SC_PAGESIZE);
@@ -130,9 +130,9 @@ static void memory_is_read_whole_or_not_at_all(void **state)
 	assert_true(two != MAP_FAILED);
 	munmap(two + page, page);
 	strcpy(two + page - 8, "0123456");
-	assert_int_equal(process_read(&self, (uintptr_t)two + page - 8, copy, 8), 0);
+	assert_int_equal(process_read(&self, (uintptr_t)two + page - 8, copy, 8), 8);
 	assert_string_equal(copy, "0123456");
-	assert_int_equal(process_read(&self, (uintptr_t)two + page - 8, copy, 9), -EFAULT);
+	assert_int_equal(process_read(&self, (uintptr_t)two + page - 8, copy, 9), 8);
 	assert_int_equal(process_read(&self, 16, copy, 1), -EFAULT);
 	munmap(two, page);
 	process_close(&self);
@@ -234,7 +234,6 @@ static void executable_files_are_listed_once_and_deleted_ones_told(void **state)
 		if (!strcmp(files[i].path, own)) {
 			found_own = true;
 			assert_false(files[i].deleted);
-			assert_int_equal(access(files[i].open_path, R_OK), 0);
 		}
 		if (!strcmp(files[i].path, path)) {
 			void *lower = first < second ? first : second;
@@ -259,7 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_is_known_by_its_arguments_and_alive_until_it_exits),
 		cmocka_unit_test(what_is_no_process_is_refused_with_a_reason),
-		cmocka_unit_test(memory_is_read_whole_or_not_at_all),
+		cmocka_unit_test(memory_is_read_as_far_as_it_is_there),
 		cmocka_unit_test(threads_are_listed_in_order_with_their_names_and_births),
 		cmocka_unit_test(a_birth_is_the_start_time_whatever_the_thread_is_called),
 		cmocka_unit_test(executable_files_are_listed_once_and_deleted_ones_told),

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include "needs.h"
+#include "target/debug_file.h"
 #include "target/process.h"
 
 static struct process self;
@@ -182,6 +184,7 @@ static void a_mapped_file_that_was_replaced_is_still_the_one_that_is_opened(void
 	const struct mapped_file *file;
 	struct mapped_file *files;
 	int fd = mkstemp(path), other;
+	char link[64];
 	struct stat st, opened;
 	void *code;
 	ssize_t n;
@@ -213,7 +216,9 @@ static void a_mapped_file_that_was_replaced_is_still_the_one_that_is_opened(void
 	file = find_file(files, n, path);
 	assert_non_null(file);
 	assert_true(file->deleted);
-	fd = open(file->open_path, O_RDONLY);
+	snprintf(link, sizeof(link), "/proc/self/map_files/%" PRIx64 "-%" PRIx64, file->start,
+		 file->end);
+	fd = open_regular(link);
 	free(files);
 	unlink(path);
 	if (fd < 0 && geteuid())

@@ -20,7 +20,7 @@ struct fake_naming {
 	unsigned int described;
 };
 
-static int sight(struct naming *naming, const struct sighting_record *sighting)
+static int sight(struct naming *naming, const struct sighting_record *sighting, struct error *err)
 {
 	struct fake_naming *fake = (struct fake_naming *)naming;
 

@@ -17,13 +17,15 @@
 
 #include "capture_helper.h"
 #include "collect/shapes.h"
+#include "own_memory.h"
 #include "runtime/ort/shapes.h"
+#include "runtime/ort/share.h"
+#include "runtime/skeleton.h"
 
 #define DEFINITIONS 0x50
 #define FLOAT_CLASS 0x7000
 #define INT_CLASS   0x7100
 
-static struct process self = {.fd = -1};
 static uint64_t arena[4096];
 static size_t arena_used;
 
@@ -43,7 +45,7 @@ static uint64_t pointer(const void *to)
 
 /* -- a graph -------------------------------------------------------------------- */
 
-static struct shapes shapes;
+static struct ort_shapes shapes;
 
 static uint64_t *object(enum shape_class class, size_t words)
 {
@@ -192,8 +194,7 @@ static int set_up(void **state)
 	(void)state;
 	memset(arena, 0, sizeof(arena));
 	arena_used = 0;
-	self.pid = getpid();
-	shapes = (struct shapes){.process = &self, .n_elements = 2, .strides_tried = 1};
+	shapes = (struct ort_shapes){.memory = &own_memory, .n_elements = 2, .strides_tried = 1};
 	for (int i = 0; i < CLASSES; i++)
 		shapes.classes[i] = 0x5000 + 0x10 * (uint64_t)i;
 	shapes.elements[0] = (struct element_class){FLOAT_CLASS, {ELEMENT_FLOAT, 32}, "float"};
@@ -399,35 +400,62 @@ static void a_scalar_has_no_dimensions_and_an_unknown_shape_is_unknown(void **st
 
 /* -- a guess and the programs that go by it ------------------------------------------------- */
 
-static void a_guess_is_shared_under_a_new_epoch_until_it_is_proven(void **state)
+static void a_guess_has_a_new_epoch_until_it_is_proven(void **state)
 {
-	struct ort_shape_layout shared = {};
 	struct graph g = make_graph();
 	struct shapes_record record = record_of(&g);
 
 	shapes.layout = &g.layout;
-	shapes.shared = &shared;
 	shapes.guess = g.guess;
 	shapes.guess.node = 0x10;
-	shapes.epoch = 1;
-	assert_int_equal(ort_shapes.prove(&shapes, &record), 0);
-	assert_int_equal(shared.epoch, 2);
-	assert_int_equal(shared.node, 8);
+	shapes.guess.epoch = 1;
+	assert_int_equal(ort_shapes_prove(&shapes, &record), 0);
+	assert_int_equal(shapes.guess.epoch, 2);
+	assert_int_equal(shapes.guess.node, 8);
 	/* Read with the guess before, it says nothing about this one. */
-	assert_int_equal(ort_shapes.prove(&shapes, &record), 0);
-	assert_false(ort_shapes.verify(&shapes, &record));
-	assert_int_equal(shared.proven, 0);
+	assert_int_equal(ort_shapes_prove(&shapes, &record), 0);
+	assert_int_equal(shapes.guess.proven, 0);
 	record.epoch = 2;
-	assert_int_equal(ort_shapes.prove(&shapes, &record), 1);
-	assert_int_equal(shared.proven, 1);
-	assert_int_equal(shared.epoch, 2);
-	assert_true(ort_shapes.verify(&shapes, &record));
-	record.verified = 0;
-	assert_true(ort_shapes.verify(&shapes, &record));
+	assert_int_equal(ort_shapes_prove(&shapes, &record), 1);
+	assert_int_equal(shapes.guess.proven, 1);
+	assert_int_equal(shapes.guess.epoch, 2);
+	assert_true(ort_shapes_verify(&shapes, &record));
 	record.kernel += 8;
-	assert_false(ort_shapes.verify(&shapes, &record));
-	ort_shapes.refuse(&shapes);
-	assert_int_equal(shared.epoch, 0);
+	assert_false(ort_shapes_verify(&shapes, &record));
+}
+
+static void what_is_shared_with_the_programs_counts_once_it_is_whole(void **state)
+{
+	struct opprobe_bpf bpf = {.bss = calloc(1, sizeof(*bpf.bss))};
+	struct ort_shape_layout *shared = &bpf.bss->ort_shape_layouts[3];
+	struct ort_shape_layout guess = {.epoch = 1, .dims = 24};
+	struct ort_layout names = {.proven = 1, .string_abi = STRING_COW, .provider = 8};
+
+	assert_non_null(bpf.bss);
+	assert_true(ort_share_shapes(&bpf, 3, &guess));
+	assert_int_equal(shared->epoch, 1);
+	assert_int_equal(shared->dims, 24);
+	assert_int_equal(shared->proven, 0);
+	guess = (struct ort_shape_layout){.epoch = 2, .dims = 32, .proven = 1};
+	assert_true(ort_share_shapes(&bpf, 3, &guess));
+	assert_int_equal(shared->dims, 32);
+	assert_int_equal(shared->proven, 1);
+	assert_int_equal(ort_shapes_epoch(shared), 2);
+	assert_true(ort_share_shapes(&bpf, 3, NULL));
+	assert_int_equal(shared->epoch, 0);
+	assert_true(ort_share_names(&bpf, 3, &names));
+	assert_memory_equal(&bpf.bss->ort_layouts[3], &names, sizeof(names));
+	/* What no reader says, the programs are not told. */
+	guess.element = 1U << 20;
+	assert_false(ort_share_shapes(&bpf, 3, &guess));
+	names.string_abi = STRING_LIBCXX + 1;
+	assert_false(ort_share_names(&bpf, 2, &names));
+	names = (struct ort_layout){.proven = 1, .info = 1U << 31};
+	assert_false(ort_share_names(&bpf, 2, &names));
+	names = (struct ort_layout){};
+	assert_false(ort_share_names(&bpf, 2, &names));
+	assert_int_equal(bpf.bss->ort_layouts[2].proven, 0);
+	free(bpf.bss);
 }
 
 /* -- the table of proven shapes -------------------------------------------------------------- */
@@ -435,14 +463,6 @@ static void a_guess_is_shared_under_a_new_epoch_until_it_is_proven(void **state)
 static int answer;   /* of the runtime */
 static bool refused; /* it was told so */
 static uint32_t n_defined;
-
-static struct shapes *fake_new(const struct runtime_target *target, const struct naming *naming,
-			       struct error *err)
-{
-	refused = false;
-	n_defined = 0;
-	return &shapes;
-}
 
 static int fake_prove(struct shapes *unused, const struct shapes_record *record)
 {
@@ -461,7 +481,10 @@ static bool fake_verify(const struct shapes *unused, const struct shapes_record 
 
 static const struct element *fake_element(const struct shapes *unused, uint64_t class)
 {
-	return ort_shapes.element(&shapes, class);
+	for (size_t i = 0; i < shapes.n_elements; i++)
+		if (shapes.elements[i].class == class)
+			return &shapes.elements[i].element;
+	return NULL;
 }
 
 static void fake_free(struct shapes *unused)
@@ -469,22 +492,21 @@ static void fake_free(struct shapes *unused)
 }
 
 static const struct shapes_ops fake_ops = {
-	.new = fake_new,
 	.prove = fake_prove,
 	.refuse = fake_refuse,
 	.verify = fake_verify,
 	.element = fake_element,
 	.free = fake_free,
 };
-static const struct runtime fake_runtime = {.shapes = &fake_ops};
-static const struct location fake_location = {.runtime = &fake_runtime};
-static const struct runtime_target fake_target = {.process = &self, .location = &fake_location};
 
 static struct shape_table *make_table(int proof)
 {
-	struct shape_table *table = shape_table_new(&fake_target, NULL, &n_defined, NULL);
+	static struct shapes fake = {.ops = &fake_ops};
+	struct shape_table *table = shape_table_new(&fake, &n_defined, NULL);
 	struct shapes_record record = {.epoch = 1};
 
+	refused = false;
+	n_defined = 0;
 	assert_non_null(table);
 	answer = proof;
 	shape_table_prove(table, &record, sizeof(record));
@@ -645,8 +667,8 @@ int main(void)
 		cmocka_unit_test_setup(a_scalar_has_no_dimensions_and_an_unknown_shape_is_unknown,
 				       set_up),
 		cmocka_unit_test_setup(nothing_is_settled_before_the_runtime_says_so, set_up),
-		cmocka_unit_test_setup(a_guess_is_shared_under_a_new_epoch_until_it_is_proven,
-				       set_up),
+		cmocka_unit_test_setup(a_guess_has_a_new_epoch_until_it_is_proven, set_up),
+		cmocka_unit_test(what_is_shared_with_the_programs_counts_once_it_is_whole),
 		cmocka_unit_test_setup(without_a_proof_there_are_no_shapes_and_a_note, set_up),
 		cmocka_unit_test_setup(shapes_become_values_once, set_up),
 		cmocka_unit_test_setup(what_cannot_be_right_stays_unknown, set_up),

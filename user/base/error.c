@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "utf8.h"
+
 #undef error_set
 int error_set(struct error *err, int code, const char *format, ...)
 {
@@ -14,8 +16,6 @@ int error_set(struct error *err, int code, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(err->text, sizeof(err->text), format, args);
 	va_end(args);
-	for (char *c = err->text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	utf8_clean(err->text);
 	return code;
 }

@@ -14,8 +14,8 @@ struct error {
 /*
  * Store the formatted sentence in @err (which may be NULL) and return @code,
  * a negative errno, so that `return error_set(err, -EINVAL, ...)` reads well.
- * Control characters in the result are replaced: parts of it may come from
- * the target.
+ * The result is fit for a terminal and for JSON, see utf8_clean(): parts of it
+ * may come from the target.
  */
 int error_set(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../inspect/remote.h"
+
 struct instance_state *instance_new(unsigned int number, struct member *member,
 				    const struct located *located)
 {
@@ -15,6 +17,7 @@ struct instance_state *instance_new(unsigned int number, struct member *member,
 		return NULL;
 	instance->number = number;
 	instance->member = member;
+	instance->located = located;
 	instance->location = &located->location;
 	instance->file = &located->file;
 	return instance;
@@ -35,26 +38,24 @@ int instance_begin(struct instance_state *instance, struct opprobe_bpf *bpf, boo
 		   uint32_t *n_shapes, struct error *err)
 {
 	const struct runtime *runtime = instance->location->runtime;
-	const struct runtime_target target = {
-		.process = instance->member->process,
-		.location = instance->location,
-		.file = instance->file,
-		.bpf = bpf,
-		.instance = instance->number,
-	};
+	const struct located *located = instance->located;
+	struct shapes *shapes = NULL;
 	struct error why = {};
 
-	if (runtime->naming_new) {
-		instance->naming = runtime->naming_new(&target, err);
-		if (!instance->naming)
-			return -ENOMEM;
-	}
+	if (runtime->naming_new)
+		instance->naming = runtime->naming_new();
+	else if (runtime->reader)
+		instance->naming = remote_naming_new(located, bpf, instance->number);
+	if (!instance->naming && (runtime->naming_new || runtime->reader))
+		return error_set(err, -ENOMEM, "out of memory");
 	if (!wanted)
 		return 0;
-	if (runtime->shapes)
-		instance->shapes = shape_table_new(&target, instance->naming, n_shapes, &why);
+	if (runtime_has_shapes(runtime))
+		shapes = remote_shapes_new(located, bpf, instance->number, &why);
 	else
 		error_set(&why, -ENOTSUP, "shapes are not read from %s", runtime->title);
+	if (shapes)
+		instance->shapes = shape_table_new(shapes, n_shapes, &why);
 	if (!instance->shapes)
 		snprintf(instance->note, sizeof(instance->note), "%.255s", why.text);
 	return 0;

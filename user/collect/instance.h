@@ -10,7 +10,7 @@
 #ifndef OPPROBE_INSTANCE_H
 #define OPPROBE_INSTANCE_H
 
-#include "../runtime/find.h"
+#include "../inspect/find.h"
 #include "kept.h"
 #include "pool.h"
 #include "probes.h"
@@ -31,12 +31,13 @@ struct member {
 struct instance_state {
 	unsigned int number;
 	struct member *member;
-	const struct location *location;
-	const struct mapped_file *file;
-	struct naming *naming;	    /* NULL: operators are known before they run */
-	struct shape_table *shapes; /* NULL: not wanted, or not to be had */
-	char note[256];		    /* why not, or what else is missing; else "" */
-	uint32_t first_operator;    /* number of the first of the location's names */
+	const struct located *located;
+	const struct location *location; /* of it */
+	const struct mapped_file *file;	 /* likewise */
+	struct naming *naming;		 /* NULL: operators are known before they run */
+	struct shape_table *shapes;	 /* NULL: not wanted, or not to be had */
+	char note[256];			 /* why not, or what else is missing; else "" */
+	uint32_t first_operator;	 /* number of the first of the location's names */
 	struct probes *run_probes, *operator_probes;
 	bool given_up; /* its probes could not be put in place */
 

@@ -36,7 +36,7 @@ static bool any_has_shapes(const struct collector_options *options)
 {
 	for (size_t i = 0; i < options->n_targets; i++)
 		for (const struct located *it = options->targets[i].located; it; it = it->next)
-			if (it->location.runtime->shapes)
+			if (runtime_has_shapes(it->location.runtime))
 				return true;
 	return false;
 }

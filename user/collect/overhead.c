@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "../base/clock.h"
-#include "../runtime/find.h"
+#include "../inspect/find.h"
 #include "collector.h"
 #include "samples.h"
 

@@ -422,24 +422,17 @@ void collector_settle(struct collector *collector, struct instance_state *instan
 		lose_pending(collector, instance);
 }
 
-/* Names cannot be proven: a failure if there is nothing else to record. */
-static void refuse(struct collector *collector, struct instance_state *instance)
+/* Names cannot be proven, and @why: a failure if there is nothing else to record. */
+static void refuse(struct collector *collector, struct instance_state *instance,
+		   const struct error *why)
 {
-	struct error why;
-
-	error_set(&why, -ENOTRECOVERABLE,
-		  "the names of the operators could not be proven in process %d after %d "
-		  "operators: this build of %s lays its objects out in a way that opprobe "
-		  "does not know, please report its build-id %s",
-		  instance->member->process->pid, SIGHTINGS_MAX, instance->location->runtime->title,
-		  instance->location->build_id);
 	if (collector->instances.n == 1) {
 		collector->failed = -ENOTRECOVERABLE;
-		collector->failure = why;
+		collector->failure = *why;
 		return;
 	}
 	instance->refused = true;
-	snprintf(instance->note, sizeof(instance->note), "%.255s", why.text);
+	snprintf(instance->note, sizeof(instance->note), "%.255s", why->text);
 	lose_pending(collector, instance);
 }
 
@@ -455,20 +448,40 @@ static bool is_over(const struct collector *collector, const struct instance_sta
 	       generation(collector, sighting->instance) != sighting->identity.generation;
 }
 
+static void refuse_unknown(struct collector *collector, struct instance_state *instance)
+{
+	struct error why;
+
+	error_set(&why, -ENOTRECOVERABLE,
+		  "the names of the operators could not be proven in process %d after %d "
+		  "operators: this build of %s lays its objects out in a way that opprobe "
+		  "does not know, please report its build-id %s",
+		  instance->member->process->pid, SIGHTINGS_MAX, instance->location->runtime->title,
+		  instance->location->build_id);
+	refuse(collector, instance, &why);
+}
+
 static void try_calibration(struct collector *collector, struct instance_state *instance,
 			    const struct sighting_record *sighting)
 {
+	struct error why;
+	int error;
+
 	if (is_over(collector, instance, sighting))
 		return;
-	if (instance->naming->ops->sight(instance->naming, sighting)) {
+	error = instance->naming->ops->sight(instance->naming, sighting, &why);
+	if (error == -EAGAIN) {
 		/* It may have ended meanwhile. */
 		if (!is_over(collector, instance, sighting) &&
 		    ++instance->sightings >= SIGHTINGS_MAX)
-			refuse(collector, instance);
-		return;
-	}
-	if (instance->shapes)
+			refuse_unknown(collector, instance);
+	} else if (error == -EINTR) {
+		/* The recording ends without names: what waits is counted as lost. */
+	} else if (error) {
+		refuse(collector, instance, &why);
+	} else if (instance->shapes) {
 		kept_each(&instance->pending, prove_kept, instance);
+	}
 }
 
 static void keep(struct collector *collector, struct instance_state *instance, const void *data,

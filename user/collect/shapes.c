@@ -19,7 +19,6 @@ struct kept {
 };
 
 struct shape_table {
-	const struct shapes_ops *ops; /* the runtime's */
 	struct shapes *shapes;
 	enum state state;
 	ARRAY_OF(struct kept *) numbers; /* by the kernel's number */
@@ -27,23 +26,17 @@ struct shape_table {
 	uint32_t *n_defined; /* shared by the tables of one recording */
 };
 
-struct shape_table *shape_table_new(const struct runtime_target *target,
-				    const struct naming *naming, uint32_t *n_defined,
-				    struct error *err)
+struct shape_table *shape_table_new(struct shapes *shapes, uint32_t *n_defined, struct error *err)
 {
 	struct shape_table *table = calloc(1, sizeof(*table));
 
 	if (!table) {
+		shapes->ops->free(shapes);
 		error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
 	table->n_defined = n_defined;
-	table->ops = target->location->runtime->shapes;
-	table->shapes = table->ops->new (target, naming, err);
-	if (!table->shapes) {
-		free(table);
-		return NULL;
-	}
+	table->shapes = shapes;
 	return table;
 }
 
@@ -63,7 +56,7 @@ void shape_table_free(struct shape_table *table)
 	hash_for_each(entry, &table->entries, node)
 		free_entry(entry);
 	hash_free(&table->entries);
-	table->ops->free(table->shapes);
+	table->shapes->ops->free(table->shapes);
 	array_free(&table->numbers);
 	free(table);
 }
@@ -95,7 +88,7 @@ void shape_table_prove(struct shape_table *table, const struct shapes_record *re
 
 	if (table->state != OPEN || !is_whole(record, size))
 		return;
-	answer = table->ops->prove(table->shapes, record);
+	answer = table->shapes->ops->prove(table->shapes, record);
 	if (answer == 1)
 		table->state = PROVEN;
 	else if (answer)
@@ -105,7 +98,7 @@ void shape_table_prove(struct shape_table *table, const struct shapes_record *re
 void shape_table_refuse(struct shape_table *table)
 {
 	table->state = REFUSED;
-	table->ops->refuse(table->shapes);
+	table->shapes->ops->refuse(table->shapes);
 }
 
 /* -- what the capture holds ----------------------------------------------------------- */
@@ -138,7 +131,7 @@ static bool add_value(const struct shape_table *table, const struct shapes_recor
 							 : CAPTURE_VALUE_ABSENT};
 	if (!value->type || !value->element)
 		return true;
-	element = table->ops->element(table->shapes, value->class);
+	element = table->shapes->ops->element(table->shapes, value->class);
 	if (!element || value->rank > SHAPE_RANK)
 		return false;
 	to->kind = i < record->n_inputs && record->constants >> i & 1 ? CAPTURE_VALUE_CONSTANT
@@ -196,7 +189,7 @@ int shape_table_add(struct shape_table *table, const struct shapes_record *recor
 
 	if (table->state != PROVEN || !is_whole(record, size) || record->number >= NUMBERS_MAX)
 		return -EINVAL;
-	if (!table->ops->verify(table->shapes, record))
+	if (!table->shapes->ops->verify(table->shapes, record))
 		return -ESTALE;
 	if (!read_values(table, record, 0, record->n_inputs, &read[0], &inputs) ||
 	    !read_values(table, record, record->n_inputs, record->n_values, &read[1], &outputs))

@@ -17,13 +17,11 @@
 struct shape_table;
 
 /*
- * Begin to read shapes of @target, whose names @naming has. NULL with @err set
- * if its runtime's file does not tell what is needed to begin. *@n_defined is
- * the next number of shapes in the recording. All must outlive the table.
+ * Keep the shapes that @shapes proves, and free it with the table or now, if
+ * that cannot be: NULL with @err set. *@n_defined is the next number of shapes
+ * in the recording, and outlives the table.
  */
-struct shape_table *shape_table_new(const struct runtime_target *target,
-				    const struct naming *naming, uint32_t *n_defined,
-				    struct error *err);
+struct shape_table *shape_table_new(struct shapes *shapes, uint32_t *n_defined, struct error *err);
 void shape_table_free(struct shape_table *table);
 
 /* Is it known whether shapes can be read? */

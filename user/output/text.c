@@ -6,44 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int32_t text_next(const char **p)
-{
-	const unsigned char *s = (const unsigned char *)*p;
-	int length = s[0] < 0x80   ? 1
-		     : s[0] < 0xc2 ? 0
-		     : s[0] < 0xe0 ? 2
-		     : s[0] < 0xf0 ? 3
-		     : s[0] < 0xf5 ? 4
-				   : 0;
-	static const int32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-	int32_t code;
-
-	*p += 1;
-	if (length <= 1)
-		return length ? s[0] : -1;
-	code = s[0] & (0x7f >> length);
-	for (int i = 1; i < length; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return -1;
-		code = code << 6 | (s[i] & 0x3f);
-	}
-	if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return -1;
-	*p += length - 1;
-	return code;
-}
+#include "../base/utf8.h"
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 /* -- escapes --------------------------------------------------------------- */
-
-/* C0, DEL, C1, line separators and what overrides the writing direction. */
-static bool harms_terminal(int32_t code)
-{
-	return code < ' ' || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
-	       (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029 ||
-	       code == 0x200e || code == 0x200f;
-}
 
 static char *put_hex(char *to, const char *from, const char *end)
 {
@@ -60,9 +27,9 @@ char *text_terminal(const char *bytes)
 		return NULL;
 	while (*bytes) {
 		const char *start = bytes;
-		int32_t code = text_next(&bytes);
+		int32_t code = utf8_next(&bytes);
 
-		if (harms_terminal(code)) {
+		if (utf8_harms_terminal(code)) {
 			to = put_hex(to, start, bytes);
 		} else {
 			memcpy(to, start, bytes - start);
@@ -86,7 +53,7 @@ static char *put_json(char *to, const char *start, const char *end, int32_t code
 		return to;
 	}
 	/* Legal, but not in JavaScript, nor good for a terminal. */
-	if (code <= 0xffff && harms_terminal(code))
+	if (code <= 0xffff && utf8_harms_terminal(code))
 		return to + sprintf(to, "\\u%04" PRIx32, code);
 	memcpy(to, start, end - start);
 	return to + (end - start);
@@ -101,7 +68,7 @@ char *text_json(const char *bytes)
 	*to++ = '"';
 	while (*bytes) {
 		const char *start = bytes;
-		int32_t code = text_next(&bytes);
+		int32_t code = utf8_next(&bytes);
 
 		to = put_json(to, start, bytes, code);
 	}
@@ -120,7 +87,7 @@ static char *text_utf8(const char *bytes)
 	while (*bytes) {
 		const char *start = bytes;
 
-		if (text_next(&bytes) < 0)
+		if (utf8_next(&bytes) < 0)
 			to = stpcpy(to, REPLACEMENT);
 		else
 			to = mempcpy(to, start, bytes - start);
@@ -201,7 +168,7 @@ size_t text_width(const char *text)
 	size_t width = 0;
 
 	while (*text)
-		width += width_of(text_next(&text));
+		width += width_of(utf8_next(&text));
 	return width;
 }
 
@@ -219,11 +186,11 @@ char *text_shorten(const char *text, size_t width)
 	while (head < (width - 1) / 3) {
 		const char *next = p;
 
-		head += width_of(text_next(&next));
+		head += width_of(utf8_next(&next));
 		p = next;
 	}
 	for (tail = p, gone = 0; total - gone > width - 1;)
-		gone += width_of(text_next(&tail));
+		gone += width_of(utf8_next(&tail));
 	shorter = malloc(p - text + 3 + strlen(tail) + 1);
 	if (shorter) {
 		memcpy(shorter, text, p - text);

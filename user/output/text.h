@@ -10,13 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * The next code point of the NUL-terminated *@p, which moves behind it; -1
- * for a byte that is not part of valid UTF-8, which it moves behind. Not to
- * be called at the end.
- */
-int32_t text_next(const char **p);
-
 /* The following return an allocated string, NULL if out of memory. */
 
 /* @bytes as a JSON string with its quotes; each byte of invalid UTF-8 becomes U+FFFD. */

@@ -4,14 +4,16 @@
  * one in bpf/; runtimes.c holds the table of them. It fills one struct runtime:
  *
  *	detect ─▶ locate	in a file: the sites that its programs are put on
- *	naming_new ─▶ free	in a process: what its operators are called
+ *	new ─▶ sight ─▶ free	in a process: what its operators are called
  *
  * All else is optional. A location says by its sites whether runs, sessions
  * and the work of other threads can be told; shapes are a struct of their own.
  * Whatever shows or schedules those asks location_has(), or for NULL.
  *
  * Where names lie in the target's memory, and what the programs must know of
- * it, is the runtime's own affair, on both sides: see struct runtime_target.
+ * it, is the runtime's own affair, on both sides. What reads files and memory
+ * of others runs in inspect/'s process without rights; what the programs are
+ * told is shared by the one that has them.
  */
 #ifndef OPPROBE_RUNTIME_H
 #define OPPROBE_RUNTIME_H
@@ -30,8 +32,8 @@ struct function;
 struct identity;
 struct insn;
 struct mapped_file;
+struct memory;
 struct opprobe_bpf;
-struct process;
 struct shapes_record;
 struct sighting_record;
 struct strings_record;
@@ -123,19 +125,7 @@ void location_note(struct location *location, const char *text);
 /* Free what @location holds, not itself. */
 void location_free(struct location *location);
 
-/* -- names: what operators are called --------------------------------------- */
-
-/*
- * One runtime in one process, when its probes are to be put in place. All of
- * it outlives what is made from it.
- */
-struct runtime_target {
-	const struct process *process;
-	const struct location *location;
-	const struct mapped_file *file; /* that the location is in */
-	struct opprobe_bpf *bpf;	/* loaded; NULL in tests without the kernel */
-	unsigned int instance;		/* which of the runtime's words in it are this one's */
-};
+/* -- names and shapes, as a recording sees them -------------------------------- */
 
 struct naming;
 
@@ -145,8 +135,12 @@ struct naming;
  * Not for runtimes whose operators are known before they run.
  */
 struct naming_ops {
-	/* Learn from @sighting. Returns 0, or -EAGAIN if it proves nothing: the next may. */
-	int (*sight)(struct naming *naming, const struct sighting_record *sighting);
+	/*
+	 * Learn from @sighting. Returns 0, -EAGAIN if it proves nothing: the next
+	 * may, or another negative errno with @err set if none will.
+	 */
+	int (*sight)(struct naming *naming, const struct sighting_record *sighting,
+		     struct error *err);
 	/* Have the places been proven? */
 	bool (*settled)(const struct naming *naming);
 	/* Read an operator's names from outside; a negative errno if they are gone. */
@@ -155,12 +149,10 @@ struct naming_ops {
 	void (*free)(struct naming *naming);
 };
 
-/* The runtime's own struct begins with this one. */
+/* What implements it begins with this one. */
 struct naming {
 	const struct naming_ops *ops;
 };
-
-/* -- shapes: what operators worked on ---------------------------------------- */
 
 /*
  * Shapes of operators' values. The programs read them where they are thought
@@ -170,12 +162,6 @@ struct naming {
 struct shapes;
 
 struct shapes_ops {
-	/*
-	 * Begin with a guess, shared as epoch 1. NULL and a sentence if that
-	 * cannot be. @naming, as its runtime knows it, outlives the result.
-	 */
-	struct shapes *(*new)(const struct runtime_target *target, const struct naming *naming,
-			      struct error *err);
 	/*
 	 * Compare what was read with what the graph says; names are settled.
 	 * Returns 1 if it is proven, 0 if more is needed (another guess may be
@@ -192,6 +178,51 @@ struct shapes_ops {
 	/* What elements of @class are; NULL if it is not known. */
 	const struct element *(*element)(const struct shapes *shapes, uint64_t class);
 	void (*free)(struct shapes *shapes);
+};
+
+struct shapes {
+	const struct shapes_ops *ops;
+};
+
+/* -- the same, where they are read: in the process that may ------------------------ */
+
+/* One runtime in one process. All of it outlives what is made from it. */
+struct reader_target {
+	const struct memory *memory;
+	const struct location *location;
+};
+
+struct reader;
+
+/*
+ * What the programs are to know of the target's memory are the runtime's own
+ * words: plain bytes of a size that the runtime tells.
+ */
+struct reader_ops {
+	struct reader *(*new)(const struct reader_target *target, struct error *err);
+	/* Learn where names lie. 0, or -EAGAIN if this one proves nothing. */
+	int (*sight)(struct reader *reader, const struct sighting_record *sighting);
+	/* The words of names, names_size of them. */
+	const void *(*names)(const struct reader *reader);
+	/* Read an operator's names; a negative errno if they are gone. */
+	int (*describe)(const struct reader *reader, const struct identity *identity,
+			struct strings_record *strings);
+	/*
+	 * Begin with a guess where shapes lie. @image, loaded, is the runtime's
+	 * file as @file is mapped; both are needed during the call only. 0, or
+	 * -ENOEXEC or -ENOMEM with @err set. NULL: none are read.
+	 */
+	int (*begin_shapes)(struct reader *reader, const struct elf_image *image,
+			    const struct mapped_file *file, struct error *err);
+	/* The words of shapes, shapes_size of them: the guess as it is now. */
+	const void *(*shapes)(const struct reader *reader);
+	int (*prove)(struct reader *reader, const struct shapes_record *record);
+	/* Is @record of the operator that it names? */
+	bool (*verify)(const struct reader *reader, const struct shapes_record *record);
+	/* What elements of the class number @i are, which is @class; false behind the last. */
+	bool (*element)(const struct reader *reader, size_t i, uint64_t *class,
+			struct element *element);
+	void (*free)(struct reader *reader);
 };
 
 /* -- the runtime ---------------------------------------------------------------- */
@@ -221,11 +252,24 @@ struct runtime {
 	 * on one instruction are refused for it.
 	 */
 	int (*locate)(struct elf_image *image, struct location *location, struct error *err);
-	/* NULL where operators are known before they run. NULL and @err set if it cannot be. */
-	struct naming *(*naming_new)(const struct runtime_target *target, struct error *err);
-	const struct shapes_ops *shapes; /* NULL: not read */
+	const char *const *programs; /* that its sites name, NULL-terminated */
+	/* NULL where operators are known before they run. */
+	const struct reader_ops *reader;
+	size_t names_size, shapes_size; /* of its words, bytes */
+	/*
+	 * Share words with the programs, for @instance of it. False for what no
+	 * reader of this runtime says. Shapes: NULL, none are to be read any more.
+	 */
+	bool (*share_names)(struct opprobe_bpf *bpf, unsigned int instance, const void *words);
+	bool (*share_shapes)(struct opprobe_bpf *bpf, unsigned int instance, const void *words);
+	/* Of words of shapes: the number of the guess. */
+	uint32_t (*shapes_epoch)(const void *words);
+	/* Instead of a reader, where names can be told without. NULL without memory. */
+	struct naming *(*naming_new)(void);
 };
 
+/* Are shapes read of @runtime? */
+bool runtime_has_shapes(const struct runtime *runtime);
 /* All runtimes, NULL-terminated. */
 extern const struct runtime *const runtimes[];
 
@@ -236,14 +280,14 @@ const char *site_route_name(enum site_route route);
 void site_route_names(unsigned int routes, char *text, size_t size);
 
 /*
- * Detect and locate in one file. With @companion_of NULL each runtime is
- * tried; else only that one, and only as a companion. Returns 0 with @location
- * filled, to be freed; -ENOENT if no runtime is in it (not an error to print
- * when many files are tried); -ENOEXEC if one is there and cannot be proven;
- * another negative errno if the file cannot be read. Nothing is to be freed
- * then.
+ * Detect and locate in @image, which has been opened. With @companion_of NULL
+ * each runtime is tried; else only that one, and only as a companion. Returns
+ * 0 with @location filled, to be freed; -ENOENT if no runtime is in it (not an
+ * error to print when many files are tried); -ENOEXEC if one is there and
+ * cannot be proven; another negative errno if the file cannot be read. Nothing
+ * is to be freed then.
  */
-int runtime_locate_file(const char *path, const struct runtime *companion_of,
-			struct location *location, struct error *err);
+int runtime_locate(struct elf_image *image, const struct runtime *companion_of,
+		   struct location *location, struct error *err);
 
 #endif

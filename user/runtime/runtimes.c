@@ -20,6 +20,11 @@ const struct runtime *const runtimes[] = {
 	NULL,
 };
 
+bool runtime_has_shapes(const struct runtime *runtime)
+{
+	return runtime->reader && runtime->reader->begin_shapes;
+}
+
 const char *site_role_name(enum site_role role)
 {
 	static const char *const names[SITE_ROLES] = {
@@ -128,8 +133,8 @@ static int locate_as(const struct runtime *runtime, struct elf_image *image,
 	return error;
 }
 
-static int locate_in_image(struct elf_image *image, const struct runtime *companion_of,
-			   struct location *location, struct error *err)
+int runtime_locate(struct elf_image *image, const struct runtime *companion_of,
+		   struct location *location, struct error *err)
 {
 	enum runtime_presence wanted = companion_of ? RUNTIME_COMPANION : RUNTIME_PRESENT;
 
@@ -145,22 +150,6 @@ static int locate_in_image(struct elf_image *image, const struct runtime *compan
 			return locate_as(runtimes[i], image, location, err);
 	}
 	return error_set(err, -ENOENT, "%s: no runtime that opprobe knows is in it", image->path);
-}
-
-int runtime_locate_file(const char *path, const struct runtime *companion_of,
-			struct location *location, struct error *err)
-{
-	struct elf_image *image;
-	int error = elf_image_open(path, &image, err);
-
-	/* Not a program of an architecture that opprobe knows: nothing in it either. */
-	if (error == -ENOEXEC)
-		return -ENOENT;
-	if (error)
-		return error;
-	error = locate_in_image(image, companion_of, location, err);
-	elf_image_close(image);
-	return error;
 }
 
 bool location_has(const struct location *location, enum site_role role)

@@ -2,6 +2,7 @@
 #include "arch.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct arch *const archs[] = {
 	&arch_x86_64,
@@ -15,6 +16,14 @@ const struct arch *arch_of(uint16_t machine)
 	for (size_t i = 0; i < N_ARCHS; i++)
 		if (archs[i]->machine == machine)
 			return archs[i];
+	return NULL;
+}
+
+const char *arch_known_name(const char *name)
+{
+	for (size_t i = 0; i < N_ARCHS; i++)
+		if (!strcmp(archs[i]->name, name))
+			return archs[i]->name;
 	return NULL;
 }
 

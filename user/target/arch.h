@@ -87,6 +87,8 @@ extern const struct arch arch_x86_64, arch_aarch64;
 
 /* The architecture of files for @machine (e_machine), or NULL. */
 const struct arch *arch_of(uint16_t machine);
+/* @name as the table has it, or NULL. */
+const char *arch_known_name(const char *name);
 /* Their names, for a sentence: "x86_64 and aarch64". */
 void arch_names(char *text, size_t size);
 

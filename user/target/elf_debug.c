@@ -1,30 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Where the symbols of a stripped file are kept: a debug file named after
- * the build-id, or by the section .gnu_debuglink, at the places where GDB
- * looks ("Debugging Information in Separate Files" in its manual).
+ * the build-id, or by the section .gnu_debuglink.
  */
 #include "elf_tables.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "../base/cursor.h"
 
-#define DEBUG_ROOT "/usr/lib/debug"
-
-/* The debug file @path if it belongs to @image: by build-id, else by checksum. */
-static struct elf_image *open_candidate(const struct elf_image *image, const char *path,
+/* The debug file @file if it belongs to @image: by build-id, else by checksum. */
+static struct elf_image *open_candidate(const struct elf_image *image, int file,
 					const uint32_t *checksum)
 {
 	struct elf_image *debug = NULL;
 	bool same = false;
 
-	if (access(path, R_OK) || elf_image_open_debug(path, &debug))
+	if (elf_image_open_debug(file, &debug))
 		return NULL;
 	if (*debug->build_id && *image->build_id)
 		same = !strcmp(debug->build_id, image->build_id);
@@ -38,15 +33,28 @@ static struct elf_image *open_candidate(const struct elf_image *image, const cha
 	return NULL;
 }
 
+static struct elf_image *try_candidates(const struct elf_image *image, enum debug_name kind,
+					const char *name, const uint32_t *checksum)
+{
+	const struct elf_opener *opener = &image->opener;
+	struct elf_image *debug = NULL;
+	int file = 0;
+
+	for (unsigned int i = 0; !debug && file != -ERANGE; i++) {
+		file = opener->open(opener->context, kind, name, i);
+		if (file < 0)
+			continue;
+		debug = open_candidate(image, file, checksum);
+		close(file);
+	}
+	return debug;
+}
+
 static struct elf_image *by_build_id(const struct elf_image *image)
 {
-	char path[PATH_MAX];
-
-	if (strlen(image->build_id) < 4)
-		return NULL;
-	snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/%.2s/%s.debug", image->build_id,
-		 image->build_id + 2);
-	return open_candidate(image, path, NULL);
+	return strlen(image->build_id) < 4
+		       ? NULL
+		       : try_candidates(image, DEBUG_BUILD_ID, image->build_id, NULL);
 }
 
 /* .gnu_debuglink: a file name, padding up to a multiple of 4, a CRC-32. */
@@ -80,24 +88,10 @@ static const char *debug_link(const struct elf_image *image, uint32_t *checksum)
 
 static struct elf_image *by_debug_link(const struct elf_image *image)
 {
-	static const char *const formats[] = {"%s/%s", "%s/.debug/%s", DEBUG_ROOT "%s/%s"};
-	char directory[PATH_MAX], path[2 * PATH_MAX];
-	struct elf_image *debug = NULL;
 	uint32_t checksum;
 	const char *name = debug_link(image, &checksum);
-	char *slash;
 
-	if (!name || !realpath(image->path, directory))
-		return NULL;
-	slash = strrchr(directory, '/');
-	if (!slash)
-		return NULL;
-	*slash = '\0';
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats) && !debug; i++) {
-		snprintf(path, sizeof(path), formats[i], directory, name);
-		debug = open_candidate(image, path, &checksum);
-	}
-	return debug;
+	return name ? try_candidates(image, DEBUG_LINK, name, &checksum) : NULL;
 }
 
 struct elf_image *elf_debug_file(const struct elf_image *image)

@@ -2,7 +2,6 @@
 #include "elf_image.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +14,8 @@
 
 /* Notes are looked through for the build-id: real files have a few. */
 #define NOTES_MAX 64
+/* No linker leaves more empty: alignment takes up to 2 MB a segment. */
+#define HOLES_MAX (UINT64_C(64) << 20)
 
 /* -- access ---------------------------------------------------------------- */
 
@@ -318,22 +319,36 @@ static int begin(struct elf_image *image, struct error *err)
 	return 0;
 }
 
-static int map_file(struct elf_image *image, struct error *err)
+/* Bytes of @file that no block holds: they read as 0, and cost memory once they are read. */
+static uint64_t holes_of(int file, uint64_t size)
+{
+	uint64_t holes = 0;
+	off_t at = 0;
+
+	while (at >= 0 && (uint64_t)at < size && holes <= HOLES_MAX) {
+		off_t data = lseek(file, at, SEEK_DATA);
+
+		if (data < 0 && errno != ENXIO)
+			return 0; /* this file system does not tell */
+		holes += (data < 0 || (uint64_t)data > size ? size : (uint64_t)data) - (uint64_t)at;
+		at = data < 0 ? data : lseek(file, data, SEEK_HOLE);
+	}
+	return holes;
+}
+
+static int map_file(struct elf_image *image, int file, struct error *err)
 {
 	struct stat status;
 	void *data;
-	int fd;
 
-	fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return error_set(err, -errno, "cannot open %s: %s", image->path, strerror(errno));
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0) {
-		close(fd);
+	if (fstat(file, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0)
 		return error_set(err, -ENOEXEC, "%s: not a regular file with content", image->path);
-	}
 	image->size = (uint64_t)status.st_size;
-	data = mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
+	if (holes_of(file, image->size) > HOLES_MAX)
+		return error_set(err, -ENOEXEC,
+				 "%s: no program or shared library: most of it are holes",
+				 image->path);
+	data = mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, file, 0);
 	if (data == MAP_FAILED)
 		return error_set(err, -ENOMEM, "%s: its %lu bytes cannot be mapped", image->path,
 				 (unsigned long)image->size);
@@ -341,17 +356,18 @@ static int map_file(struct elf_image *image, struct error *err)
 	return 0;
 }
 
-static int open_image(const char *path, int (*segments)(struct elf_image *, struct error *),
+static int open_image(int file, const char *name,
+		      int (*segments)(struct elf_image *, struct error *),
 		      struct elf_image **result, struct error *err)
 {
 	struct elf_image *image = calloc(1, sizeof(*image));
 	int error;
 
-	if (!image || !(image->path = strdup(path))) {
+	if (!image || !(image->path = strdup(name))) {
 		free(image);
-		return error_set(err, -ENOMEM, "out of memory opening %s", path);
+		return error_set(err, -ENOMEM, "out of memory opening %s", name);
 	}
-	error = map_file(image, err);
+	error = map_file(image, file, err);
 	if (!error)
 		error = check_header(image, err);
 	if (!error)
@@ -368,12 +384,37 @@ static int open_image(const char *path, int (*segments)(struct elf_image *, stru
 	return 0;
 }
 
+int elf_image_open_file(int file, const char *name, const struct elf_opener *opener,
+			struct elf_image **image, struct error *err)
+{
+	int error = open_image(file, name, read_segments, image, err);
+
+	if (error)
+		return error;
+	(*image)->opener = *opener;
+	(*image)->dynamic_symbols = elf_dynsym(*image);
+	return 0;
+}
+
+static int open_beside(void *context, enum debug_name kind, const char *name,
+		       unsigned int candidate)
+{
+	return debug_file_open(context, kind, name, candidate);
+}
+
 int elf_image_open(const char *path, struct elf_image **image, struct error *err)
 {
-	int error = open_image(path, read_segments, image, err);
+	const struct elf_opener opener = {.open = open_beside};
+	int file = open_regular(path), error;
 
+	if (file == -EINVAL)
+		return error_set(err, -ENOEXEC, "%s: not a regular file with content", path);
+	if (file < 0)
+		return error_set(err, file, "cannot open %s: %s", path, strerror(-file));
+	error = elf_image_open_file(file, path, &opener, image, err);
+	close(file);
 	if (!error)
-		(*image)->dynamic_symbols = elf_dynsym(*image);
+		(*image)->opener.context = (*image)->path;
 	return error;
 }
 
@@ -384,9 +425,9 @@ static int skip_segments(struct elf_image *image, struct error *err)
 	return 0;
 }
 
-int elf_image_open_debug(const char *path, struct elf_image **image)
+int elf_image_open_debug(int file, struct elf_image **image)
 {
-	return open_image(path, skip_segments, image, NULL);
+	return open_image(file, "a debug file", skip_segments, image, NULL);
 }
 
 void elf_image_close(struct elf_image *image)

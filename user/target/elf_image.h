@@ -16,6 +16,7 @@
 
 #include "../base/cursor.h"
 #include "../base/error.h"
+#include "debug_file.h"
 
 #define ELF_SEGMENTS_MAX 32
 
@@ -49,8 +50,15 @@ struct Elf;
 struct arch;
 struct elf_table; /* a symbol table with its strings */
 
+/* Opens what lies beside an image, as debug_file_open() does; not every process may. */
+struct elf_opener {
+	int (*open)(void *context, enum debug_name kind, const char *name, unsigned int candidate);
+	void *context;
+};
+
 struct elf_image {
 	char *path; /* as it was opened: for messages */
+	struct elf_opener opener;
 	const uint8_t *data;
 	uint64_t size;
 	struct Elf *elf; /* libelf's handle of @data */
@@ -74,10 +82,15 @@ struct elf_image {
 /*
  * Open the file @path, which may be a /proc/PID/map_files link. Returns
  * -ENOEXEC if it is no 64-bit little-endian ELF file for x86-64 or arm64 or
- * is damaged; another negative errno if it cannot be read. The caller closes
- * *@image. Sections and dynamic symbols are there from now on.
+ * is damaged, or consists of holes; another negative errno if it cannot be
+ * read. The caller closes *@image. Sections and dynamic symbols are there from
+ * now on. Should the file be cut short while it is open, reading it is SIGBUS:
+ * files of others are opened by the inspector only.
  */
 int elf_image_open(const char *path, struct elf_image **image, struct error *err);
+/* The same with @file, which is open and stays so; @name is for messages. */
+int elf_image_open_file(int file, const char *name, const struct elf_opener *opener,
+			struct elf_image **image, struct error *err);
 void elf_image_close(struct elf_image *image);
 
 /*

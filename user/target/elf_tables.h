@@ -36,7 +36,7 @@ void elf_tables_free(struct elf_image *image);
  * Open a debug file for its sections alone: its program headers are those of
  * the file that it belongs to, whose content it does not have.
  */
-int elf_image_open_debug(const char *path, struct elf_image **image);
+int elf_image_open_debug(int file, struct elf_image **image);
 /* The debug file of @image, opened and with its symbols loaded, or NULL. */
 struct elf_image *elf_debug_file(const struct elf_image *image);
 /* What .dynamic has as the symbols of @image, or NULL. */

@@ -2,7 +2,6 @@
 #include "process.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,7 +12,12 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "../base/hash.h"
+
+#define EXEC_TRIES 5 /* looks at a process without memory, a millisecond apart */
 
 /* Read a small file of /proc whole; returns its length or a negative errno. */
 static ssize_t read_small(const char *path, char *buffer, size_t size)
@@ -49,33 +53,80 @@ static long status_number(const char *status, const char *key)
 	return line ? strtol(line + strlen(key), NULL, 10) : -1;
 }
 
+/* Its memory map, or NULL with @err set: the right to look into a process is asked for here. */
+static FILE *open_maps(pid_t pid, struct error *err)
+{
+	char path[64];
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	if (maps)
+		return maps;
+	if (errno == ENOENT || errno == ESRCH)
+		error_set(err, -ESRCH, "process %d has exited", pid);
+	else if (geteuid() == 0)
+		error_set(
+			err, -errno,
+			"cannot look into process %d: %s, although opprobe is root: it lacks the "
+			"right CAP_SYS_PTRACE over this process; run opprobe on the host, or give "
+			"its container that capability",
+			pid, strerror(errno));
+	else
+		error_set(err, -errno,
+			  "cannot look into process %d: %s; run opprobe as root (sudo), or with "
+			  "CAP_SYS_PTRACE",
+			  pid, strerror(errno));
+	return NULL;
+}
+
+/* The highest address that @pid maps, or one above 4 GiB; 0 if nothing is mapped. */
+static int highest_address(pid_t pid, uint64_t *highest, struct error *err)
+{
+	FILE *maps = open_maps(pid, err);
+	uint64_t start;
+	char line[256];
+
+	if (!maps)
+		return -EACCES;
+	*highest = 0;
+	while (*highest >> 32 == 0 && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%" SCNx64 "-", &start) == 1 && !strstr(line, "[vsyscall]"))
+			*highest = start > *highest ? start : *highest;
+	fclose(maps);
+	return 0;
+}
+
+/*
+ * A 64-bit process has its stack above 4 GiB, and a 32-bit one nothing; what
+ * has no memory at all is none of either, unless it executes a program at this
+ * very moment. The program's file is not opened for that, as it may be in a
+ * file system that withholds it.
+ */
 static int refuse_foreign_class(const struct process *process, struct error *err)
 {
-	unsigned char ident[EI_NIDENT];
-	char path[64];
-	ssize_t n;
-	int fd;
+	const struct timespec pause = {.tv_nsec = 1000000};
+	uint64_t highest = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", process->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT)
+	for (int i = 0; !highest && i < EXEC_TRIES; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		if (highest_address(process->pid, &highest, err))
+			return -EACCES;
+	}
+	if (!highest)
 		return error_set(
 			err, -EINVAL,
 			"process %d has no program file: it is a kernel thread or about to exit, "
 			"choose the process of the server itself",
 			process->pid);
-	if (fd < 0)
-		return error_set(err, -errno,
-				 "cannot look at process %d: %s; run opprobe as root (sudo)",
-				 process->pid, strerror(errno));
-	n = read(fd, ident, sizeof(ident));
-	close(fd);
-	if (n == sizeof(ident) && !memcmp(ident, ELFMAG, SELFMAG) && ident[EI_CLASS] == ELFCLASS32)
-		return error_set(err, -ENOEXEC,
-				 "process %d is a 32-bit program, and opprobe reads 64-bit ones "
-				 "only: use a 64-bit build of the server",
-				 process->pid);
-	return 0;
+	if (highest >> 32)
+		return 0;
+	return error_set(
+		err, -ENOEXEC,
+		"process %d is a 32-bit program, and opprobe reads 64-bit ones only: use a "
+		"64-bit build of the server",
+		process->pid);
 }
 
 int process_open(struct process *process, pid_t pid, struct error *err)
@@ -129,7 +180,7 @@ bool process_alive(const struct process *process)
 	return !kill(process->pid, 0) || errno == EPERM;
 }
 
-static bool parse_mapping(char *line, pid_t pid, struct mapped_file *file)
+static bool parse_mapping(char *line, struct mapped_file *file)
 {
 	static const char deleted[] = " (deleted)";
 	unsigned int major, minor;
@@ -152,67 +203,83 @@ static bool parse_mapping(char *line, pid_t pid, struct mapped_file *file)
 	}
 	file->device = (uint64_t)major << 32 | minor;
 	snprintf(file->path, sizeof(file->path), "%s", line + at);
-	snprintf(file->open_path, sizeof(file->open_path),
-		 "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, file->start, file->end);
-	/* These belong to root; a process with capabilities alone takes the name's way. */
-	if (access(file->open_path, R_OK) && errno != ENOENT && !file->deleted)
-		snprintf(file->open_path, sizeof(file->open_path), "/proc/%d/root%s", pid,
-			 file->path);
 	return true;
 }
 
-static bool listed(const struct mapped_file *files, size_t n, const struct mapped_file *file)
+/* Which files are in a list already: a map may be made of tens of thousands. */
+struct listed {
+	struct hash_node node;
+	uint64_t device, inode;
+};
+
+struct listing {
+	struct hash files;
+	struct listed *nodes;
+	ARRAY_OF(struct mapped_file) list;
+};
+
+static bool is_listed(const struct listing *listing, const struct mapped_file *file, uint64_t hash)
 {
-	for (size_t i = 0; i < n; i++)
-		if (files[i].inode == file->inode && files[i].device == file->device)
+	const struct listed *it;
+
+	hash_for_each_possible(it, &listing->files, hash, node)
+		if (it->inode == file->inode && it->device == file->device)
 			return true;
 	return false;
+}
+
+static int add_file(struct listing *listing, const struct mapped_file *file)
+{
+	uint64_t hash = hash_word(hash_word(HASH_START, file->device), file->inode);
+	struct listed *listed = &listing->nodes[listing->list.n];
+	struct mapped_file *place;
+
+	if (is_listed(listing, file, hash))
+		return 0;
+	place = array_push(&listing->list);
+	if (!place)
+		return -ENOMEM;
+	*place = *file;
+	*listed = (struct listed){.device = file->device, .inode = file->inode};
+	return hash_add(&listing->files, &listed->node, hash);
 }
 
 ssize_t process_mapped_files(const struct process *process, struct mapped_file **files,
 			     struct error *err)
 {
-	ARRAY_OF(struct mapped_file) list = {};
-	struct mapped_file file, *place;
+	struct listing listing = {.nodes = calloc(MAPPED_FILES_MAX, sizeof(*listing.nodes))};
+	int error = listing.nodes ? 0 : -ENOMEM;
+	FILE *maps = error ? NULL : open_maps(process->pid, err);
+	struct mapped_file file;
 	size_t size = 0;
-	char path[64], *line = NULL;
-	FILE *maps;
+	char *line = NULL;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", process->pid);
-	maps = fopen(path, "re");
-	if (!maps)
-		return error_set(
-			err, -errno,
-			"cannot read the memory map of process %d: %s; run opprobe as root (sudo)",
-			process->pid, strerror(errno));
-	while (getline(&line, &size, maps) > 0) {
-		if (!parse_mapping(line, process->pid, &file) || listed(list.items, list.n, &file))
-			continue;
-		place = array_push(&list);
-		if (!place) {
-			array_free(&list);
-			free(line);
-			fclose(maps);
-			return error_set(err, -ENOMEM, "out of memory");
-		}
-		*place = file;
+	if (!maps) {
+		free(listing.nodes);
+		return error ? error_set(err, error, "out of memory") : -EACCES;
 	}
+	while (!error && listing.list.n < MAPPED_FILES_MAX && getline(&line, &size, maps) > 0)
+		if (parse_mapping(line, &file))
+			error = add_file(&listing, &file);
 	free(line);
 	fclose(maps);
-	*files = list.items;
-	return list.n;
+	hash_free(&listing.files);
+	free(listing.nodes);
+	if (error) {
+		array_free(&listing.list);
+		return error_set(err, error, "out of memory");
+	}
+	*files = listing.list.items;
+	return (ssize_t)listing.list.n;
 }
 
-int process_read(const struct process *process, uint64_t address, void *buffer, size_t size)
+ssize_t process_read(const struct process *process, uint64_t address, void *buffer, size_t size)
 {
 	struct iovec local = {buffer, size};
 	struct iovec remote = {(void *)(uintptr_t)address, size};
-	ssize_t n;
+	ssize_t n = process_vm_readv(process->pid, &local, 1, &remote, 1, 0);
 
-	n = process_vm_readv(process->pid, &local, 1, &remote, 1, 0);
-	if (n < 0)
-		return -errno;
-	return (size_t)n == size ? 0 : -EFAULT;
+	return n < 0 ? -errno : n;
 }
 
 static int compare_tids(const void *a, const void *b)

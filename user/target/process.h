@@ -27,8 +27,7 @@ struct mapped_file {
 	uint64_t device, inode;
 	char path[1024]; /* as the process knows it; " (deleted)" cut off */
 	bool deleted;
-	char open_path[1024 + 32]; /* where opprobe can open it: /proc/PID/map_files/... or,
-				    * without the right to, /proc/PID/root/PATH */
+	char open_path[1024 + 64]; /* where opprobe can open it, once that is known, else "" */
 };
 
 /*
@@ -40,18 +39,23 @@ void process_close(struct process *process);
 /* Is it still running? A zombie is not. */
 bool process_alive(const struct process *process);
 
+#define MAPPED_FILES_MAX 4096 /* that are looked at: no server has a tenth of that */
+
 /*
- * List the files it maps executable, in address order. Returns their number
+ * List the files it maps executable, in address order; of more than
+ * MAPPED_FILES_MAX, the first of them. Returns their number
  * and an array in *@files, which the caller frees; or a negative errno.
  */
 ssize_t process_mapped_files(const struct process *process, struct mapped_file **files,
 			     struct error *err);
 
 /*
- * Read @size bytes at @address of its memory. Returns 0, or -EFAULT if not
- * all of them could be read, -ESRCH if the process is gone, -EPERM.
+ * Read up to @size bytes at @address of its memory, as many as there are in one
+ * piece. Returns their number, or -EFAULT if there is nothing at @address,
+ * -ESRCH if the process is gone, -EPERM. A page that its owner withholds
+ * (FUSE, userfaultfd) holds the caller, which only SIGKILL ends.
  */
-int process_read(const struct process *process, uint64_t address, void *buffer, size_t size);
+ssize_t process_read(const struct process *process, uint64_t address, void *buffer, size_t size);
 
 struct thread_list {
 	ARRAY_OF(pid_t); /* ascending */

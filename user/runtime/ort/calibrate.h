@@ -10,7 +10,7 @@
 #include "../../../bpf/events.h"
 #include "../../../bpf/ort/layout.h"
 #include "../../base/error.h"
-#include "../../target/process.h"
+#include "../../target/memory.h"
 
 /*
  * Search the layout from @sighting. What must hold, and for every kernel of
@@ -23,21 +23,21 @@
  * Returns 0 with @layout filled and proven set; -EAGAIN if this sighting
  * proves nothing (its session may be gone by now): the next one may.
  */
-int ort_calibrate(const struct process *process, const struct sighting_record *sighting,
+int ort_calibrate(const struct memory *memory, const struct sighting_record *sighting,
 		  struct ort_layout *layout);
 
 /*
  * Read from outside what the BPF side sends of an operator at first sight.
  * Returns 0, or a negative errno if the memory does not hold it (any more).
  */
-int ort_describe(const struct process *process, const struct ort_layout *layout,
+int ort_describe(const struct memory *memory, const struct ort_layout *layout,
 		 const struct identity *identity, struct strings_record *strings);
 
 /*
  * Read the std::string at @address, of enum string_abi @abi, into @to, ended
  * by NUL. -EINVAL if there is none, or one that does not fit.
  */
-int ort_read_string(const struct process *process, unsigned int abi, uint64_t address, char *to,
+int ort_read_string(const struct memory *memory, unsigned int abi, uint64_t address, char *to,
 		    size_t size);
 
 #endif

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "locate.h"
-#include "naming.h"
-#include "shapes.h"
+#include "reader.h"
+#include "share.h"
+#include "../../../bpf/ort/layout.h"
 
 static int ort_detect(const struct elf_image *image, struct error *err)
 {
@@ -44,11 +45,22 @@ out:
 	return error;
 }
 
+static const char *const programs[] = {
+	"ort_enter_index", ORT_ENTER_KERNEL, "ort_exit",
+	"ort_run_enter",   "ort_run_exit",   "ort_session_end",
+	"ort_task_enter",  "ort_task_exit",  NULL,
+};
+
 const struct runtime ort_runtime = {
 	.name = "onnxruntime",
 	.title = "ONNX Runtime",
 	.detect = ort_detect,
 	.locate = ort_locate,
-	.naming_new = ort_naming_new,
-	.shapes = &ort_shapes,
+	.programs = programs,
+	.reader = &ort_reader,
+	.names_size = sizeof(struct ort_layout),
+	.shapes_size = sizeof(struct ort_shape_layout),
+	.share_names = ort_share_names,
+	.share_shapes = ort_share_shapes,
+	.shapes_epoch = ort_shapes_epoch,
 };

@@ -16,22 +16,22 @@
 #define DIMENSION_VALUE 4 /* as words: value, and behind it which of its kinds it is */
 #define KIND_VALUE	1
 
-static bool is_class(const struct shapes *shapes, uint64_t object, enum shape_class class)
+static bool is_class(const struct ort_shapes *shapes, uint64_t object, enum shape_class class)
 {
 	uint64_t vtable;
 
 	return object >= 0x10000 && !(object & 7) &&
-	       !process_read(shapes->process, object, &vtable, sizeof(vtable)) &&
+	       !memory_read(shapes->memory, object, &vtable, sizeof(vtable)) &&
 	       vtable == shapes->classes[class];
 }
 
 /* The first of @n words of the message at @message that points to an object of @class, or 0. */
-static uint64_t field(const struct shapes *shapes, uint64_t message, size_t n,
+static uint64_t field(const struct ort_shapes *shapes, uint64_t message, size_t n,
 		      enum shape_class class)
 {
 	uint64_t words[INFO_WORDS];
 
-	if (!message || process_read(shapes->process, message, words, n * sizeof(*words)))
+	if (!message || memory_read(shapes->memory, message, words, n * sizeof(*words)))
 		return 0;
 	for (size_t i = 1; i < n; i++)
 		if (is_class(shapes, words[i], class))
@@ -39,12 +39,12 @@ static uint64_t field(const struct shapes *shapes, uint64_t message, size_t n,
 	return 0;
 }
 
-static void read_dimension(const struct shapes *shapes, uint64_t dimension,
+static void read_dimension(const struct ort_shapes *shapes, uint64_t dimension,
 			   struct argument *argument, int i)
 {
 	uint64_t words[DIMENSION_VALUE + 2];
 
-	if (process_read(shapes->process, dimension, words, sizeof(words)))
+	if (memory_read(shapes->memory, dimension, words, sizeof(words)))
 		return;
 	argument->known[i] = (uint32_t)words[DIMENSION_VALUE + 1] == KIND_VALUE;
 	argument->dims[i] = (int64_t)words[DIMENSION_VALUE];
@@ -55,12 +55,13 @@ static void read_dimension(const struct shapes *shapes, uint64_t dimension,
  * behind the list's pointer, or {list | 1, size, room}, and {element, 1, 0}
  * where there is only one.
  */
-static int read_dimensions(const struct shapes *shapes, uint64_t shape, struct argument *argument)
+static int read_dimensions(const struct ort_shapes *shapes, uint64_t shape,
+			   struct argument *argument)
 {
 	uint64_t words[MESSAGE_WORDS], list[1 + SHAPE_RANK];
 	uint32_t rank;
 
-	if (process_read(shapes->process, shape, words, sizeof(words)))
+	if (memory_read(shapes->memory, shape, words, sizeof(words)))
 		return -EFAULT;
 	for (size_t i = 2; i < MESSAGE_WORDS - 1; i++) {
 		uint64_t at = words[i] & ~1ULL;
@@ -71,7 +72,7 @@ static int read_dimensions(const struct shapes *shapes, uint64_t shape, struct a
 			return 0;
 		}
 		if (at < 0x10000 || (at & 7) ||
-		    process_read(shapes->process, at, list, sizeof(list)) ||
+		    memory_read(shapes->memory, at, list, sizeof(list)) ||
 		    !is_class(shapes, list[1], CLASS_DIMENSION))
 			continue;
 		rank = (uint32_t)(words[i] & 1 ? words[i + 1] : words[i - 1]);
@@ -90,7 +91,7 @@ static int read_dimensions(const struct shapes *shapes, uint64_t shape, struct a
 	return 0;
 }
 
-int argument_read(const struct shapes *shapes, unsigned int string_abi, uint64_t address,
+int argument_read(const struct ort_shapes *shapes, unsigned int string_abi, uint64_t address,
 		  struct argument *argument)
 {
 	uint64_t text, type, tensor, shape;
@@ -98,9 +99,9 @@ int argument_read(const struct shapes *shapes, unsigned int string_abi, uint64_t
 	memset(argument, 0, sizeof(*argument));
 	argument->rank = -1;
 	if (!is_class(shapes, address + INFO_AT, CLASS_VALUE_INFO) ||
-	    process_read(shapes->process, address, &text, sizeof(text)) || !text)
+	    memory_read(shapes->memory, address, &text, sizeof(text)) || !text)
 		return -EINVAL;
-	if (ort_read_string(shapes->process, string_abi, text, argument->type,
+	if (ort_read_string(shapes->memory, string_abi, text, argument->type,
 			    sizeof(argument->type)))
 		return -EINVAL;
 	type = field(shapes, address + INFO_AT, INFO_WORDS, CLASS_TYPE);

@@ -87,7 +87,7 @@ static uint64_t vtable_of(const struct elf_image *image, uint64_t name)
 	return vtable;
 }
 
-static void add_element(struct shapes *shapes, const struct elf_image *image, const char *name,
+static void add_element(struct ort_shapes *shapes, const struct elf_image *image, const char *name,
 			uint64_t address)
 {
 	const char *argument = name + sizeof(element_prefix) - 1;
@@ -97,7 +97,7 @@ static void add_element(struct shapes *shapes, const struct elf_image *image, co
 		struct element_class *element = &shapes->elements[shapes->n_elements];
 
 		if (strncmp(argument, element_types[i].argument, length) ||
-		    strcmp(argument + length, "EE") || shapes->n_elements == ELEMENTS_MAX)
+		    strcmp(argument + length, "EE") || shapes->n_elements == ORT_ELEMENTS_MAX)
 			continue;
 		element->class = vtable_of(image, address);
 		element->element.type = element_types[i].type;
@@ -111,7 +111,7 @@ static void add_element(struct shapes *shapes, const struct elf_image *image, co
 }
 
 /* Is the string at @address the name of one of the classes? */
-static void match(struct shapes *shapes, const struct elf_image *image, uint64_t address)
+static void match(struct ort_shapes *shapes, const struct elf_image *image, uint64_t address)
 {
 	const char *name = elf_string(image, address, 256);
 
@@ -127,7 +127,7 @@ static void match(struct shapes *shapes, const struct elf_image *image, uint64_t
 }
 
 /* All occurrences of @text in constant data. */
-static void search(struct shapes *shapes, const struct elf_image *image, const char *text)
+static void search(struct ort_shapes *shapes, const struct elf_image *image, const char *text)
 {
 	struct elf_range ranges[RANGES_MAX];
 	size_t n = elf_constant_ranges(image, ranges, RANGES_MAX), length = strlen(text);
@@ -155,8 +155,8 @@ static uint64_t bias_of(const struct elf_image *image, const struct mapped_file 
 	return 0;
 }
 
-static int find(const struct elf_image *image, const struct mapped_file *file,
-		struct shapes *shapes, struct error *err)
+int classes_find(const struct elf_image *image, const struct mapped_file *file,
+		 struct ort_shapes *shapes, struct error *err)
 {
 	uint64_t bias = bias_of(image, file);
 
@@ -177,18 +177,4 @@ static int find(const struct elf_image *image, const struct mapped_file *file,
 	for (size_t i = 0; i < shapes->n_elements; i++)
 		shapes->elements[i].class += bias;
 	return 0;
-}
-
-int classes_find(const struct mapped_file *file, struct shapes *shapes, struct error *err)
-{
-	struct elf_image *image;
-	int error = elf_image_open(file->open_path, &image, err);
-
-	if (error)
-		return error;
-	error = elf_image_load(image, err);
-	if (!error)
-		error = find(image, file, shapes, err);
-	elf_image_close(image);
-	return error;
 }

@@ -14,9 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../skeleton.h"
 #include "locate.h"
-#include "naming.h"
 
 #define POINTS_NEEDED 6 /* 1 for a rank that agrees, 2 for a dimension, ... */
 #define POINTS_INLINE 4 /* once for a tensor that points to dimensions in itself */
@@ -54,22 +52,6 @@ struct constant {
 	uint64_t object, counter, type;
 };
 
-/*
- * Share the guess under another epoch: the programs take a layout for good
- * once its epoch is another one, and none while it is 0.
- */
-static void share(struct shapes *shapes)
-{
-	uint32_t epoch = ++shapes->epoch;
-
-	shapes->guess.epoch = 0;
-	if (shapes->shared) {
-		__atomic_store_n(&shapes->shared->epoch, 0, __ATOMIC_RELEASE);
-		*shapes->shared = shapes->guess;
-		__atomic_store_n(&shapes->shared->epoch, epoch, __ATOMIC_RELEASE);
-	}
-}
-
 /* Are operators known by their kernels, as up to 1.13? */
 static bool is_by_kernel(const struct location *location)
 {
@@ -79,25 +61,25 @@ static bool is_by_kernel(const struct location *location)
 	return false;
 }
 
-static struct shapes *new_shapes(const struct runtime_target *target, const struct naming *naming,
-				 struct error *err)
+struct ort_shapes *ort_shapes_new(const struct memory *memory, const struct ort_layout *layout,
+				  const struct location *location, const struct elf_image *image,
+				  const struct mapped_file *file, struct error *err)
 {
-	struct shapes *shapes = calloc(1, sizeof(*shapes));
-	bool by_kernel = is_by_kernel(target->location);
+	struct ort_shapes *shapes = calloc(1, sizeof(*shapes));
+	bool by_kernel = is_by_kernel(location);
 
 	if (!shapes) {
 		error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	shapes->process = target->process;
-	shapes->layout = ort_naming_layout(naming);
-	if (target->bpf)
-		shapes->shared = &target->bpf->bss->ort_shape_layouts[target->instance];
-	if (classes_find(target->file, shapes, err)) {
+	shapes->memory = memory;
+	shapes->layout = layout;
+	if (classes_find(image, file, shapes, err)) {
 		free(shapes);
 		return NULL;
 	}
 	shapes->guess = (struct ort_shape_layout){
+		.epoch = 1,
 		.context_class = shapes->classes[CLASS_CONTEXT],
 		.tensor_class = shapes->classes[CLASS_VALUE_TYPE],
 		.definition_class = shapes->classes[CLASS_VALUE_INFO],
@@ -110,16 +92,10 @@ static struct shapes *new_shapes(const struct runtime_target *target, const stru
 		.element = ELEMENT,
 	};
 	shapes->strides_tried = 1U << by_kernel;
-	share(shapes);
 	return shapes;
 }
 
-static void free_shapes(struct shapes *shapes)
-{
-	free(shapes);
-}
-
-static const struct element_class *find_element(const struct shapes *shapes, uint64_t class)
+static const struct element_class *find_element(const struct ort_shapes *shapes, uint64_t class)
 {
 	for (size_t i = 0; i < shapes->n_elements; i++)
 		if (shapes->elements[i].class == class)
@@ -127,22 +103,15 @@ static const struct element_class *find_element(const struct shapes *shapes, uin
 	return NULL;
 }
 
-static const struct element *element_of(const struct shapes *shapes, uint64_t class)
-{
-	const struct element_class *found = find_element(shapes, class);
-
-	return found ? &found->element : NULL;
-}
-
-static uint64_t read_word(const struct shapes *shapes, uint64_t address)
+static uint64_t read_word(const struct ort_shapes *shapes, uint64_t address)
 {
 	uint64_t word;
 
-	return process_read(shapes->process, address, &word, sizeof(word)) ? 0 : word;
+	return memory_read(shapes->memory, address, &word, sizeof(word)) ? 0 : word;
 }
 
 /* Is @record of the operator that it names? */
-static bool is_its_kernel(const struct shapes *shapes, const struct shapes_record *record)
+static bool is_its_kernel(const struct ort_shapes *shapes, const struct shapes_record *record)
 {
 	uint64_t kernels;
 
@@ -157,18 +126,18 @@ static bool is_its_kernel(const struct shapes *shapes, const struct shapes_recor
 /* -- the map of constants ------------------------------------------------------------ */
 
 /* Is there a map from numbers to values at @address? 1, 0 if it is empty, or -EINVAL. */
-static int check_constants(const struct shapes *shapes, uint64_t address)
+static int check_constants(const struct ort_shapes *shapes, uint64_t address)
 {
 	struct constants_map map;
 	struct constant constant;
 	uint64_t n = 0;
 
-	if (process_read(shapes->process, address, &map, sizeof(map)) || !map.n_buckets ||
+	if (memory_read(shapes->memory, address, &map, sizeof(map)) || !map.n_buckets ||
 	    map.load_factor < 0.5F || map.load_factor > 8 || !map.buckets ||
 	    map.n > map.n_buckets * (uint64_t)map.load_factor + 1)
 		return -EINVAL;
 	for (uint64_t at = map.first; at && n < 64; at = constant.next, n++)
-		if (process_read(shapes->process, at, &constant, sizeof(constant)) ||
+		if (memory_read(shapes->memory, at, &constant, sizeof(constant)) ||
 		    constant.number > 1 << 30 || !constant.object ||
 		    read_word(shapes, constant.type) != shapes->classes[CLASS_VALUE_TYPE])
 			return -EINVAL;
@@ -178,7 +147,7 @@ static int check_constants(const struct shapes *shapes, uint64_t address)
 }
 
 /* The map must be where it was thought to be; if it is elsewhere, that is the next guess. */
-static int prove_constants(const struct shapes *shapes, const struct shapes_record *record,
+static int prove_constants(const struct ort_shapes *shapes, const struct shapes_record *record,
 			   struct ort_shape_layout *guess)
 {
 	uint64_t info = read_word(shapes, record->kernel + guess->info);
@@ -197,7 +166,7 @@ static int prove_constants(const struct shapes *shapes, const struct shapes_reco
 /* -- agreement with the graph ---------------------------------------------------------- */
 
 /* "tensor(float)", or that inside of "optional(...)". */
-static bool type_agrees(const struct shapes *shapes, const struct shape_value *value,
+static bool type_agrees(const struct ort_shapes *shapes, const struct shape_value *value,
 			const char *text)
 {
 	static const char tensor[] = "tensor(";
@@ -221,7 +190,7 @@ static bool type_agrees(const struct shapes *shapes, const struct shape_value *v
  * the runtime itself would refuse; -ERANGE if the shape does not, which is
  * rare: graphs may be wrong about the shapes of outputs.
  */
-static int compare(const struct shapes *shapes, const struct shape_value *value,
+static int compare(const struct ort_shapes *shapes, const struct shape_value *value,
 		   const struct argument *argument)
 {
 	int points = 0;
@@ -243,7 +212,7 @@ static int compare(const struct shapes *shapes, const struct shape_value *value,
 }
 
 /* The NodeArg of value @i of @record. */
-static int read_argument(const struct shapes *shapes, const struct ort_layout *layout,
+static int read_argument(const struct ort_shapes *shapes, const struct ort_layout *layout,
 			 const struct shapes_record *record, unsigned int i,
 			 struct argument *argument)
 {
@@ -253,8 +222,7 @@ static int read_argument(const struct shapes *shapes, const struct ort_layout *l
 		vector += OUTPUTS;
 		i -= record->n_inputs;
 	}
-	if (process_read(shapes->process, vector, ends, sizeof(ends)) ||
-	    (ends[1] - ends[0]) / 8 <= i)
+	if (memory_read(shapes->memory, vector, ends, sizeof(ends)) || (ends[1] - ends[0]) / 8 <= i)
 		return -EINVAL;
 	address = read_word(shapes, ends[0] + 8 * i);
 	return address ? argument_read(shapes, layout->string_abi, address, argument) : -EINVAL;
@@ -263,7 +231,7 @@ static int read_argument(const struct shapes *shapes, const struct ort_layout *l
 /* -- the next guess ------------------------------------------------------------------------ */
 
 /* Dimensions at word @i of the tensor's object, if that is what is there. */
-static bool try_dims(const struct shapes *shapes, const struct shapes_record *record, size_t i,
+static bool try_dims(const struct ort_shapes *shapes, const struct shapes_record *record, size_t i,
 		     struct shape_value *value)
 {
 	uint64_t first = record->tensor[i], second = record->tensor[i + 1], from;
@@ -284,11 +252,11 @@ static bool try_dims(const struct shapes *shapes, const struct shapes_record *re
 		return true;
 	}
 	/* It may be another's by now: whether it was right is proven later. */
-	return !process_read(shapes->process, from, value->dims, value->rank * 8);
+	return !memory_read(shapes->memory, from, value->dims, value->rank * 8);
 }
 
 /* Search the tensor's object, which is value number @i; 0, or -ENOENT. */
-static int search_tensor(const struct shapes *shapes, const struct ort_layout *layout,
+static int search_tensor(const struct ort_shapes *shapes, const struct ort_layout *layout,
 			 const struct shapes_record *record, unsigned int i,
 			 struct ort_shape_layout *guess)
 {
@@ -317,7 +285,7 @@ static int search_tensor(const struct shapes *shapes, const struct ort_layout *l
 }
 
 /* @guess is wrong: find another. -EAGAIN, or -ENOEXEC if there is none. */
-static int next_guess(struct shapes *shapes, const struct ort_layout *layout,
+static int next_guess(struct ort_shapes *shapes, const struct ort_layout *layout,
 		      const struct shapes_record *record, struct ort_shape_layout *guess)
 {
 	unsigned int tensor = SHAPE_VALUES;
@@ -354,7 +322,7 @@ static bool has_inline_dims(const struct shapes_record *record,
 	       (record->tensor[at] == place || record->tensor[at + 1] == place);
 }
 
-int ort_shapes_examine(struct shapes *shapes, const struct shapes_record *record)
+int ort_shapes_examine(struct ort_shapes *shapes, const struct shapes_record *record)
 {
 	const struct ort_layout *layout = shapes->layout;
 	struct ort_shape_layout *guess = &shapes->guess;
@@ -395,39 +363,22 @@ int ort_shapes_examine(struct shapes *shapes, const struct shapes_record *record
 	       shapes->agree >= 4 * shapes->disagree;
 }
 
-static int prove(struct shapes *shapes, const struct shapes_record *record)
+int ort_shapes_prove(struct ort_shapes *shapes, const struct shapes_record *record)
 {
 	int answer;
 
-	if (record->epoch != shapes->epoch)
+	if (record->epoch != shapes->guess.epoch)
 		return 0;
 	answer = ort_shapes_examine(shapes, record);
 	if (answer == -EAGAIN) {
-		share(shapes);
+		shapes->guess.epoch++;
 		return 0;
 	}
-	if (answer == 1 && shapes->shared)
-		__atomic_store_n(&shapes->shared->proven, 1, __ATOMIC_RELEASE);
+	shapes->guess.proven = answer == 1;
 	return answer;
 }
 
-static void refuse(struct shapes *shapes)
+bool ort_shapes_verify(const struct ort_shapes *shapes, const struct shapes_record *record)
 {
-	if (shapes->shared)
-		__atomic_store_n(&shapes->shared->epoch, 0, __ATOMIC_RELEASE);
+	return is_its_kernel(shapes, record);
 }
-
-static bool verify(const struct shapes *shapes, const struct shapes_record *record)
-{
-	return record->epoch == shapes->epoch &&
-	       (record->verified || is_its_kernel(shapes, record));
-}
-
-const struct shapes_ops ort_shapes = {
-	.new = new_shapes,
-	.prove = prove,
-	.refuse = refuse,
-	.verify = verify,
-	.element = element_of,
-	.free = free_shapes,
-};

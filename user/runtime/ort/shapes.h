@@ -14,6 +14,7 @@
 #include "../../../bpf/events.h"
 #include "../../base/element.h"
 #include "../../../bpf/ort/layout.h"
+#include "../../target/memory.h"
 #include "../../target/process.h"
 #include "../runtime.h"
 
@@ -28,7 +29,7 @@ enum shape_class {
 	CLASSES
 };
 
-#define ELEMENTS_MAX 40
+#define ORT_ELEMENTS_MAX 40
 
 /* What tensors can be made of. */
 struct element_class {
@@ -37,15 +38,13 @@ struct element_class {
 	const char *graph_name; /* in "tensor(...)" */
 };
 
-struct shapes {
-	const struct process *process;
+struct ort_shapes {
+	const struct memory *memory;
 	const struct ort_layout *layout; /* of its names */
 	struct ort_shape_layout guess;	 /* as it is, or is to be, shared */
-	uint32_t epoch;			 /* of what is shared */
-	struct ort_shape_layout *shared; /* with the programs; NULL in tests */
 	/* vtables' addresses in the process */
 	uint64_t classes[CLASSES];
-	struct element_class elements[ELEMENTS_MAX];
+	struct element_class elements[ORT_ELEMENTS_MAX];
 	size_t n_elements;
 	/* The proof so far, of one guess. */
 	unsigned int points, agree, disagree, records;
@@ -54,10 +53,11 @@ struct shapes {
 };
 
 /*
- * Find the classes in the runtime's file @file, as mapped in the process.
- * -ENOEXEC and a sentence if it does not have them all.
+ * Find the classes in @image, the runtime's file, as mapped by @file in the
+ * process. -ENOEXEC and a sentence if it does not have them all.
  */
-int classes_find(const struct mapped_file *file, struct shapes *shapes, struct error *err);
+int classes_find(const struct elf_image *image, const struct mapped_file *file,
+		 struct ort_shapes *shapes, struct error *err);
 
 /* What the graph says of a value. */
 struct argument {
@@ -68,7 +68,7 @@ struct argument {
 };
 
 /* Read the NodeArg at @address. 0, or -EINVAL if there is none. */
-int argument_read(const struct shapes *shapes, unsigned int string_abi, uint64_t address,
+int argument_read(const struct ort_shapes *shapes, unsigned int string_abi, uint64_t address,
 		  struct argument *argument);
 
 /*
@@ -76,8 +76,18 @@ int argument_read(const struct shapes *shapes, unsigned int string_abi, uint64_t
  * 0 if more is needed, -EAGAIN if it was wrong and is another one now,
  * -ENOEXEC if there is no other.
  */
-int ort_shapes_examine(struct shapes *shapes, const struct shapes_record *record);
+int ort_shapes_examine(struct ort_shapes *shapes, const struct shapes_record *record);
 
-extern const struct shapes_ops ort_shapes;
+/*
+ * Begin with a guess that held in every build seen. @memory, @layout and
+ * @location outlive the result, which is free()d. NULL with @err set if the
+ * file does not tell what is needed to begin.
+ */
+struct ort_shapes *ort_shapes_new(const struct memory *memory, const struct ort_layout *layout,
+				  const struct location *location, const struct elf_image *image,
+				  const struct mapped_file *file, struct error *err);
+/* As reader_ops.prove and reader_ops.verify. */
+int ort_shapes_prove(struct ort_shapes *shapes, const struct shapes_record *record);
+bool ort_shapes_verify(const struct ort_shapes *shapes, const struct shapes_record *record);
 
 #endif

@@ -122,14 +122,12 @@ static const struct naming_ops ops = {
 	.free = free_naming,
 };
 
-static struct naming *new_naming(const struct runtime_target *target, struct error *err)
+static struct naming *new_naming(void)
 {
 	struct naming *naming = calloc(1, sizeof(*naming));
 
 	if (naming)
 		naming->ops = &ops;
-	else
-		error_set(err, -ENOMEM, "out of memory");
 	return naming;
 }
 

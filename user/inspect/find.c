@@ -25,32 +25,43 @@ static void list_names(const struct mapped_file *files, size_t n, char *text, si
 }
 
 struct search {
+	struct inspector *inspector;
 	struct located *found, **end;
 	struct error refusal; /* of the first file that could not be proven */
 	int refused;
 };
 
-/* Look into @file; only running out of memory is a failure. */
+/* Look into @file; only running out of memory, and being stopped, is a failure. */
 static int look_into(struct search *search, const struct mapped_file *file,
 		     const struct runtime *companion_of)
 {
+	const struct wanted_file wanted = {.mapped = file};
 	struct located *located = calloc(1, sizeof(*located));
-	struct error why;
+	struct error why = {};
+	const char *path;
 	int error;
 
 	if (!located)
 		return -ENOMEM;
-	error = runtime_locate_file(file->open_path, companion_of, &located->location, &why);
+	error = inspector_locate(search->inspector, &wanted, file->path, companion_of,
+				 &located->location, &located->number, &path, &why);
 	if (!error) {
+		located->inspector = search->inspector;
 		located->file = *file;
+		snprintf(located->file.open_path, sizeof(located->file.open_path), "%s", path);
 		*search->end = located;
 		search->end = &located->next;
 		return 0;
 	}
 	free(located);
-	if (error != -ENOENT && !search->refused)
-		search->refused =
-			error_set(&search->refusal, error, "%s (%s)", why.text, file->path);
+	if (error == -EINTR) {
+		search->refusal = why;
+		return error;
+	}
+	if (error != -ENOENT && !search->refused) {
+		search->refused = error;
+		search->refusal = why;
+	}
 	return 0;
 }
 
@@ -112,9 +123,10 @@ static int verdict(struct search *search, const struct process *process,
 		wanted, process->pid, n, names);
 }
 
-int runtime_find(const struct process *process, struct located **found, struct error *err)
+int runtime_find(const struct process *process, struct inspector *inspector, struct located **found,
+		 struct error *err)
 {
-	struct search search = {.end = &search.found};
+	struct search search = {.inspector = inspector, .end = &search.found};
 	struct mapped_file *files = NULL;
 	ssize_t n = process_mapped_files(process, &files, err);
 	int error = 0;
@@ -122,11 +134,14 @@ int runtime_find(const struct process *process, struct located **found, struct e
 	*found = NULL;
 	if (n < 0)
 		return n;
+	inspector_allow(inspector, INSPECTOR_TIME);
 	for (ssize_t i = 0; i < n && !error; i++)
 		error = look_into(&search, &files[i], NULL);
 	if (!error)
 		error = look_for_companions(&search, files, n);
-	if (error)
+	if (error == -EINTR)
+		error_set(err, error, "%s", search.refusal.text);
+	else if (error)
 		error_set(err, error, "out of memory");
 	else
 		error = verdict(&search, process, files, n, err);

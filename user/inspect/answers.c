@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "answers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/cursor.h"
+#include "../base/utf8.h"
+#include "../target/arch.h"
+
+static bool is_ended(const char *text, size_t size)
+{
+	return memchr(text, '\0', size);
+}
+
+static bool is_plain(const char *text)
+{
+	return !text[strspn(text, "0123456789abcdefghijklmnopqrstuvwxyz"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ.+-_~")];
+}
+
+static bool is_head(struct located_head *head)
+{
+	size_t n = 0;
+
+	while (runtimes[n])
+		n++;
+	if (head->runtime >= n || head->n_sites > SITES_MAX || head->n_names > NAMES_MAX ||
+	    head->n_notes > LOCATION_NOTES || !is_ended(head->version, sizeof(head->version)) ||
+	    !is_ended(head->build_id, sizeof(head->build_id)) ||
+	    !is_ended(head->architecture, sizeof(head->architecture)) || !is_plain(head->version) ||
+	    !is_plain(head->build_id))
+		return false;
+	for (size_t i = 0; i < head->n_notes; i++) {
+		if (!is_ended(head->notes[i], sizeof(head->notes[i])))
+			return false;
+		utf8_clean(head->notes[i]);
+	}
+	return true;
+}
+
+static bool is_site(const struct located_site *site, const struct runtime *runtime)
+{
+	size_t n = 0;
+
+	while (runtime->programs[n])
+		n++;
+	return site->role < SITE_ROLES && site->program < n && site->function < SITES_MAX &&
+	       site->length <= UINT8_MAX && site->stack_depth >= -1 && site->emulated <= 1 &&
+	       is_ended(site->instruction, sizeof(site->instruction));
+}
+
+static int take_sites(struct cursor *cursor, uint32_t n, struct location *location)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct located_site in;
+		struct site *site;
+
+		cursor_read(cursor, &in, sizeof(in));
+		if (cursor->failed || !is_site(&in, location->runtime))
+			return -EBADMSG;
+		site = array_push(&location->sites);
+		if (!site)
+			return -ENOMEM;
+		*site = (struct site){
+			.role = in.role,
+			.program = location->runtime->programs[in.program],
+			.value = in.value,
+			.offset = in.offset,
+			.address = in.address,
+			.length = in.length,
+			.emulated = in.emulated,
+			.routes = in.routes,
+			.stack_depth = in.stack_depth,
+			.function = in.function,
+		};
+		memcpy(site->instruction, in.instruction, sizeof(site->instruction));
+		utf8_clean(site->instruction);
+	}
+	return 0;
+}
+
+static int take_names(struct cursor *cursor, uint32_t n, struct location *location)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const char *name = cursor_string(cursor), *op_type = cursor_string(cursor);
+		struct static_name *added;
+
+		if (!name || !op_type)
+			return -EBADMSG;
+		added = array_push(&location->names);
+		if (!added)
+			return -ENOMEM;
+		added->name = strndup(name, NAME_BYTES);
+		added->op_type = strndup(op_type, WORD_BYTES - 1);
+		if (!added->name || !added->op_type)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The value of a site that stands for a name must be one of those. */
+static bool name_their_operators(const struct location *location)
+{
+	for (size_t i = 0; location->names.n && i < location->sites.n; i++)
+		if (location->sites.items[i].role == SITE_OP_ENTER &&
+		    location->sites.items[i].value >= location->names.n)
+			return false;
+	return true;
+}
+
+int answers_location(const void *data, size_t size, struct location *location, uint32_t *number)
+{
+	struct located_head head;
+	struct cursor cursor;
+	int error;
+
+	memset(location, 0, sizeof(*location));
+	cursor_init(&cursor, data, size, 0);
+	cursor_read(&cursor, &head, sizeof(head));
+	if (cursor.failed || !is_head(&head))
+		return -EBADMSG;
+	location->runtime = runtimes[head.runtime];
+	location->architecture = arch_known_name(head.architecture);
+	if (!location->architecture)
+		return -EBADMSG;
+	memcpy(location->version, head.version, sizeof(location->version));
+	memcpy(location->build_id, head.build_id, sizeof(location->build_id));
+	location->n_notes = head.n_notes;
+	memcpy(location->notes, head.notes, sizeof(location->notes));
+	error = take_sites(&cursor, head.n_sites, location);
+	error = error ?: take_names(&cursor, head.n_names, location);
+	if (!error && (!cursor_end(&cursor) || !name_their_operators(location)))
+		error = -EBADMSG;
+	if (error)
+		location_free(location);
+	*number = head.number;
+	return error;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What an inspector says, checked: it may have been taken over by what it reads. */
+#ifndef OPPROBE_ANSWERS_H
+#define OPPROBE_ANSWERS_H
+
+#include "message.h"
+
+/*
+ * Take a location out of the @size bytes of @data, which are looked at without
+ * trust. Returns 0 with @location filled, to be freed, and its *@number;
+ * -EBADMSG if it is none, -ENOMEM. Nothing is to be freed then.
+ */
+int answers_location(const void *data, size_t size, struct location *location, uint32_t *number);
+
+#endif

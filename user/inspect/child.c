@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "child.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../target/elf_image.h"
+#include "../target/memory.h"
+#include "child_memory.h"
+#include "message.h"
+#include "sandbox.h"
+
+#define WANTS (INSPECTOR_FILE + 1)
+
+/* A file in which a runtime was located, and what is known of it since. */
+struct subject {
+	struct location location;
+	int file;
+	struct reader *reader; /* from the first question about the process on */
+	bool has_shapes;
+};
+
+static struct {
+	ARRAY_OF(struct subject *) subjects;
+	struct memory memory;
+	/* The one answer at a time. */
+	ARRAY_OF(uint8_t) out;
+} child;
+
+/* -- answers ------------------------------------------------------------------------ */
+
+static void *append(const void *data, size_t size)
+{
+	size_t at = child.out.n;
+
+	if (array_extend(&child.out, at + size))
+		exit(EXIT_FAILURE);
+	if (size)
+		memcpy(child.out.items + at, data, size);
+	return child.out.items + at;
+}
+
+static void append_text(const char *text)
+{
+	append(text, strlen(text) + 1);
+}
+
+/* Begin an answer; what was to come with it is left out if it is a failure. */
+static void begin(int result, const struct error *err)
+{
+	struct answer answer = {.result = result};
+
+	if (result < 0)
+		snprintf(answer.text, sizeof(answer.text), "%.1019s", err->text);
+	child.out.n = 0;
+	append(&answer, sizeof(answer));
+}
+
+static void append_words(const void *words, size_t size)
+{
+	struct words all = {};
+
+	if (size > sizeof(all.bytes))
+		exit(EXIT_FAILURE);
+	memcpy(all.bytes, words, size);
+	append(&all, sizeof(all));
+}
+
+/* -- where probes go -------------------------------------------------------------------- */
+
+static uint32_t program_number(const struct runtime *runtime, const char *program)
+{
+	uint32_t i = 0;
+
+	while (runtime->programs[i] && strcmp(runtime->programs[i], program) != 0)
+		i++;
+	return i;
+}
+
+static void append_site(const struct runtime *runtime, const struct site *site)
+{
+	struct located_site out = {
+		.role = site->role,
+		.program = program_number(runtime, site->program),
+		.value = site->value,
+		.routes = site->routes,
+		.function = site->function,
+		.length = site->length,
+		.stack_depth = site->stack_depth,
+		.emulated = site->emulated,
+		.offset = site->offset,
+		.address = site->address,
+	};
+
+	memcpy(out.instruction, site->instruction, sizeof(out.instruction));
+	append(&out, sizeof(out));
+}
+
+static uint32_t runtime_number(const struct runtime *runtime)
+{
+	uint32_t i = 0;
+
+	while (runtimes[i] != runtime)
+		i++;
+	return i;
+}
+
+static void append_location(const struct location *location, uint32_t number)
+{
+	struct located_head head = {
+		.number = number,
+		.runtime = runtime_number(location->runtime),
+		.n_sites = location->sites.n,
+		.n_names = location->names.n,
+		.n_notes = location->n_notes,
+	};
+
+	memcpy(head.version, location->version, sizeof(head.version));
+	memcpy(head.build_id, location->build_id, sizeof(head.build_id));
+	snprintf(head.architecture, sizeof(head.architecture), "%s", location->architecture);
+	memcpy(head.notes, location->notes, sizeof(head.notes));
+	append(&head, sizeof(head));
+	for (size_t i = 0; i < location->sites.n; i++)
+		append_site(location->runtime, &location->sites.items[i]);
+	for (size_t i = 0; i < location->names.n; i++) {
+		append_text(location->names.items[i].name);
+		append_text(location->names.items[i].op_type);
+	}
+}
+
+/* -- files that are handed over ------------------------------------------------------------ */
+
+static int want_file(uint32_t want, const void *data, size_t size)
+{
+	struct message head;
+	int file, error;
+
+	error = message_send(WANTS, want, data, size, -1, NULL, NULL);
+	if (!error)
+		error = message_receive(WANTS, &head, &file, NULL, NULL);
+	if (error)
+		exit(EXIT_FAILURE);
+	/* Without a file, the type is why there is none. */
+	return file >= 0 ? file : -(int)head.type;
+}
+
+static int open_debug_file(void *context, enum debug_name kind, const char *name,
+			   unsigned int candidate)
+{
+	struct debug_want want = {.kind = kind, .candidate = candidate};
+
+	if (strlen(name) >= sizeof(want.name))
+		return -ENAMETOOLONG;
+	memcpy(want.name, name, strlen(name));
+	return want_file(WANT_DEBUG_FILE, &want, sizeof(want));
+}
+
+static const struct elf_opener opener = {.open = open_debug_file};
+
+static int look_into(int file, const struct locate_question *question, struct location *location,
+		     struct error *err)
+{
+	const struct runtime *companion_of =
+		question->runtime == ANY_RUNTIME ? NULL : runtimes[question->runtime];
+	struct elf_image *image;
+	int error = elf_image_open_file(file, question->name, &opener, &image, err);
+
+	/* Not a program of an architecture that opprobe knows: nothing in it either. */
+	if (error == -ENOEXEC)
+		return error_set(err, -ENOENT, "%s: no program or library", question->name);
+	if (error)
+		return error;
+	error = runtime_locate(image, companion_of, location, err);
+	elf_image_close(image);
+	return error;
+}
+
+static int add_subject(const struct location *location, int file)
+{
+	struct subject *subject = calloc(1, sizeof(*subject)),
+		       **added = subject ? array_push(&child.subjects) : NULL;
+
+	if (!added) {
+		free(subject);
+		return -ENOMEM;
+	}
+	*subject = (struct subject){.location = *location, .file = file};
+	*added = subject;
+	return 0;
+}
+
+static void locate(const struct locate_question *question)
+{
+	int file = want_file(WANT_FILE, NULL, 0), error;
+	struct location location;
+	struct error err = {};
+
+	error = file < 0 ? error_set(&err, file, "cannot open %s: %s", question->name,
+				     strerror(-file))
+			 : look_into(file, question, &location, &err);
+	if (!error && add_subject(&location, file))
+		error = error_set(&err, -ENOMEM, "out of memory looking into %s", question->name);
+	begin(error, &err);
+	if (!error)
+		append_location(&location, child.subjects.n - 1);
+	else if (file >= 0)
+		close(file);
+}
+
+/* -- names -------------------------------------------------------------------------------- */
+
+static struct subject *subject_of(uint32_t number)
+{
+	return number < child.subjects.n ? child.subjects.items[number] : NULL;
+}
+
+static const struct reader_ops *ops_of(const struct subject *subject)
+{
+	return subject->location.runtime->reader;
+}
+
+static struct reader *reader_of(struct subject *subject, struct error *err)
+{
+	const struct reader_target target = {.memory = &child.memory,
+					     .location = &subject->location};
+
+	if (!subject->reader && ops_of(subject))
+		subject->reader = ops_of(subject)->new (&target, err);
+	return subject->reader;
+}
+
+static void sight(const struct sight_question *question)
+{
+	struct subject *subject = subject_of(question->location);
+	struct error err = {};
+	struct reader *reader = subject ? reader_of(subject, &err) : NULL;
+	int error = reader ? ops_of(subject)->sight(reader, &question->sighting) : -ENOMEM;
+
+	begin(error, &err);
+	if (!error)
+		append_words(ops_of(subject)->names(reader), subject->location.runtime->names_size);
+}
+
+static void describe(const struct describe_question *question)
+{
+	const struct subject *subject = subject_of(question->location);
+	struct strings_record strings;
+	struct error err = {};
+	int error =
+		subject && subject->reader
+			? ops_of(subject)->describe(subject->reader, &question->identity, &strings)
+			: -ENOENT;
+
+	begin(error, &err);
+	if (!error)
+		append(&strings, sizeof(strings));
+}
+
+/* -- shapes -------------------------------------------------------------------------------- */
+
+static int begin_shapes(struct subject *subject, const struct shapes_question *question,
+			struct error *err)
+{
+	const struct mapped_file mapping = {
+		.start = question->start, .end = question->end, .offset = question->offset};
+	struct reader *reader = reader_of(subject, err);
+	struct elf_image *image;
+	int error = reader ? elf_image_open_file(subject->file, "the runtime's file", &opener,
+						 &image, err)
+			   : -ENOMEM;
+
+	if (error)
+		return error;
+	error = elf_image_load(image, err);
+	if (!error)
+		error = ops_of(subject)->begin_shapes(reader, image, &mapping, err);
+	elf_image_close(image);
+	subject->has_shapes = !error;
+	return error;
+}
+
+static void append_shapes(const struct subject *subject)
+{
+	const struct reader_ops *ops = ops_of(subject);
+	struct shapes_answer answer = {};
+	uint32_t n = 0;
+
+	memcpy(answer.words.bytes, ops->shapes(subject->reader),
+	       subject->location.runtime->shapes_size);
+	while (n < ELEMENTS_MAX && ops->element(subject->reader, n, &answer.elements[n].class,
+						&answer.elements[n].element))
+		n++;
+	answer.n_elements = n;
+	append(&answer, sizeof(answer));
+}
+
+static void shapes(const struct shapes_question *question)
+{
+	struct subject *subject = subject_of(question->location);
+	struct error err = {};
+	int error =
+		subject && !subject->has_shapes ? begin_shapes(subject, question, &err) : -EINVAL;
+
+	begin(error, &err);
+	if (!error)
+		append_shapes(subject);
+}
+
+static const struct subject *shaped(const struct record_question *question)
+{
+	const struct subject *subject = subject_of(question->location);
+
+	return subject && subject->has_shapes ? subject : NULL;
+}
+
+static void prove(const struct record_question *question)
+{
+	const struct subject *subject = shaped(question);
+	struct error err = {};
+	int answer = subject ? ops_of(subject)->prove(subject->reader, &question->record) : -EINVAL;
+
+	begin(answer, &err);
+	if (answer >= 0)
+		append_words(ops_of(subject)->shapes(subject->reader),
+			     subject->location.runtime->shapes_size);
+}
+
+static void verify(const struct record_question *question)
+{
+	const struct subject *subject = shaped(question);
+	struct error err = {};
+
+	begin(subject && ops_of(subject)->verify(subject->reader, &question->record), &err);
+}
+
+/* -- life ------------------------------------------------------------------------------------- */
+
+static union {
+	struct locate_question locate;
+	struct sight_question sight;
+	struct describe_question describe;
+	struct shapes_question shapes;
+	struct record_question record;
+} question;
+
+static void answer(uint32_t type)
+{
+	switch (type) {
+	case ASK_LOCATE:
+		locate(&question.locate);
+		break;
+	case ASK_SIGHT:
+		sight(&question.sight);
+		break;
+	case ASK_DESCRIBE:
+		describe(&question.describe);
+		break;
+	case ASK_SHAPES:
+		shapes(&question.shapes);
+		break;
+	case ASK_PROVE:
+		prove(&question.record);
+		break;
+	case ASK_VERIFY:
+		verify(&question.record);
+		break;
+	default:
+		exit(EXIT_FAILURE);
+	}
+}
+
+static int next_question(struct message *head)
+{
+	int error = message_receive(INSPECTOR_FILE, head, NULL, NULL, NULL);
+
+	if (error || head->size > sizeof(question))
+		return error ?: -EMSGSIZE;
+	return message_receive_data(INSPECTOR_FILE, &question, head->size, NULL, NULL);
+}
+
+bool inspector_is_child(int argc, char **argv)
+{
+	return argc == 2 && !strcmp(argv[1], INSPECTOR_COMMAND);
+}
+
+int inspector_child(void)
+{
+	struct message head = {};
+	struct error err = {};
+	int error = sandbox_enter(WANTS, &err);
+
+	/* The first it says is whether it can be trusted to be harmless. */
+	begin(error, &err);
+	while (!message_send(INSPECTOR_FILE, head.type, child.out.items, child.out.n, -1, NULL,
+			     NULL)) {
+		child_memory_begin(&child.memory, WANTS);
+		if (error || next_question(&head))
+			break;
+		answer(head.type);
+	}
+	return error ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "inspector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../base/array.h"
+#include "../base/clock.h"
+#include "answers.h"
+#include "child.h"
+
+#define STOP_PATIENCE UINT64_C(300000000) /* ns, after the user asked to stop */
+#define REAP_TRIES    100		  /* of a millisecond */
+
+extern char **environ;
+
+struct inspector {
+	const volatile sig_atomic_t *stop;
+	pid_t target; /* 0: none */
+	pid_t pid;
+	int fd;
+	struct wants *wants;
+	bool greeted;
+	uint64_t left; /* ns, for answers */
+	/* Of the question that is open. */
+	uint64_t deadline, stopped;
+	ARRAY_OF(uint8_t) answer;
+	int failed;
+	struct error failure;
+};
+
+/* -- start ---------------------------------------------------------------------------- */
+
+/*
+ * Sockets at the child's two numbers, and for those that are the parent's at
+ * other ones: what is open there would be closed by the first move.
+ */
+static int add_actions(posix_spawn_file_actions_t *actions, const int *sockets)
+{
+	int spare = INSPECTOR_FILE + 2;
+	int error = posix_spawn_file_actions_adddup2(actions, sockets[0], spare);
+
+	error = error ?: posix_spawn_file_actions_adddup2(actions, sockets[1], INSPECTOR_FILE + 1);
+	return -(error ?: posix_spawn_file_actions_adddup2(actions, spare, INSPECTOR_FILE));
+}
+
+/* Signals of the terminal are not for it: it ends when its questions do. */
+static int add_attributes(posix_spawnattr_t *attributes)
+{
+	sigset_t none;
+	int error;
+
+	sigemptyset(&none);
+	error = posix_spawnattr_setflags(attributes,
+					 POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+	error = error ?: posix_spawnattr_setpgroup(attributes, 0);
+	return -(error ?: posix_spawnattr_setsigmask(attributes, &none));
+}
+
+static int spawn(struct inspector *inspector, const int *sockets)
+{
+	char *const argv[] = {"opprobe", INSPECTOR_COMMAND, NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	int error;
+
+	if (posix_spawn_file_actions_init(&actions))
+		return -ENOMEM;
+	if (posix_spawnattr_init(&attributes)) {
+		posix_spawn_file_actions_destroy(&actions);
+		return -ENOMEM;
+	}
+	error = add_actions(&actions, sockets) ?: add_attributes(&attributes);
+	if (!error)
+		error = -posix_spawn(&inspector->pid, "/proc/self/exe", &actions, &attributes, argv,
+				     environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return error;
+}
+
+/* A pair of sockets; the second one is the child's, above all numbers that it gets there. */
+static int make_pair(int *pair)
+{
+	int high;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	high = fcntl(pair[1], F_DUPFD_CLOEXEC, INSPECTOR_FILE + 3);
+	close(pair[1]);
+	pair[1] = high;
+	if (high >= 0)
+		return 0;
+	close(pair[0]);
+	return -errno;
+}
+
+static int start(struct inspector *inspector, const struct process *process, struct error *err)
+{
+	int questions[2], wants[2], sockets[2], error;
+
+	error = make_pair(questions);
+	if (error)
+		return error_set(err, error, "cannot make a socket: %s", strerror(-error));
+	error = make_pair(wants);
+	if (error) {
+		close(questions[0]);
+		close(questions[1]);
+		return error_set(err, error, "cannot make a socket: %s", strerror(-error));
+	}
+	sockets[0] = questions[1];
+	sockets[1] = wants[1];
+	inspector->fd = questions[0];
+	error = spawn(inspector, sockets);
+	close(questions[1]);
+	close(wants[1]);
+	if (error) {
+		close(wants[0]);
+		return error_set(err, error,
+				 "cannot start opprobe's inspector, a process that reads what "
+				 "others made: %s",
+				 strerror(-error));
+	}
+	inspector->wants = wants_serve(wants[0], process, err);
+	return inspector->wants ? 0 : -EAGAIN;
+}
+
+struct inspector *inspector_new(const struct process *process, const volatile sig_atomic_t *stop,
+				struct error *err)
+{
+	struct inspector *inspector = calloc(1, sizeof(*inspector));
+
+	if (!inspector) {
+		error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	inspector->fd = -1;
+	inspector->stop = stop;
+	inspector->target = process ? process->pid : 0;
+	inspector->left = INSPECTOR_TIME;
+	if (start(inspector, process, err)) {
+		inspector_free(inspector);
+		return NULL;
+	}
+	return inspector;
+}
+
+void inspector_allow(struct inspector *inspector, uint64_t ns)
+{
+	inspector->left = ns;
+}
+
+/* -- end --------------------------------------------------------------------------------- */
+
+/* Kill it and collect how it ended: wait status, or -1 if that is not to be had. */
+static int end(struct inspector *inspector)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	int status = -1;
+
+	if (inspector->fd >= 0)
+		close(inspector->fd);
+	inspector->fd = -1;
+	if (inspector->pid <= 0)
+		return -1;
+	/* One that ends by itself is let, as its status tells why. */
+	for (int i = 0; i < REAP_TRIES; i++) {
+		pid_t pid = waitpid(inspector->pid, &status, WNOHANG);
+
+		if (pid)
+			break;
+		if (i == REAP_TRIES / 10 || inspector->failed != -EPIPE)
+			kill(inspector->pid, SIGKILL);
+		nanosleep(&pause, NULL);
+	}
+	inspector->pid = 0;
+	return status;
+}
+
+void inspector_free(struct inspector *inspector)
+{
+	if (!inspector)
+		return;
+	end(inspector);
+	wants_end(inspector->wants);
+	array_free(&inspector->answer);
+	free(inspector);
+}
+
+/* Whose files and objects, for sentences. */
+static void name_target(const struct inspector *inspector, char *text, size_t size)
+{
+	if (inspector->target)
+		snprintf(text, size, "process %d", inspector->target);
+	else
+		snprintf(text, size, "the file");
+}
+
+/* Why it ended by itself. */
+static void say_end(struct inspector *inspector, const char *target, int status)
+{
+	struct error *err = &inspector->failure;
+	int signal = status >= 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+	if (signal == SIGBUS)
+		error_set(
+			err, -ESTALE,
+			"a file of %s was cut short while it was read: try again when it has been "
+			"replaced",
+			target);
+	else if (signal == SIGSYS)
+		error_set(
+			err, -EBADMSG,
+			"opprobe's inspector tried what it has no right to while it looked into %s, "
+			"and was ended: please report it",
+			target);
+	else if (signal == SIGXCPU)
+		error_set(err, -ETIME, "looking into %s took too much time on the CPU", target);
+	else if (signal == SIGKILL)
+		error_set(err, -ENOMEM,
+			  "opprobe's inspector was killed while it looked into %s, perhaps by the "
+			  "kernel for want of memory (see dmesg)",
+			  target);
+	else if (signal)
+		error_set(err, -EBADMSG,
+			  "opprobe's inspector ended with signal %d (%s) while it looked into %s: "
+			  "something in it is damaged in a way that opprobe does not know, please "
+			  "report it",
+			  signal, strsignal(signal), target);
+	else
+		error_set(err, -EBADMSG,
+			  "opprobe's inspector ended while it looked into %s: there may be too "
+			  "little memory",
+			  target);
+}
+
+/* It is of no use any more, because of @error; returns it. */
+static int fail(struct inspector *inspector, int error, struct error *err)
+{
+	char target[64];
+	int status;
+
+	inspector->failed = error == -ECONNRESET ? -EPIPE : error;
+	status = end(inspector);
+	name_target(inspector, target, sizeof(target));
+	switch (inspector->failed) {
+	case -EPIPE:
+		say_end(inspector, target, status);
+		break;
+	case -ETIME:
+		error_set(&inspector->failure, error,
+			  "looking into %s took longer than %.0f s and was given up: its files or "
+			  "objects are not those of a runtime that opprobe knows, or withheld",
+			  target, INSPECTOR_TIME / 1e9);
+		break;
+	case -EINTR:
+		error_set(&inspector->failure, error, "interrupted while looking into %s", target);
+		break;
+	default:
+		error_set(&inspector->failure, error, "opprobe's inspector of %s failed: %s",
+			  target, strerror(-error));
+	}
+	if (inspector->failed != -EINTR)
+		inspector->failed = -ENOTRECOVERABLE;
+	if (err)
+		*err = inspector->failure;
+	return inspector->failed;
+}
+
+/* -- questions ------------------------------------------------------------------------------ */
+
+static int patience(void *context)
+{
+	struct inspector *inspector = context;
+	uint64_t now = clock_ns();
+
+	if (inspector->stop && *inspector->stop && !inspector->stopped)
+		inspector->stopped = now;
+	if (inspector->stopped && now - inspector->stopped > STOP_PATIENCE)
+		return -EINTR;
+	return now > inspector->deadline ? -ETIME : 0;
+}
+
+/* Receive what must be an answer of @type into @answer. */
+static int receive(struct inspector *inspector, uint32_t type)
+{
+	struct message head;
+	int error = message_receive(inspector->fd, &head, NULL, patience, inspector);
+
+	if (error)
+		return error;
+	if (head.type != type || head.size < sizeof(struct answer) || head.size > ANSWER_MAX)
+		return -EBADMSG;
+	inspector->answer.n = 0;
+	error = array_extend(&inspector->answer, head.size);
+	return error
+		       ?: message_receive_data(inspector->fd, inspector->answer.items, head.size,
+					       patience, inspector);
+}
+
+/* The result of what was received; a failure with its sentence. */
+static int result_of(struct inspector *inspector, struct error *err)
+{
+	struct answer *answer = (struct answer *)inspector->answer.items;
+
+	answer->text[sizeof(answer->text) - 1] = '\0';
+	if (answer->result < -4095)
+		answer->result = -EBADMSG;
+	if (answer->result < 0 && *answer->text)
+		error_set(err, answer->result, "%s", answer->text);
+	return answer->result;
+}
+
+/* The first it says is whether it has given up its rights. */
+static int greet(struct inspector *inspector, struct error *err)
+{
+	int error = receive(inspector, 0);
+
+	if (error)
+		return fail(inspector, error, err);
+	error = result_of(inspector, &inspector->failure);
+	if (error) {
+		end(inspector);
+		inspector->failed = error < 0 ? -EPERM : -EBADMSG;
+		if (err)
+			*err = inspector->failure;
+		return inspector->failed;
+	}
+	inspector->greeted = true;
+	return 0;
+}
+
+static int exchange(struct inspector *inspector, enum question question, const void *data,
+		    size_t size, struct error *err)
+{
+	int error = inspector->greeted ? 0 : greet(inspector, err);
+
+	if (error)
+		return error;
+	error = message_send(inspector->fd, question, data, size, -1, patience, inspector);
+	error = error ?: receive(inspector, question);
+	return error ? fail(inspector, error, err) : 0;
+}
+
+int inspector_ask(struct inspector *inspector, enum question question, const void *data,
+		  size_t size, size_t wanted, const void **data_back, struct error *err)
+{
+	uint64_t started = clock_ns(), took;
+	int error;
+
+	if (inspector->failed) {
+		if (err)
+			*err = inspector->failure;
+		return inspector->failed;
+	}
+	inspector->deadline = started + inspector->left;
+	inspector->stopped = 0;
+	error = exchange(inspector, question, data, size, err);
+	took = clock_ns() - started;
+	inspector->left -= took < inspector->left ? took : inspector->left;
+	if (error)
+		return error;
+	error = result_of(inspector, err);
+	if (error >= 0 && wanted && inspector->answer.n != sizeof(struct answer) + wanted)
+		return fail(inspector, -EBADMSG, err);
+	if (data_back)
+		*data_back = inspector->answer.items + sizeof(struct answer);
+	return error;
+}
+
+static uint32_t runtime_number(const struct runtime *runtime)
+{
+	for (uint32_t i = 0; runtimes[i]; i++)
+		if (runtimes[i] == runtime)
+			return i;
+	return ANY_RUNTIME;
+}
+
+int inspector_locate(struct inspector *inspector, const struct wanted_file *file, const char *name,
+		     const struct runtime *companion_of, struct location *location,
+		     uint32_t *number, const char **path, struct error *err)
+{
+	struct locate_question question = {.runtime = runtime_number(companion_of)};
+	const void *data;
+	int error;
+
+	snprintf(question.name, sizeof(question.name), "%s", name);
+	wants_choose(inspector->wants, file);
+	error = inspector_ask(inspector, ASK_LOCATE, &question, sizeof(question), 0, &data, err);
+	if (error)
+		return error < 0 ? error : fail(inspector, -EBADMSG, err);
+	*path = wants_opened(inspector->wants);
+	error = answers_location(data, inspector->answer.n - sizeof(struct answer), location,
+				 number);
+	return error ? fail(inspector, error, err) : 0;
+}

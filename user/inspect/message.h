@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What opprobe and its inspector say to each other: one binary in two
+ * processes, so that records travel as they are. Two sockets: over the first
+ * the privileged part asks and the inspector answers, one at a time; over the
+ * second the inspector asks for what it cannot take itself, and has it handed
+ * over. Nothing that comes from the inspector is believed: sizes are those
+ * that were expected, numbers in their ranges, texts ended.
+ */
+#ifndef OPPROBE_MESSAGE_H
+#define OPPROBE_MESSAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../bpf/events.h"
+#include "../base/element.h"
+#include "../runtime/runtime.h"
+#include "../target/process.h"
+
+/* -- asked by the privileged part ------------------------------------------------- */
+
+enum question {
+	ASK_LOCATE = 1, /* struct locate_question: sites in a file */
+	ASK_SIGHT,	/* struct sight_question: where names lie */
+	ASK_DESCRIBE,	/* struct describe_question: an operator's names */
+	ASK_SHAPES,	/* struct shapes_question: begin to read shapes */
+	ASK_PROVE,	/* struct record_question: is what was read a shape? */
+	ASK_VERIFY,	/* struct record_question: is it of its operator? */
+};
+
+struct locate_question {
+	char name[1024];  /* of the file, for sentences */
+	uint32_t runtime; /* number in the table of that which it is a companion of, or ANY_RUNTIME
+			   */
+	uint32_t pad;
+};
+#define ANY_RUNTIME UINT32_MAX
+
+/* In the ones below: which of the located files, by the number in its answer. */
+struct sight_question {
+	uint32_t location, pad;
+	struct sighting_record sighting;
+};
+
+struct describe_question {
+	uint32_t location, pad;
+	struct identity identity;
+};
+
+struct shapes_question {
+	uint32_t location, pad;
+	uint64_t start, end, offset; /* of the file's first executable mapping */
+};
+
+struct record_question {
+	uint32_t location, pad;
+	struct shapes_record record;
+};
+
+/* Every answer begins with this one; @result 0 or more brings what was asked for. */
+struct answer {
+	int32_t result;
+	char text[1020]; /* the sentence, if it is negative */
+};
+
+#define WORDS_MAX 256 /* bytes that programs are told of one thing */
+
+struct words {
+	uint8_t bytes[WORDS_MAX]; /* as many as the runtime says; the rest is 0 */
+};
+
+struct located_head {
+	uint32_t number;  /* of the location, for later questions */
+	uint32_t runtime; /* number in the table */
+	char version[32], build_id[41], architecture[16];
+	uint32_t n_sites, n_names, n_notes;
+	char notes[LOCATION_NOTES][256];
+};
+
+#define SITES_MAX 65536
+#define NAMES_MAX 65536
+
+/* What follows n_sites times; then n_names times two texts, each ended by NUL. */
+struct located_site {
+	uint32_t role, program; /* number in the runtime's list of programs */
+	uint32_t value, routes, function, length;
+	int32_t stack_depth;
+	uint32_t emulated;
+	uint64_t offset, address;
+	char instruction[64];
+};
+
+#define ELEMENTS_MAX 64
+
+struct shapes_answer {
+	struct words words;
+	uint32_t n_elements, pad;
+	struct {
+		uint64_t class;
+		struct element element;
+	} elements[ELEMENTS_MAX];
+};
+
+#define ANSWER_MAX (64U << 20) /* bytes, of all that one says */
+
+/* -- asked by the inspector ------------------------------------------------------- */
+
+enum want {
+	WANT_FILE = 1,	 /* the file that is to be located */
+	WANT_DEBUG_FILE, /* struct debug_want: one with the symbols of that file */
+	WANT_MEMORY,	 /* struct memory_want: blocks of the target's memory */
+};
+
+#define DEBUG_NAME_MAX 256
+
+struct debug_want {
+	uint32_t kind, candidate; /* as of debug_file_open() */
+	char name[DEBUG_NAME_MAX];
+};
+
+#define MEMORY_BLOCK  4096U
+#define MEMORY_BLOCKS 4U /* at once, the first being the one that is needed */
+
+struct memory_want {
+	uint64_t address; /* a multiple of MEMORY_BLOCK */
+};
+
+/* -- transport -------------------------------------------------------------------- */
+
+struct message {
+	uint32_t type; /* of the question, which its answer repeats */
+	uint32_t size; /* of what follows */
+};
+
+/*
+ * How long to wait: called before and during each wait; a negative errno ends
+ * it. NULL waits for as long as it takes.
+ */
+typedef int (*message_patience)(void *context);
+
+/*
+ * Send @data, and with it the open file @file unless it is -1. 0, or a negative
+ * errno: -EPIPE if nobody reads, or that of @patience.
+ */
+int message_send(int fd, uint32_t type, const void *data, size_t size, int file,
+		 message_patience patience, void *context);
+/*
+ * Receive a message's head. With @file, it may bring an open file, else -1;
+ * without, files that are sent are closed by the kernel. 0, or a negative errno.
+ */
+int message_receive(int fd, struct message *head, int *file, message_patience patience,
+		    void *context);
+/* Receive the @size bytes behind it. */
+int message_receive_data(int fd, void *data, size_t size, message_patience patience, void *context);
+
+#endif

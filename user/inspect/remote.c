@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "remote.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SINGLE_TIME UINT64_C(1000000000) /* ns, for one operator once names are known */
+
+/* What both are to their runtime. */
+struct remote {
+	const struct located *located;
+	const struct runtime *runtime;
+	struct opprobe_bpf *bpf;
+	unsigned int instance;
+};
+
+static struct remote remote_of(const struct located *located, struct opprobe_bpf *bpf,
+			       unsigned int instance)
+{
+	return (struct remote){located, located->location.runtime, bpf, instance};
+}
+
+static int ask(const struct remote *remote, enum question question, const void *data, size_t size,
+	       size_t wanted, const void **back, struct error *err)
+{
+	return inspector_ask(remote->located->inspector, question, data, size, wanted, back, err);
+}
+
+/* -- names ----------------------------------------------------------------------- */
+
+struct remote_naming {
+	struct naming naming;
+	struct remote remote;
+	bool settled;
+};
+
+static int sight(struct naming *naming, const struct sighting_record *sighting, struct error *err)
+{
+	struct remote_naming *names = (struct remote_naming *)naming;
+	const struct remote *remote = &names->remote;
+	const struct sight_question question = {.location = remote->located->number,
+						.sighting = *sighting};
+	const void *words;
+	int error = ask(remote, ASK_SIGHT, &question, sizeof(question), sizeof(struct words),
+			&words, err);
+
+	if (error)
+		return error;
+	if (!remote->runtime->share_names(remote->bpf, remote->instance, words))
+		return error_set(err, -EBADMSG,
+				 "where the names of operators lie, as opprobe's inspector of this "
+				 "process tells it, cannot be");
+	names->settled = true;
+	return 0;
+}
+
+static bool settled(const struct naming *naming)
+{
+	return ((const struct remote_naming *)naming)->settled;
+}
+
+static int describe(struct naming *naming, const struct identity *identity,
+		    struct strings_record *strings)
+{
+	const struct remote *remote = &((struct remote_naming *)naming)->remote;
+	const struct describe_question question = {.location = remote->located->number,
+						   .identity = *identity};
+	const void *answer;
+	int error;
+
+	inspector_allow(remote->located->inspector, SINGLE_TIME);
+	error = ask(remote, ASK_DESCRIBE, &question, sizeof(question), sizeof(*strings), &answer,
+		    NULL);
+	if (error)
+		return error;
+	memcpy(strings, answer, sizeof(*strings));
+	/* Whose they are is known here. */
+	strings->type = RECORD_STRINGS;
+	strings->identity = *identity;
+	strings->instance = identity->key.instance;
+	return 0;
+}
+
+static void free_naming(struct naming *naming)
+{
+	free(naming);
+}
+
+static const struct naming_ops naming_ops = {
+	.sight = sight,
+	.settled = settled,
+	.describe = describe,
+	.free = free_naming,
+};
+
+struct naming *remote_naming_new(const struct located *located, struct opprobe_bpf *bpf,
+				 unsigned int instance)
+{
+	struct remote_naming *names = calloc(1, sizeof(*names));
+
+	if (!names)
+		return NULL;
+	names->naming.ops = &naming_ops;
+	names->remote = remote_of(located, bpf, instance);
+	inspector_allow(located->inspector, INSPECTOR_TIME);
+	return &names->naming;
+}
+
+/* -- shapes ------------------------------------------------------------------------ */
+
+struct remote_shapes {
+	struct shapes shapes;
+	struct remote remote;
+	struct words words;
+	struct shapes_answer first; /* for the classes of elements */
+};
+
+static struct remote_shapes *shapes_of(const struct shapes *shapes)
+{
+	return (struct remote_shapes *)shapes;
+}
+
+/* Ask about @record, of which just the values that it has are there. */
+static int ask_about(const struct remote_shapes *shapes, enum question question,
+		     const struct shapes_record *record, size_t wanted, const void **back)
+{
+	struct record_question about = {.location = shapes->remote.located->number};
+
+	if (record->n_values > SHAPE_VALUES)
+		return -EINVAL;
+	memcpy(&about.record, record,
+	       offsetof(struct shapes_record, values) +
+		       record->n_values * sizeof(record->values[0]));
+	return ask(&shapes->remote, question, &about, sizeof(about), wanted, back, NULL);
+}
+
+static int prove(struct shapes *base, const struct shapes_record *record)
+{
+	struct remote_shapes *shapes = shapes_of(base);
+	const struct remote *remote = &shapes->remote;
+	const void *words;
+	int answer;
+
+	/* Read by a guess that was given up since. */
+	if (record->epoch != remote->runtime->shapes_epoch(&shapes->words))
+		return 0;
+	inspector_allow(remote->located->inspector, SINGLE_TIME);
+	answer = ask_about(shapes, ASK_PROVE, record, sizeof(struct words), &words);
+	if (answer < 0 || answer > 1)
+		return -ENOEXEC;
+	memcpy(&shapes->words, words, sizeof(shapes->words));
+	if (!remote->runtime->share_shapes(remote->bpf, remote->instance, words))
+		return -ENOEXEC;
+	return answer;
+}
+
+static void refuse(struct shapes *base)
+{
+	const struct remote *remote = &shapes_of(base)->remote;
+
+	remote->runtime->share_shapes(remote->bpf, remote->instance, NULL);
+}
+
+static bool verify(const struct shapes *base, const struct shapes_record *record)
+{
+	struct remote_shapes *shapes = shapes_of(base);
+
+	if (record->epoch != shapes->remote.runtime->shapes_epoch(&shapes->words))
+		return false;
+	if (record->verified)
+		return true;
+	inspector_allow(shapes->remote.located->inspector, SINGLE_TIME);
+	return ask_about(shapes, ASK_VERIFY, record, 0, NULL) == 1;
+}
+
+static const struct element *element(const struct shapes *base, uint64_t class)
+{
+	const struct shapes_answer *first = &shapes_of(base)->first;
+
+	for (uint32_t i = 0; i < first->n_elements; i++)
+		if (first->elements[i].class == class)
+			return &first->elements[i].element;
+	return NULL;
+}
+
+static void free_shapes(struct shapes *shapes)
+{
+	free(shapes);
+}
+
+static const struct shapes_ops shapes_ops = {
+	.prove = prove,
+	.refuse = refuse,
+	.verify = verify,
+	.element = element,
+	.free = free_shapes,
+};
+
+static int begin(struct remote_shapes *shapes, struct error *err)
+{
+	const struct remote *remote = &shapes->remote;
+	const struct mapped_file *file = &remote->located->file;
+	const struct shapes_question question = {
+		.location = remote->located->number,
+		.start = file->start,
+		.end = file->end,
+		.offset = file->offset,
+	};
+	const void *answer;
+	int error;
+
+	inspector_allow(remote->located->inspector, INSPECTOR_TIME);
+	error = ask(remote, ASK_SHAPES, &question, sizeof(question), sizeof(shapes->first), &answer,
+		    err);
+	if (error)
+		return error < 0 ? error : error_set(err, -EBADMSG, "no shapes can be read");
+	memcpy(&shapes->first, answer, sizeof(shapes->first));
+	shapes->words = shapes->first.words;
+	if (shapes->first.n_elements > ELEMENTS_MAX ||
+	    !remote->runtime->share_shapes(remote->bpf, remote->instance, &shapes->words))
+		return error_set(err, -EBADMSG,
+				 "where shapes lie, as opprobe's inspector of this "
+				 "process tells it, cannot be");
+	return 0;
+}
+
+struct shapes *remote_shapes_new(const struct located *located, struct opprobe_bpf *bpf,
+				 unsigned int instance, struct error *err)
+{
+	struct remote_shapes *shapes = calloc(1, sizeof(*shapes));
+
+	if (!shapes) {
+		error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	shapes->shapes.ops = &shapes_ops;
+	shapes->remote = remote_of(located, bpf, instance);
+	if (begin(shapes, err)) {
+		free(shapes);
+		return NULL;
+	}
+	return &shapes->shapes;
+}

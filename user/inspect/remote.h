@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Names and shapes of a process, as its inspector reads them: what collect/
+ * asks, and what the programs are told of the answers.
+ */
+#ifndef OPPROBE_REMOTE_H
+#define OPPROBE_REMOTE_H
+
+#include "find.h"
+
+/*
+ * Names of what was @located, which outlives the result; its places are shared
+ * with the programs in @bpf as @instance's. NULL without memory.
+ */
+struct naming *remote_naming_new(const struct located *located, struct opprobe_bpf *bpf,
+				 unsigned int instance);
+/* Shapes likewise, from their first guess on; NULL with @err set if none can be read. */
+struct shapes *remote_shapes_new(const struct located *located, struct opprobe_bpf *bpf,
+				 unsigned int instance, struct error *err);
+
+#endif

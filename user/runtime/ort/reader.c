@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "calibrate.h"
+#include "shapes.h"
+
+struct reader {
+	const struct memory *memory;
+	const struct location *location;
+	struct ort_layout layout;
+	struct ort_shapes *shapes; /* NULL: not wanted, or not to be had */
+};
+
+static struct reader *new_reader(const struct reader_target *target, struct error *err)
+{
+	struct reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader) {
+		error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	reader->memory = target->memory;
+	reader->location = target->location;
+	return reader;
+}
+
+static void free_reader(struct reader *reader)
+{
+	free(reader->shapes);
+	free(reader);
+}
+
+/* -- names ----------------------------------------------------------------------- */
+
+static int sight(struct reader *reader, const struct sighting_record *sighting)
+{
+	struct ort_layout found;
+	int error = ort_calibrate(reader->memory, sighting, &found);
+
+	if (!error)
+		reader->layout = found;
+	return error;
+}
+
+static const void *names(const struct reader *reader)
+{
+	return &reader->layout;
+}
+
+static int describe(const struct reader *reader, const struct identity *identity,
+		    struct strings_record *strings)
+{
+	return ort_describe(reader->memory, &reader->layout, identity, strings);
+}
+
+/* -- shapes ---------------------------------------------------------------------- */
+
+static int begin_shapes(struct reader *reader, const struct elf_image *image,
+			const struct mapped_file *file, struct error *err)
+{
+	reader->shapes =
+		ort_shapes_new(reader->memory, &reader->layout, reader->location, image, file, err);
+	return reader->shapes ? 0 : -ENOEXEC;
+}
+
+static const void *shapes(const struct reader *reader)
+{
+	return &reader->shapes->guess;
+}
+
+static int prove(struct reader *reader, const struct shapes_record *record)
+{
+	return ort_shapes_prove(reader->shapes, record);
+}
+
+static bool verify(const struct reader *reader, const struct shapes_record *record)
+{
+	return ort_shapes_verify(reader->shapes, record);
+}
+
+static bool element(const struct reader *reader, size_t i, uint64_t *class, struct element *element)
+{
+	if (i >= reader->shapes->n_elements)
+		return false;
+	*class = reader->shapes->elements[i].class;
+	*element = reader->shapes->elements[i].element;
+	return true;
+}
+
+const struct reader_ops ort_reader = {
+	.new = new_reader,
+	.sight = sight,
+	.names = names,
+	.describe = describe,
+	.begin_shapes = begin_shapes,
+	.shapes = shapes,
+	.prove = prove,
+	.verify = verify,
+	.element = element,
+	.free = free_reader,
+};

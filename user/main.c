@@ -8,6 +8,7 @@
 
 #include "cmd.h"
 #include "inspect/child.h"
+#include "inspect/hands.h"
 
 struct command {
 	const char *name;
@@ -55,8 +56,10 @@ static int open_standard_streams(void)
 
 int main(int argc, char **argv)
 {
-	if (inspector_is_child(argc, argv))
+	if (spawn_is(HELPER_INSPECTOR, argc, argv))
 		return inspector_child();
+	if (spawn_is(HELPER_HANDS, argc, argv))
+		return hands_child();
 	/* A reader that goes away, a file that may not grow: failed writes with their sentence. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);

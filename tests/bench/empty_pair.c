@@ -17,6 +17,7 @@
 
 #include "inspect/child.h"
 #include "inspect/find.h"
+#include "inspect/hands.h"
 #include "target/process.h"
 
 #define UPROBE_MULTI 48 /* enum bpf_attach_type, kernel 6.6 */
@@ -61,8 +62,10 @@ int main(int argc, char **argv)
 	int program;
 	char byte;
 
-	if (inspector_is_child(argc, argv))
+	if (spawn_is(HELPER_INSPECTOR, argc, argv))
 		return inspector_child();
+	if (spawn_is(HELPER_HANDS, argc, argv))
+		return hands_child();
 	if (argc != 2)
 		return 2;
 	program = load_empty();

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <poll.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -18,10 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,6 +34,7 @@
 #include "inspect/answers.h"
 #include "inspect/child.h"
 #include "inspect/find.h"
+#include "inspect/hands.h"
 #include "inspect/remote.h"
 #include "inspect/sandbox.h"
 #include "made_session.h"
@@ -46,7 +50,7 @@
 
 static void say(uint32_t type, const void *data, size_t size)
 {
-	message_send(INSPECTOR_FILE, type, data, size, -1, NULL, NULL);
+	message_send(HELPER_FILE, type, data, size, -1, NULL, NULL);
 }
 
 static void keep_silent(void)
@@ -62,7 +66,7 @@ static void promise(uint32_t size)
 	struct iovec io = {&head, sizeof(head)};
 	const struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1};
 
-	if (sendmsg(INSPECTOR_FILE, &message, 0) > 0)
+	if (sendmsg(HELPER_FILE, &message, 0) > 0)
 		keep_silent();
 }
 
@@ -71,8 +75,8 @@ static void take_question(void)
 	struct message head;
 	char data[8192];
 
-	message_receive(INSPECTOR_FILE, &head, NULL, NULL, NULL);
-	message_receive_data(INSPECTOR_FILE, data, head.size, NULL, NULL);
+	message_receive(HELPER_FILE, &head, NULL, NULL, NULL);
+	message_receive_data(HELPER_FILE, data, head.size, NULL, NULL);
 }
 
 static void open_a_file(void)
@@ -110,7 +114,7 @@ static void write_a_file(void)
 {
 	struct iovec io = {"x", 1};
 
-	if (pwritev(INSPECTOR_FILE, &io, 1, 0) < 0)
+	if (pwritev(HELPER_FILE, &io, 1, 0) < 0)
 		exit(0);
 }
 
@@ -144,7 +148,7 @@ static void want_for_ever(void)
 {
 	struct memory_want want = {0};
 
-	while (!message_send(INSPECTOR_FILE + 1, WANT_MEMORY, &want, sizeof(want), -1, NULL, NULL))
+	while (!message_send(HELPER_FILE + 1, WANT_MEMORY, &want, sizeof(want), -1, NULL, NULL))
 		;
 	keep_silent();
 }
@@ -154,13 +158,14 @@ static void want_nonsense(void)
 	char data[sizeof(struct debug_want)];
 
 	memset(data, 'x', sizeof(data));
-	message_send(INSPECTOR_FILE + 1, WANT_DEBUG_FILE, data, sizeof(data), -1, NULL, NULL);
-	message_send(INSPECTOR_FILE + 1, 4711, data, sizeof(data), -1, NULL, NULL);
+	message_send(HELPER_FILE + 1, WANT_DEBUG_FILE, data, sizeof(data), -1, NULL, NULL);
+	message_send(HELPER_FILE + 1, 4711, data, sizeof(data), -1, NULL, NULL);
 	keep_silent();
 }
 
 static void cut_short(void)
 {
+	signal(SIGBUS, SIG_DFL); /* not a sanitizer's */
 	raise(SIGBUS);
 }
 
@@ -247,7 +252,7 @@ static int act_as(const char *name)
 		if (strcmp(kinds[i].name, name) != 0)
 			continue;
 		if (!kinds[i].free)
-			greeting.result = sandbox_enter(INSPECTOR_FILE + 1, NULL);
+			greeting.result = sandbox_enter(HELPER_FILE + 1, NULL);
 		say(0, &greeting, sizeof(greeting));
 		take_question();
 		kinds[i].act();
@@ -336,18 +341,36 @@ static void stopping_does_not_wait_for_answers(void **state)
 	inspector_free(inspector);
 }
 
-/* The line of /proc/PID/status that begins with @key, of this process's only child. */
+/* The child that is the inspector. */
+static int find_inspector(void)
+{
+	char path[64], command[64] = "";
+	int child = 0;
+	FILE *children, *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	children = fopen(path, "re");
+	assert_non_null(children);
+	while (!strstr(command, "inspector") && fscanf(children, "%d", &child) == 1) {
+		snprintf(path, sizeof(path), "/proc/%d/cmdline", child);
+		file = fopen(path, "re");
+		assert_non_null(file);
+		memset(command, 0, sizeof(command));
+		assert_true(fread(command, 1, sizeof(command) - 1, file) > 8);
+		fclose(file);
+		memmove(command, command + 8, sizeof(command) - 8); /* behind "opprobe" */
+	}
+	fclose(children);
+	return child;
+}
+
+/* The line of its /proc/PID/status that begins with @key. */
 static void read_status(const char *key, char *value, size_t size)
 {
 	char path[64], line[256];
-	int child = 0;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
-	file = fopen(path, "re");
-	assert_true(file && fscanf(file, "%d", &child) == 1);
-	fclose(file);
-	snprintf(path, sizeof(path), "/proc/%d/status", child);
+	snprintf(path, sizeof(path), "/proc/%d/status", find_inspector());
 	file = fopen(path, "re");
 	*value = '\0';
 	assert_non_null(file);
@@ -543,45 +566,75 @@ static void a_file_of_holes_is_no_library(void **state)
 
 /* -- names and shapes, read from outside -------------------------------------------------- */
 
-static void names_are_read_and_the_programs_are_told_where(void **state)
-{
-	struct opprobe_bpf bpf = {.bss = calloc(1, sizeof(*bpf.bss))};
-	struct session session = make_session(STRING_CXX11, 0x68, 0x10);
-	struct process self = self_process();
-	struct inspector *inspector = start(&self, NULL);
-	struct located *found = NULL;
-	struct strings_record strings;
-	struct sighting_record sighting = sight(&session, 4);
+/* A runtime in this very process, and names that are to be read. */
+struct names {
+	struct opprobe_bpf bpf;
+	struct process self;
+	struct inspector *inspector;
+	struct located *found;
 	struct naming *naming;
+	void *code;
+};
+
+static void begin_names(struct names *n)
+{
 	struct error err = {};
 	char path[FAKE_PATH];
-	void *code;
 	int fd;
 
+	if (geteuid())
+		leave_out(NEEDS_ROOT);
 	make_runtime(path);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	n->code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	close(fd);
-	if (code == MAP_FAILED)
+	if (n->code == MAP_FAILED)
 		leave_out("a /tmp from which programs may be mapped");
-	if (runtime_find(&self, inspector, &found, &err))
+	n->bpf.bss = calloc(1, sizeof(*n->bpf.bss));
+	n->self = self_process();
+	n->inspector = start(&n->self, NULL);
+	if (runtime_find(&n->self, n->inspector, &n->found, &err))
 		fail_msg("%s", err.text);
-	naming = remote_naming_new(found, &bpf, 2);
+	n->naming = remote_naming_new(n->found, &n->bpf, 2);
+	assert_non_null(n->naming);
+}
+
+static void end_names(struct names *n)
+{
+	n->naming->ops->free(n->naming);
+	located_free(n->found);
+	inspector_free(n->inspector);
+	munmap(n->code, 4096);
+	process_close(&n->self);
+	free(n->bpf.bss);
+}
+
+static void names_are_read_and_the_programs_are_told_where(void **state)
+{
+	struct session session = make_session(STRING_CXX11, 0x68, 0x10);
+	struct sighting_record sighting = sight(&session, 4);
+	struct strings_record strings;
+	const struct naming_ops *ops;
+	struct error err = {};
+	struct names n = {};
+
+	begin_names(&n);
+	ops = n.naming->ops;
 	/* What lies nowhere proves nothing, and harms nothing. */
 	sighting.identity.key.session = sighting.context = 8;
 	memset(sighting.memory, 0x10, sizeof(sighting.memory));
-	assert_int_equal(naming->ops->sight(naming, &sighting, &err), -EAGAIN);
-	assert_false(naming->ops->settled(naming));
-	assert_int_equal(bpf.bss->ort_layouts[2].proven, 0);
+	assert_int_equal(ops->sight(n.naming, &sighting, &err), -EAGAIN);
+	assert_false(ops->settled(n.naming));
+	assert_int_equal(n.bpf.bss->ort_layouts[2].proven, 0);
 	sighting = sight(&session, 4);
-	assert_int_equal(naming->ops->sight(naming, &sighting, &err), 0);
-	assert_true(naming->ops->settled(naming));
-	assert_int_equal(bpf.bss->ort_layouts[2].proven, 1);
-	assert_int_equal(bpf.bss->ort_layouts[2].kernels, 0x68);
+	assert_int_equal(ops->sight(n.naming, &sighting, &err), 0);
+	assert_true(ops->settled(n.naming));
+	assert_int_equal(n.bpf.bss->ort_layouts[2].proven, 1);
+	assert_int_equal(n.bpf.bss->ort_layouts[2].kernels, 0x68);
 	for (uint64_t i = 0; i < NODES; i++) {
 		sighting = sight(&session, i);
 		sighting.identity.id = 100 + i;
-		assert_int_equal(naming->ops->describe(naming, &sighting.identity, &strings), 0);
+		assert_int_equal(ops->describe(n.naming, &sighting.identity, &strings), 0);
 		assert_int_equal(strings.identity.id, 100 + i);
 		assert_int_equal(strings.op_type_length, strlen(types[i]));
 		assert_memory_equal(strings.op_type, types[i], strlen(types[i]));
@@ -590,13 +643,73 @@ static void names_are_read_and_the_programs_are_told_where(void **state)
 	}
 	/* Nothing is remembered from question to question. */
 	session.nodes[4][0] = 3;
-	assert_true(naming->ops->describe(naming, &sighting.identity, &strings) < 0);
-	naming->ops->free(naming);
-	located_free(found);
-	inspector_free(inspector);
-	munmap(code, 4096);
-	process_close(&self);
-	free(bpf.bss);
+	assert_true(ops->describe(n.naming, &sighting.identity, &strings) < 0);
+	end_names(&n);
+}
+
+/* Wherever it looks there are a million kernels, of which the last is none. */
+static void a_search_that_finds_no_end_is_given_up(void **state)
+{
+	struct session session = make_session(STRING_CXX11, 0x68, 0x10);
+	size_t size = 1000000 * sizeof(uint64_t);
+	uint64_t started = clock_ns(), *kernels;
+	struct sighting_record sighting;
+	struct error err = {};
+	struct names n = {};
+
+	kernels = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(kernels != MAP_FAILED);
+	kernels[4] = (uintptr_t)session.kernels[4];
+	kernels[999999] = (uintptr_t)session.kernels[4];
+	for (unsigned int i = 0; i < 0x400 / 8; i++)
+		session.state[i] = (uintptr_t)kernels + (i % 3 ? size : 0);
+	for (unsigned int i = 0; i < SIGHT_BYTES / 8; i++)
+		session.context[i] = (uintptr_t)session.state;
+	sighting = sight(&session, 4);
+	begin_names(&n);
+	inspector_allow(n.inspector, SHORT);
+	assert_int_equal(n.naming->ops->sight(n.naming, &sighting, &err), -ENOTRECOVERABLE);
+	assert_non_null(strstr(err.text, "took longer"));
+	assert_true(clock_ns() - started < 10 * SECONDS);
+	end_names(&n);
+	munmap(kernels, size);
+}
+
+/* Until somebody fills the page, which nobody does: whoever reads it is held. */
+static void *make_withheld_page(void)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register place = {.mode = UFFDIO_REGISTER_MODE_MISSING};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	void *page = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(page != MAP_FAILED);
+	place.range = (struct uffdio_range){(uintptr_t)page, 65536};
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &place))
+		leave_out("userfaultfd");
+	return page;
+}
+
+static void memory_that_is_withheld_is_given_up(void **state)
+{
+	struct session session = make_session(STRING_CXX11, 0x68, 0x10);
+	struct sighting_record sighting;
+	struct error err = {};
+	uint64_t started = clock_ns();
+	struct names n = {};
+
+	session.context[0] = (uintptr_t)make_withheld_page();
+	sighting = sight(&session, 4);
+	begin_names(&n);
+	inspector_allow(n.inspector, SHORT);
+	assert_int_equal(n.naming->ops->sight(n.naming, &sighting, &err), -ENOTRECOVERABLE);
+	assert_non_null(strstr(err.text, "took longer"));
+	end_names(&n);
+	assert_true(clock_ns() - started < 10 * SECONDS);
+	/* Whoever was held goes at last. */
+	munmap((void *)session.context[0], 65536);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
 }
 
 static struct shapes *begin_shapes(const char *kind, struct inspector **inspector,
@@ -743,7 +856,7 @@ static void what_cannot_be_in_an_answer_is_refused(void **state)
 	WITH(strcpy(told.head.build_id, "../.."));
 	WITH(strcpy(told.head.architecture, "vax"));
 	WITH(told.sites[0].role = SITE_ROLES);
-	WITH(told.sites[0].program = 100);
+	WITH(told.sites[0].program = 9);
 	WITH(told.sites[0].function = UINT32_MAX);
 	WITH(told.sites[0].length = 256);
 	WITH(told.sites[0].stack_depth = -2);
@@ -779,6 +892,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_file_of_holes_is_no_library),
 		cmocka_unit_test_setup_teardown(names_are_read_and_the_programs_are_told_where,
 						session_set_up, session_tear_down),
+		cmocka_unit_test_setup_teardown(a_search_that_finds_no_end_is_given_up,
+						session_set_up, session_tear_down),
+		cmocka_unit_test_setup_teardown(memory_that_is_withheld_is_given_up, session_set_up,
+						session_tear_down),
 		cmocka_unit_test(shapes_are_those_of_the_guess_that_was_proven),
 		cmocka_unit_test(shapes_that_cannot_be_are_not_told_to_the_programs),
 		cmocka_unit_test(an_answer_is_taken_whole_or_not_at_all),
@@ -787,7 +904,9 @@ int main(int argc, char **argv)
 	};
 	const char *kind = getenv(KIND);
 
-	if (inspector_is_child(argc, argv))
+	if (spawn_is(HELPER_HANDS, argc, argv))
+		return hands_child();
+	if (spawn_is(HELPER_INSPECTOR, argc, argv))
 		return kind ? act_as(kind) : inspector_child();
 	return cmocka_run_group_tests(tests, fake_setup, fake_teardown);
 }

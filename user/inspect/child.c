@@ -12,8 +12,10 @@
 #include "child_memory.h"
 #include "message.h"
 #include "sandbox.h"
+#include "spawn.h"
 
-#define WANTS (INSPECTOR_FILE + 1)
+#define QUESTIONS HELPER_FILE
+#define WANTS	  (HELPER_FILE + 1)
 
 /* A file in which a runtime was located, and what is known of it since. */
 struct subject {
@@ -374,16 +376,11 @@ static void answer(uint32_t type)
 
 static int next_question(struct message *head)
 {
-	int error = message_receive(INSPECTOR_FILE, head, NULL, NULL, NULL);
+	int error = message_receive(QUESTIONS, head, NULL, NULL, NULL);
 
 	if (error || head->size > sizeof(question))
 		return error ?: -EMSGSIZE;
-	return message_receive_data(INSPECTOR_FILE, &question, head->size, NULL, NULL);
-}
-
-bool inspector_is_child(int argc, char **argv)
-{
-	return argc == 2 && !strcmp(argv[1], INSPECTOR_COMMAND);
+	return message_receive_data(QUESTIONS, &question, head->size, NULL, NULL);
 }
 
 int inspector_child(void)
@@ -394,8 +391,7 @@ int inspector_child(void)
 
 	/* The first it says is whether it can be trusted to be harmless. */
 	begin(error, &err);
-	while (!message_send(INSPECTOR_FILE, head.type, child.out.items, child.out.n, -1, NULL,
-			     NULL)) {
+	while (!message_send(QUESTIONS, head.type, child.out.items, child.out.n, -1, NULL, NULL)) {
 		child_memory_begin(&child.memory, WANTS);
 		if (error || next_question(&head))
 			break;

@@ -2,33 +2,29 @@
 #include "inspector.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../base/array.h"
 #include "../base/clock.h"
 #include "answers.h"
-#include "child.h"
+#include "hands.h"
+#include "spawn.h"
 
 #define STOP_PATIENCE UINT64_C(300000000) /* ns, after the user asked to stop */
-#define REAP_TRIES    100		  /* of a millisecond */
-
-extern char **environ;
 
 struct inspector {
 	const volatile sig_atomic_t *stop;
 	pid_t target; /* 0: none */
 	pid_t pid;
 	int fd;
-	struct wants *wants;
+	struct hands hands;
 	bool greeted;
 	uint64_t left; /* ns, for answers */
+	char opened[HANDS_PATH];
 	/* Of the question that is open. */
 	uint64_t deadline, stopped;
 	ARRAY_OF(uint8_t) answer;
@@ -38,98 +34,27 @@ struct inspector {
 
 /* -- start ---------------------------------------------------------------------------- */
 
-/*
- * Sockets at the child's two numbers, and for those that are the parent's at
- * other ones: what is open there would be closed by the first move.
- */
-static int add_actions(posix_spawn_file_actions_t *actions, const int *sockets)
+static int start(struct inspector *inspector, struct error *err)
 {
-	int spare = INSPECTOR_FILE + 2;
-	int error = posix_spawn_file_actions_adddup2(actions, sockets[0], spare);
+	int questions[2], wants, error;
 
-	error = error ?: posix_spawn_file_actions_adddup2(actions, sockets[1], INSPECTOR_FILE + 1);
-	return -(error ?: posix_spawn_file_actions_adddup2(actions, spare, INSPECTOR_FILE));
-}
-
-/* Signals of the terminal are not for it: it ends when its questions do. */
-static int add_attributes(posix_spawnattr_t *attributes)
-{
-	sigset_t none;
-	int error;
-
-	sigemptyset(&none);
-	error = posix_spawnattr_setflags(attributes,
-					 POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-	error = error ?: posix_spawnattr_setpgroup(attributes, 0);
-	return -(error ?: posix_spawnattr_setsigmask(attributes, &none));
-}
-
-static int spawn(struct inspector *inspector, const int *sockets)
-{
-	char *const argv[] = {"opprobe", INSPECTOR_COMMAND, NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	int error;
-
-	if (posix_spawn_file_actions_init(&actions))
-		return -ENOMEM;
-	if (posix_spawnattr_init(&attributes)) {
-		posix_spawn_file_actions_destroy(&actions);
-		return -ENOMEM;
-	}
-	error = add_actions(&actions, sockets) ?: add_attributes(&attributes);
-	if (!error)
-		error = -posix_spawn(&inspector->pid, "/proc/self/exe", &actions, &attributes, argv,
-				     environ);
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&actions);
-	return error;
-}
-
-/* A pair of sockets; the second one is the child's, above all numbers that it gets there. */
-static int make_pair(int *pair)
-{
-	int high;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-		return -errno;
-	high = fcntl(pair[1], F_DUPFD_CLOEXEC, INSPECTOR_FILE + 3);
-	close(pair[1]);
-	pair[1] = high;
-	if (high >= 0)
-		return 0;
-	close(pair[0]);
-	return -errno;
-}
-
-static int start(struct inspector *inspector, const struct process *process, struct error *err)
-{
-	int questions[2], wants[2], sockets[2], error;
-
-	error = make_pair(questions);
+	error = hands_start(&inspector->hands, &wants, err);
 	if (error)
-		return error_set(err, error, "cannot make a socket: %s", strerror(-error));
-	error = make_pair(wants);
-	if (error) {
-		close(questions[0]);
+		return error;
+	error = spawn_sockets(questions);
+	if (!error) {
+		const int sockets[2] = {questions[1], wants};
+
+		inspector->fd = questions[0];
+		error = spawn_helper(HELPER_INSPECTOR, sockets, &inspector->pid);
 		close(questions[1]);
-		return error_set(err, error, "cannot make a socket: %s", strerror(-error));
 	}
-	sockets[0] = questions[1];
-	sockets[1] = wants[1];
-	inspector->fd = questions[0];
-	error = spawn(inspector, sockets);
-	close(questions[1]);
-	close(wants[1]);
-	if (error) {
-		close(wants[0]);
-		return error_set(err, error,
+	close(wants);
+	return error ? error_set(err, error,
 				 "cannot start opprobe's inspector, a process that reads what "
 				 "others made: %s",
-				 strerror(-error));
-	}
-	inspector->wants = wants_serve(wants[0], process, err);
-	return inspector->wants ? 0 : -EAGAIN;
+				 strerror(-error))
+		     : 0;
 }
 
 struct inspector *inspector_new(const struct process *process, const volatile sig_atomic_t *stop,
@@ -141,11 +66,11 @@ struct inspector *inspector_new(const struct process *process, const volatile si
 		error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	inspector->fd = -1;
+	inspector->fd = inspector->hands.fd = -1;
 	inspector->stop = stop;
 	inspector->target = process ? process->pid : 0;
 	inspector->left = INSPECTOR_TIME;
-	if (start(inspector, process, err)) {
+	if (start(inspector, err)) {
 		inspector_free(inspector);
 		return NULL;
 	}
@@ -157,29 +82,26 @@ void inspector_allow(struct inspector *inspector, uint64_t ns)
 	inspector->left = ns;
 }
 
+void inspector_allow_more(struct inspector *inspector, uint64_t ns)
+{
+	inspector->left += ns;
+	if (inspector->left > INSPECTOR_TIME)
+		inspector->left = INSPECTOR_TIME;
+}
+
 /* -- end --------------------------------------------------------------------------------- */
 
-/* Kill it and collect how it ended: wait status, or -1 if that is not to be had. */
+/* End it, and tell how it ended: wait status, or -1 if that is not to be had. */
 static int end(struct inspector *inspector)
 {
-	const struct timespec pause = {.tv_nsec = 1000000};
 	int status = -1;
 
 	if (inspector->fd >= 0)
 		close(inspector->fd);
 	inspector->fd = -1;
-	if (inspector->pid <= 0)
-		return -1;
-	/* One that ends by itself is let, as its status tells why. */
-	for (int i = 0; i < REAP_TRIES; i++) {
-		pid_t pid = waitpid(inspector->pid, &status, WNOHANG);
-
-		if (pid)
-			break;
-		if (i == REAP_TRIES / 10 || inspector->failed != -EPIPE)
-			kill(inspector->pid, SIGKILL);
-		nanosleep(&pause, NULL);
-	}
+	/* One that ended by itself tells why. */
+	if (inspector->pid > 0)
+		status = spawn_end(inspector->pid, inspector->failed == -EPIPE);
 	inspector->pid = 0;
 	return status;
 }
@@ -189,7 +111,7 @@ void inspector_free(struct inspector *inspector)
 	if (!inspector)
 		return;
 	end(inspector);
-	wants_end(inspector->wants);
+	hands_end(&inspector->hands);
 	array_free(&inspector->answer);
 	free(inspector);
 }
@@ -383,6 +305,27 @@ static uint32_t runtime_number(const struct runtime *runtime)
 	return ANY_RUNTIME;
 }
 
+/* The hands are to open @file. */
+static int set_task(struct inspector *inspector, const struct wanted_file *file, struct error *err)
+{
+	struct hands_task task = {.pid = inspector->target, .is_mapped = file->mapped};
+	int error;
+
+	if (inspector->failed) {
+		if (err)
+			*err = inspector->failure;
+		return inspector->failed;
+	}
+	if (file->mapped)
+		task.mapped = *file->mapped;
+	else
+		snprintf(task.path, sizeof(task.path), "%s", file->path);
+	inspector->deadline = clock_ns() + inspector->left;
+	inspector->stopped = 0;
+	error = hands_set(&inspector->hands, &task, patience, inspector);
+	return error ? fail(inspector, error, err) : 0;
+}
+
 int inspector_locate(struct inspector *inspector, const struct wanted_file *file, const char *name,
 		     const struct runtime *companion_of, struct location *location,
 		     uint32_t *number, const char **path, struct error *err)
@@ -392,12 +335,16 @@ int inspector_locate(struct inspector *inspector, const struct wanted_file *file
 	int error;
 
 	snprintf(question.name, sizeof(question.name), "%s", name);
-	wants_choose(inspector->wants, file);
-	error = inspector_ask(inspector, ASK_LOCATE, &question, sizeof(question), 0, &data, err);
+	error = set_task(inspector, file, err);
+	error = error
+			?: inspector_ask(inspector, ASK_LOCATE, &question, sizeof(question), 0,
+					 &data, err);
 	if (error)
 		return error < 0 ? error : fail(inspector, -EBADMSG, err);
-	*path = wants_opened(inspector->wants);
-	error = answers_location(data, inspector->answer.n - sizeof(struct answer), location,
-				 number);
+	error = hands_opened(&inspector->hands, inspector->opened, patience, inspector);
+	*path = inspector->opened;
+	error = error
+			?: answers_location(data, inspector->answer.n - sizeof(struct answer),
+					    location, number);
 	return error ? fail(inspector, error, err) : 0;
 }

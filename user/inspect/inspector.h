@@ -15,7 +15,6 @@
 
 #include "../base/error.h"
 #include "message.h"
-#include "wants.h"
 
 struct inspector;
 
@@ -31,6 +30,14 @@ struct inspector *inspector_new(const struct process *process, const volatile si
 void inspector_free(struct inspector *inspector);
 /* Answers may take @ns from here on, all together. */
 void inspector_allow(struct inspector *inspector, uint64_t ns);
+/* Answers may take @ns more, but not more than INSPECTOR_TIME by now. */
+void inspector_allow_more(struct inspector *inspector, uint64_t ns);
+
+/* What is to be looked into. */
+struct wanted_file {
+	const struct mapped_file *mapped; /* that the process maps; NULL: */
+	const char *path;		  /* that is there */
+};
 
 /*
  * Locate a runtime in @file, called @name in sentences: as runtime_locate(). On

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define SINGLE_TIME UINT64_C(1000000000) /* ns, for one operator once names are known */
+/* ns, beyond INSPECTOR_TIME for all: sessions that end meanwhile make thousands of them vain. */
+#define SIGHT_TIME UINT64_C(20000000)
 
 /* What both are to their runtime. */
 struct remote {
@@ -42,9 +44,11 @@ static int sight(struct naming *naming, const struct sighting_record *sighting, 
 	const struct sight_question question = {.location = remote->located->number,
 						.sighting = *sighting};
 	const void *words;
-	int error = ask(remote, ASK_SIGHT, &question, sizeof(question), sizeof(struct words),
-			&words, err);
+	int error;
 
+	inspector_allow_more(remote->located->inspector, SIGHT_TIME);
+	error = ask(remote, ASK_SIGHT, &question, sizeof(question), sizeof(struct words), &words,
+		    err);
 	if (error)
 		return error;
 	if (!remote->runtime->share_names(remote->bpf, remote->instance, words))

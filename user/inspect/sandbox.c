@@ -113,21 +113,18 @@ static const int calls[] = {
 
 static int fill_filter(scmp_filter_ctx filter)
 {
+	/* No code is made here. */
+	const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+	/* How the C library spells fstat(). */
+	const struct scmp_arg_cmp no_path = SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH);
+	const uint32_t allow = SCMP_ACT_ALLOW;
 	int error = 0;
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls) && !error; i++)
-		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
-	/* No code is made here. */
-	error = error
-			?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
-					    SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	error = error
-			?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
-					    SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	/* How the C library spells fstat(). */
-	return error
-		       ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
-					   SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
+		error = seccomp_rule_add(filter, allow, calls[i], 0);
+	error = error ?: seccomp_rule_add(filter, allow, SCMP_SYS(mmap), 1, no_code);
+	error = error ?: seccomp_rule_add(filter, allow, SCMP_SYS(mprotect), 1, no_code);
+	return error ?: seccomp_rule_add(filter, allow, SCMP_SYS(newfstatat), 1, no_path);
 }
 
 static int filter_calls(void)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * opprobe executes itself as one of its helpers: a process that shares nothing
+ * with it but two sockets, and that it can leave to itself. A target can hold
+ * whoever opens its files or reads its pages (FUSE, userfaultfd), even beyond
+ * SIGKILL; so that is never the process that has the probes.
+ */
+#ifndef OPPROBE_SPAWN_H
+#define OPPROBE_SPAWN_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define HELPER_FILE 3 /* the first of a helper's two sockets; the other follows */
+
+enum helper {
+	HELPER_INSPECTOR, /* reads what others made, without rights: child.h */
+	HELPER_HANDS,	  /* hands over what the inspector wants: hands.h */
+	HELPERS
+};
+
+/* Was this program executed as @helper? A program that starts helpers asks that first. */
+bool spawn_is(enum helper helper, int argc, char **argv);
+/* Two connected sockets, not for other programs, above the numbers of a helper's. 0 or -errno. */
+int spawn_sockets(int pair[2]);
+/* Start @helper, with @sockets as its two; they stay open here. 0 or a negative errno. */
+int spawn_helper(enum helper helper, const int sockets[2], pid_t *pid);
+/*
+ * Wait until @pid ends, which it will by itself or, unless @patiently, is made
+ * to. Returns its wait status, or -1 if it is held, or not to be had.
+ */
+int spawn_end(pid_t pid, bool patiently);
+
+#endif

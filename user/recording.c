@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "inspect/rights.h"
 
 /* For the comparison of runs with and without probes, behind the recording. */
 #define COST_TIME_MIN UINT64_C(1000000000)
@@ -352,6 +352,9 @@ static int record(struct recording *recording, struct error *err)
 	error = attach(recording, err);
 	if (error)
 		return error;
+	/* The user's command is to have the user's rights. */
+	if (!options->on_capture)
+		rights_reduce();
 	say_attached(recording);
 	recording->attached = clock_ns();
 	end = options->schedule.active ? record_schedule(recording, err)
@@ -446,8 +449,8 @@ int recording_run(const struct recording_options *options, struct recording_resu
 	if (!error && !closed && result->capture)
 		recording_call_back(recording, result->capture);
 	recording_slow_down(recording);
-	while (options->on_capture && waitpid(-1, NULL, 0) > 0)
-		;
+	recording_reap(recording, true);
+	array_free(&recording->commands);
 	free(recording);
 	return error ? error : closed;
 }

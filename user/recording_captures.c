@@ -32,7 +32,8 @@ static int write_record(struct recording *recording, const struct capture_record
 {
 	int error = sink_take(capture_writer_sink(recording->writer), record);
 
-	return error ? error_set(err, error, "cannot write the capture: %s", strerror(-error)) : 0;
+	return error ? error_set(err, error, "cannot write the capture: %s", error_reason(error))
+		     : 0;
 }
 
 void recording_add_notes(const struct recording *recording, struct capture_info *info)
@@ -153,18 +154,37 @@ void recording_call_back(struct recording *recording, char *path)
 {
 	char command[8192];
 	char *const argv[] = {"sh", "-c", command, "sh", path, NULL};
-	pid_t child;
+	pid_t child, *place;
+	int error;
 
 	if (!recording->options->on_capture)
 		return;
+	recording_reap(recording, false);
+	place = array_push(&recording->commands);
 	snprintf(command, sizeof(command), "%s \"$1\"", recording->options->on_capture);
 	recording_slow_down(recording);
-	if (posix_spawn(&child, "/bin/sh", NULL, NULL, argv, environ))
+	error = place ? posix_spawn(&child, "/bin/sh", NULL, NULL, argv, environ) : ENOMEM;
+	if (error)
 		recording_say(recording->options, "cannot run %s: %s",
-			      recording->options->on_capture, strerror(errno));
+			      recording->options->on_capture, error_reason(-error));
+	else
+		*place = child;
+	if (error && place)
+		recording->commands.n--;
 	recording_hurry(recording);
-	while (waitpid(-1, NULL, WNOHANG) > 0)
-		;
+}
+
+void recording_reap(struct recording *recording, bool wait)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < recording->commands.n; i++) {
+		pid_t pid = recording->commands.items[i];
+
+		if (!waitpid(pid, NULL, wait ? 0 : WNOHANG))
+			recording->commands.items[left++] = pid;
+	}
+	recording->commands.n = left;
 }
 
 int recording_open_capture(struct recording *recording, unsigned int cycle, struct error *err)

@@ -28,7 +28,8 @@ struct recording {
 	bool overhead_known;
 	struct capture_overhead added; /* by the probes, if it is known */
 	ARRAY_OF(struct capture_note) overhead_notes;
-	int priority; /* of opprobe before it hurried */
+	int priority;		  /* of opprobe before it hurried */
+	ARRAY_OF(pid_t) commands; /* the user's, for complete captures, that may run yet */
 	bool told_to_wait;
 };
 
@@ -54,5 +55,7 @@ void recording_know_overhead(struct recording *recording);
 int recording_write_overhead(struct recording *recording, struct error *err);
 /* Run the user's command for the capture @path, complete now; it goes on by itself. */
 void recording_call_back(struct recording *recording, char *path);
+/* Collect those that have ended; with @wait, all. */
+void recording_reap(struct recording *recording, bool wait);
 
 #endif

@@ -49,9 +49,12 @@ def interrupted(t, target, after):
     check(not os.path.exists(t.path("capture.opp")), "a capture of nothing was left")
 
 
-def helpers():
-    return subprocess.run(["pgrep", "-fa", r"opprobe \((inspector|hands)\)"],
-                          stdout=subprocess.PIPE, check=False).stdout.decode()
+def helpers(t):
+    """The parts of this very program that look into targets."""
+    found = subprocess.run(["pgrep", "-f", r"^opprobe \((inspector|hands)\)"],
+                           stdout=subprocess.PIPE, check=False).stdout.decode().split()
+    program = os.path.realpath(t.program)
+    return [pid for pid in found if os.path.realpath("/proc/%s/exe" % pid) == program]
 
 
 @test("a library whose names make every look-up long is given up in time, and Ctrl-C works")
@@ -73,10 +76,10 @@ def _(t):
     target.child.stdin.close()
     target.wait()
     for _ in range(100):
-        if not helpers():
+        if not helpers(t):
             break
         time.sleep(0.1)
-    check_equal(helpers(), "", "processes that were left behind")
+    check_equal(helpers(t), [], "processes that were left behind")
 
 
 @test("sixty thousand mapped files are looked into in time")
@@ -157,3 +160,27 @@ def _(t):
     check(target.alive(), "the target ended")
     check(not subprocess.run(["pgrep", "-P", str(opprobe.pid)], stdout=subprocess.PIPE,
                              check=False).stdout, "children were left behind")
+
+
+@test("once it is attached, opprobe itself has no more rights than it needs")
+def _(t):
+    target = t.ort_run("1.30.0", "resnet")
+    opprobe = t.attach(target)
+    with open("/proc/%d/status" % opprobe.pid) as file:
+        status = dict(line.split(":", 1) for line in file)
+    effective = int(status["CapEff"], 16)
+    # Of include/uapi/linux/capability.h.
+    for name, bit in (("BPF", 39), ("PERFMON", 38), ("SYS_PTRACE", 19)):
+        check(effective >> bit & 1, "it lacks CAP_" + name, status["CapEff"])
+    for name, bit in (("SYS_ADMIN", 21), ("SYS_MODULE", 16), ("SYS_RAWIO", 17), ("SYS_BOOT", 22),
+                      ("MKNOD", 27), ("NET_ADMIN", 12), ("NET_RAW", 13), ("SYS_TIME", 25),
+                      ("SETPCAP", 8), ("SYS_CHROOT", 18)):
+        check(not effective >> bit & 1, "it still has CAP_" + name, status["CapEff"])
+    check_equal(status["CapPrm"], status["CapEff"], "those it may take up")
+    check_equal(status["NoNewPrivs"].strip(), "1", "no new privileges")
+    check_equal(status["Seccomp"].strip(), "2", "its filter of system calls")
+    target.run(3)
+    t.named()
+    report = opprobe.stop()
+    report.nothing_lost()
+    check_equal(set(report.counts().values()), {3}, "how often each operator was recorded")

@@ -20,6 +20,9 @@ struct error {
 int error_set(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* What @error, a negative errno, says, with the remedy where there is one: for sentences. */
+const char *error_reason(int error);
+
 #ifdef __clang_analyzer__
 /* The analyser sees one file at a time, and must be told that this is a failure. */
 #define error_set(err, code, ...)                                                                  \

@@ -292,7 +292,7 @@ int output_file_open(struct output_file *file, const char *path, enum output_nam
 	if (remedy(error))
 		return error_set(err, error, "cannot write to %s: %s", path, remedy(error));
 	return error_set(err, error, "cannot write to %s: %s; choose another place", path,
-			 strerror(-error));
+			 error_reason(error));
 }
 
 /* -- writing ---------------------------------------------------------------------- */

@@ -58,7 +58,7 @@ static ssize_t read_fully(struct capture_reader *reader, void *buffer, size_t si
 static int read_failed(const struct capture_reader *reader, int error, struct error *err)
 {
 	return error_set(err, error, "cannot read the capture %s: %s", reader->path,
-			 strerror(-error));
+			 error_reason(error));
 }
 
 static int damaged(const struct capture_reader *reader, uint64_t position, const char *what,
@@ -223,7 +223,7 @@ int capture_reader_next(struct capture_reader *reader, struct capture_record *re
 static int sink_failed(const struct capture_reader *reader, int error, struct error *err)
 {
 	return error_set(err, error, "cannot go on with the capture %s: %s", reader->path,
-			 strerror(-error));
+			 error_reason(error));
 }
 
 int capture_replay(struct capture_reader *reader, struct record_sink *sink, struct error *err)

@@ -62,7 +62,7 @@ struct capture_writer *capture_writer_open(const char *path, enum output_naming 
 	if (error) {
 		error_set(err, error,
 			  "cannot write the capture to %s: %s; choose another place with -o",
-			  writer->file.path, strerror(-error));
+			  writer->file.path, error_reason(error));
 		capture_writer_drop(writer, NULL);
 		return NULL;
 	}
@@ -102,7 +102,7 @@ int capture_writer_flush(struct capture_writer *writer)
 
 static const char *reason(int error)
 {
-	return error == -ETIMEDOUT ? "nobody reads it any more" : strerror(-error);
+	return error == -ETIMEDOUT ? "nobody reads it any more" : error_reason(error);
 }
 
 int capture_writer_close(struct capture_writer *writer, char **where, struct error *err)

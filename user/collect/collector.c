@@ -25,7 +25,8 @@ static int watch_news(struct collector *collector, struct error *err)
 	bpf->links.task_dies = bpf_program__attach(bpf->progs.task_dies);
 	bpf->links.task_executes = bpf_program__attach(bpf->progs.task_executes);
 	if (!bpf->links.task_born || !bpf->links.task_dies || !bpf->links.task_executes)
-		return error_set(err, -errno, "cannot watch for new threads: %s", strerror(errno));
+		return error_set(err, -errno, "cannot watch for new threads: %s",
+				 error_reason(-errno));
 	return 0;
 }
 
@@ -47,7 +48,7 @@ struct collector *collector_new(const struct collector_options *options, struct 
 		ring_buffer__new(bpf_map__fd(bpf->maps.ring), collector_take, collector, NULL);
 	collector->held = held_new();
 	if (!collector->identities || !collector->ring || !collector->held) {
-		error_set(err, -ENOMEM, "cannot map the ring buffer: %s", strerror(errno));
+		error_set(err, -ENOMEM, "cannot map the ring buffer: %s", error_reason(-errno));
 		goto fail;
 	}
 	if (watch_news(collector, err))

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -145,6 +146,31 @@ static int suit_kernel(struct collector *collector)
 	return error;
 }
 
+/* Are there too few open files for all maps and programs? libbpf says so in other words. */
+static bool lacks_files(const struct opprobe_bpf *bpf)
+{
+	ARRAY_OF(int) opened = {};
+	struct bpf_program *program;
+	struct bpf_map *map;
+	size_t n = 16; /* its own, for a moment */
+	bool lacks = false;
+
+	bpf_object__for_each_program(program, bpf->obj) n++;
+	bpf_object__for_each_map(map, bpf->obj) n++;
+	while (!lacks && opened.n < n) {
+		int *place = array_push(&opened);
+
+		if (place)
+			*place = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+		lacks = !place || (*place < 0 && (errno == EMFILE || errno == ENFILE));
+	}
+	for (size_t i = 0; i < opened.n; i++)
+		if (opened.items[i] >= 0)
+			close(opened.items[i]);
+	array_free(&opened);
+	return lacks;
+}
+
 static int load_once(struct collector *collector, struct error *err)
 {
 	int error;
@@ -153,18 +179,24 @@ static int load_once(struct collector *collector, struct error *err)
 	libbpf_set_print(NULL);
 	collector->bpf = opprobe_bpf__open();
 	if (!collector->bpf)
-		return error_set(err, -errno, "cannot open the BPF programs: %s", strerror(errno));
+		return error_set(err, -errno, "cannot open the BPF programs: %s",
+				 error_reason(-errno));
 	set_up(collector);
 	error = suit_kernel(collector) ?: opprobe_bpf__load(collector->bpf);
 	if (!error)
 		return 0;
+	if (lacks_files(collector->bpf))
+		error = -EMFILE;
 	opprobe_bpf__destroy(collector->bpf);
 	collector->bpf = NULL;
 	if (error == -EPERM || error == -EACCES)
 		return error_set(err, error,
 				 "the kernel does not let opprobe load BPF programs: %s; run it as "
 				 "root (sudo), or with CAP_BPF and CAP_PERFMON",
-				 strerror(-error));
+				 error_reason(error));
+	if (error == -EMFILE || error == -ENFILE)
+		return error_set(err, error, "cannot load the BPF programs: %s",
+				 error_reason(error));
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return error_set(err, error,
 				 "this kernel does not describe its types (no "
@@ -173,7 +205,7 @@ static int load_once(struct collector *collector, struct error *err)
 	return error_set(err, error,
 			 "cannot load the BPF programs: %s; opprobe needs Linux 5.8 or newer with "
 			 "CONFIG_BPF_SYSCALL, see `opprobe doctor`",
-			 strerror(-error));
+			 error_reason(error));
 }
 
 static bool has_helper(enum bpf_func_id helper)
@@ -197,7 +229,7 @@ int collector_load(struct collector *collector, struct error *err)
 	error = load_once(collector, err);
 	if (!error && probes_multi_works(collector->bpf))
 		return 0;
-	if (error == -EPERM)
+	if (error == -EPERM || error == -EMFILE || error == -ENFILE)
 		return error;
 	opprobe_bpf__destroy(collector->bpf);
 	collector->bpf = NULL;

@@ -131,7 +131,7 @@ int collector_add_target(struct collector *collector, const struct collector_tar
 	error = collector_watch(collector, target->process->pid);
 	if (error)
 		return error_set(err, error, "cannot tell the probes of process %d: %s",
-				 target->process->pid, strerror(-error));
+				 target->process->pid, error_reason(error));
 	return collector->threads ? thread_slots_update(collector->threads, err) : 0;
 }
 

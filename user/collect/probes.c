@@ -165,7 +165,8 @@ static int refuse(const struct site *site, const char *path, int error, struct e
 	else if (error == -ENOTSUP || error == -EOPNOTSUPP || error == -ENODEV)
 		remedy = "this kernel needs CONFIG_UPROBE_EVENTS and CONFIG_BPF_EVENTS";
 	return error_set(err, error, "cannot attach the %s probe at %#" PRIx64 " of %s: %s; %s",
-			 site_role_name(site->role), site->offset, path, strerror(-error), remedy);
+			 site_role_name(site->role), site->offset, path, error_reason(error),
+			 remedy);
 }
 
 static bool is_of(const struct site *site, enum probes_part part)

@@ -15,7 +15,7 @@ int collector_keep_failure(struct collector *collector, int error, const char *w
 		return error;
 	collector->failed = error;
 	return error_set(&collector->failure, error, "%s: %s; what was recorded before is kept",
-			 what, strerror(-error));
+			 what, error_reason(error));
 }
 
 void collector_send(struct collector *collector, const struct capture_record *record)

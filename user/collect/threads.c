@@ -99,7 +99,8 @@ static int open_thread(struct thread_slots *slots, pid_t tid, uint64_t birth, st
 		error = -errno;
 		hash_remove(&slots->used, &slot->node);
 		thread_counters_close(slots->counters, number);
-		return error_set(err, error, "cannot store a thread's slot: %s", strerror(-error));
+		return error_set(err, error, "cannot store a thread's slot: %s",
+				 error_reason(error));
 	}
 	slots->free = slot->next;
 	slot->tid = tid;

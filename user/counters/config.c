@@ -228,7 +228,7 @@ static ssize_t read_config(const char *path, char **text, struct error *err)
 		return error_set(err, -errno,
 				 "cannot open the configuration %s: %s; check the path and its "
 				 "permissions",
-				 path, strerror(errno));
+				 path, error_reason(-errno));
 	*text = malloc(CONFIG_BYTES + 1);
 	if (!*text)
 		return error_set(err, -ENOMEM, "cannot read the configuration %s: out of memory",
@@ -239,7 +239,7 @@ static ssize_t read_config(const char *path, char **text, struct error *err)
 			return error_set(err, -errno,
 					 "cannot read the configuration %s: %s; give a file with "
 					 "JSON in it",
-					 path, strerror(errno));
+					 path, error_reason(-errno));
 		used += n > 0 ? n : 0;
 	}
 	if (used > CONFIG_BYTES)

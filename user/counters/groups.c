@@ -234,7 +234,7 @@ static int cannot_try(struct error *err, int error)
 {
 	return error_set(err, error,
 			 "cannot find out which events can be counted together (%s): %s",
-			 strerror(-error),
+			 error_reason(error),
 			 error == -EMFILE ? "raise the limit of open files (ulimit -n)"
 					  : "count fewer events");
 }

@@ -133,7 +133,7 @@ static int refused_permission(struct error *err, int error, const struct counter
 			 "not permitted to count '%s' (%s): neither kernel.perf_event_paranoid "
 			 "(%d) nor a missing capability nor seccomp explains it, so a security "
 			 "module such as SELinux does; allow opprobe perf_event there",
-			 counter->event, strerror(-error), p->paranoid);
+			 counter->event, error_reason(error), p->paranoid);
 }
 
 /* The event is not there, or not for a thread. */
@@ -144,7 +144,7 @@ static int refused_event(struct error *err, int error, const struct counter *cou
 
 	if (counter->source == COUNTER_PERF_SOFTWARE)
 		return error_set(err, error, "this kernel does not count '%s' (%s): leave it out",
-				 counter->event, strerror(-error));
+				 counter->event, error_reason(error));
 	if (counter->attr.type >= PERF_TYPE_MAX) {
 		sysfs_pmu_name(counter->attr.type, pmu, sizeof(pmu));
 		if (sysfs_pmu_is_uncore(counter->attr.type))
@@ -165,7 +165,7 @@ static int refused_event(struct error *err, int error, const struct counter *cou
 		return error_set(err, error,
 				 "this CPU's PMU does not accept '%s' as it is written (%s): check "
 				 "its modifiers and code; see 'opprobe list'",
-				 counter->event, strerror(-error));
+				 counter->event, error_reason(error));
 	return error_set(
 		err, error,
 		"'%s' is a known event, but this CPU does not count it: see 'opprobe list' for "
@@ -223,7 +223,7 @@ int refusal(struct error *err, int error, const struct counter *counter, pid_t t
 				 counter->event);
 	default:
 		return error_set(err, error, "cannot count '%s': perf_event_open fails (%s); %s",
-				 counter->event, strerror(-error),
+				 counter->event, error_reason(error),
 				 "see the kernel's log (dmesg), or leave the event out");
 	}
 }
@@ -254,7 +254,7 @@ const char *refusal_brief(int error, const struct counter *counter, const struct
 			return "no hardware counters on this machine";
 		return "not counted by this CPU";
 	default:
-		return strerror(-error);
+		return error_reason(error);
 	}
 }
 

@@ -165,7 +165,7 @@ static int store(const struct thread_counters *counters, unsigned int slot, stru
 			return error_set(err, error,
 					 "cannot hand '%s' to the BPF programs (%s): this kernel "
 					 "does not let BPF read it; leave it out",
-					 set->counters[i].event, strerror(-error));
+					 set->counters[i].event, error_reason(error));
 	}
 	return 0;
 }

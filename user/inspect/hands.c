@@ -34,7 +34,7 @@ int hands_start(struct hands *hands, int *wants, struct error *err)
 	*hands = (struct hands){.fd = -1};
 	error = spawn_sockets(commands);
 	if (error)
-		return error_set(err, error, "cannot make a socket: %s", strerror(-error));
+		return error_set(err, error, "cannot make a socket: %s", error_reason(error));
 	error = spawn_sockets(served);
 	if (!error) {
 		const int sockets[2] = {commands[1], served[1]};
@@ -46,7 +46,7 @@ int hands_start(struct hands *hands, int *wants, struct error *err)
 	if (error) {
 		close(commands[0]);
 		return error_set(err, error, "cannot start a part of opprobe: %s",
-				 strerror(-error));
+				 error_reason(error));
 	}
 	hands->fd = commands[0];
 	*wants = served[0];
@@ -122,11 +122,11 @@ static bool is_that_file(const struct work *work, int file)
 	       has_its_code(work, file);
 }
 
-static int open_by_name(struct work *work, const char *root)
+static int open_by_name(struct work *work, const char *root, const char *name)
 {
 	int file;
 
-	snprintf(work->opened, sizeof(work->opened), "%s%s", root, work->task.mapped.path);
+	snprintf(work->opened, sizeof(work->opened), "%s%s", root, name);
 	file = open_regular(work->opened);
 	if (file < 0 || is_that_file(work, file))
 		return file;
@@ -143,8 +143,8 @@ static int open_by_name(struct work *work, const char *root)
 static int open_mapped(struct work *work)
 {
 	const struct mapped_file *mapped = &work->task.mapped;
+	int file, other = -ENOENT;
 	char root[64];
-	int file, other;
 
 	snprintf(work->opened, sizeof(work->opened), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
 		 work->process.pid, mapped->start, mapped->end);
@@ -152,9 +152,11 @@ static int open_mapped(struct work *work)
 	if (file >= 0 || mapped->deleted || (file != -EPERM && file != -EACCES))
 		return file;
 	snprintf(root, sizeof(root), "/proc/%d/root", work->process.pid);
-	other = open_by_name(work, root);
+	/* With a root of its own, the process knows the file by the end of its name. */
+	for (const char *name = mapped->path; name && other < 0; name = strchr(name + 1, '/'))
+		other = open_by_name(work, root, name);
 	if (other < 0)
-		other = open_by_name(work, "");
+		other = open_by_name(work, "", mapped->path);
 	return other < 0 && other != -EACCES ? file : other;
 }
 

@@ -53,7 +53,7 @@ static int start(struct inspector *inspector, struct error *err)
 	return error ? error_set(err, error,
 				 "cannot start opprobe's inspector, a process that reads what "
 				 "others made: %s",
-				 strerror(-error))
+				 error_reason(error))
 		     : 0;
 }
 
@@ -187,7 +187,7 @@ static int fail(struct inspector *inspector, int error, struct error *err)
 		break;
 	default:
 		error_set(&inspector->failure, error, "opprobe's inspector of %s failed: %s",
-			  target, strerror(-error));
+			  target, error_reason(error));
 	}
 	if (inspector->failed != -EINTR)
 		inspector->failed = -ENOTRECOVERABLE;

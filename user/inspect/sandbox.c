@@ -26,10 +26,15 @@
 #define SANITIZED 0
 #endif
 
+/* To @value, if it was not less before: raising one is a right of its own. */
 static int limit(int resource, rlim_t value)
 {
-	const struct rlimit limit = {value, value};
+	struct rlimit limit;
 
+	if (getrlimit(resource, &limit))
+		return -errno;
+	limit.rlim_max = limit.rlim_max < value ? limit.rlim_max : value;
+	limit.rlim_cur = limit.rlim_max;
 	return setrlimit(resource, &limit) ? -errno : 0;
 }
 
@@ -144,7 +149,7 @@ static int refuse(struct error *err, const char *what, int error)
 	return error_set(err, error,
 			 "opprobe's inspector cannot %s: %s; it does not look at what others made "
 			 "with rights that it does not need",
-			 what, strerror(-error));
+			 what, error_reason(error));
 }
 
 int sandbox_enter(int keep, struct error *err)

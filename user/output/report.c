@@ -7,7 +7,7 @@
 
 int output_failed(const char *what, int error, struct error *err)
 {
-	return error_set(err, error, "writing %s failed: %s", what, strerror(-error));
+	return error_set(err, error, "writing %s failed: %s", what, error_reason(error));
 }
 
 static int print(const struct analysis *analysis, const struct format *format,

@@ -145,7 +145,7 @@ int stream_close(struct stream *s, bool whole, char **where, struct error *err)
 	else
 		error = output_file_close(&s->file, true, where);
 	if (error)
-		error_set(err, error, "writing to %s failed: %s", path, strerror(-error));
+		error_set(err, error, "writing to %s failed: %s", path, error_reason(error));
 	free_stream(s);
 	return error;
 }

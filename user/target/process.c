@@ -53,6 +53,27 @@ static long status_number(const char *status, const char *key)
 	return line ? strtol(line + strlen(key), NULL, 10) : -1;
 }
 
+/* Why process @pid cannot be looked into, which the kernel answered with @error. */
+static int refuse_access(pid_t pid, int error, struct error *err)
+{
+	if (error == -ENOENT || error == -ESRCH)
+		return error_set(err, -ESRCH, "process %d has exited", pid);
+	if (error != -EACCES && error != -EPERM)
+		return error_set(err, error, "cannot look into process %d: %s", pid,
+				 error_reason(error));
+	if (geteuid() == 0)
+		return error_set(
+			err, error,
+			"cannot look into process %d: %s, although opprobe is root: it lacks the "
+			"right CAP_SYS_PTRACE over this process; run opprobe on the host, or give "
+			"its container that capability",
+			pid, error_reason(error));
+	return error_set(err, error,
+			 "cannot look into process %d: %s; run opprobe as root (sudo), or with "
+			 "CAP_SYS_PTRACE",
+			 pid, error_reason(error));
+}
+
 /* Its memory map, or NULL with @err set: the right to look into a process is asked for here. */
 static FILE *open_maps(pid_t pid, struct error *err)
 {
@@ -63,20 +84,7 @@ static FILE *open_maps(pid_t pid, struct error *err)
 	maps = fopen(path, "re");
 	if (maps)
 		return maps;
-	if (errno == ENOENT || errno == ESRCH)
-		error_set(err, -ESRCH, "process %d has exited", pid);
-	else if (geteuid() == 0)
-		error_set(
-			err, -errno,
-			"cannot look into process %d: %s, although opprobe is root: it lacks the "
-			"right CAP_SYS_PTRACE over this process; run opprobe on the host, or give "
-			"its container that capability",
-			pid, strerror(errno));
-	else
-		error_set(err, -errno,
-			  "cannot look into process %d: %s; run opprobe as root (sudo), or with "
-			  "CAP_SYS_PTRACE",
-			  pid, strerror(errno));
+	refuse_access(pid, -errno, err);
 	return NULL;
 }
 
@@ -129,6 +137,19 @@ static int refuse_foreign_class(const struct process *process, struct error *err
 		process->pid);
 }
 
+/*
+ * Since Linux 6.15 the memory map is shown to whoever has CAP_PERFMON, the
+ * memory is not. Asked for is an address that no process has, so that nobody
+ * can withhold it.
+ */
+static int refuse_without_memory(const struct process *process, struct error *err)
+{
+	char byte;
+	ssize_t n = process_read(process, UINT64_MAX - 4095, &byte, 1);
+
+	return n >= 0 || n == -EFAULT ? 0 : refuse_access(process->pid, (int)n, err);
+}
+
 int process_open(struct process *process, pid_t pid, struct error *err)
 {
 	char path[64], status[4096];
@@ -153,7 +174,7 @@ int process_open(struct process *process, pid_t pid, struct error *err)
 			"process %d has exited already and waits for its parent: choose one that "
 			"runs",
 			pid);
-	if (refuse_foreign_class(process, err))
+	if (refuse_foreign_class(process, err) || refuse_without_memory(process, err))
 		return -EINVAL;
 	process->fd = syscall(SYS_pidfd_open, pid, 0);
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);

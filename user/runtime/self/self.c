@@ -73,7 +73,7 @@ int self_locate(struct self_kind kind, struct location *location, struct mapped_
 	if (error) {
 		location_free(location);
 		return error_set(err, error, "opprobe cannot find its own code: %s",
-				 strerror(-error));
+				 error_reason(error));
 	}
 	return 0;
 }

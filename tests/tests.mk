@@ -67,7 +67,8 @@ $(O)/tests/fuzz/%: tests/fuzz/%.c $(O)/fuzz/libopprobe.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(CPPFLAGS) -Iuser -std=gnu11 -g -O1 $(LIB_CFLAGS) \
 		-fsanitize=fuzzer $(FUZZ_CHECKS) \
-		-o $@ $< $(O)/fuzz/libopprobe.a $(LIB_LIBS)
+		$(FUZZ_LINK) -o $@ $< $(O)/fuzz/libopprobe.a $(LIB_LIBS)
+$(O)/tests/fuzz/fuzz_config: FUZZ_LINK := -Wl,--wrap=catalog_load
 
 # A whole runtime to begin with: too large to be kept.
 FUZZ_RUNTIME := $(O)/tests/fuzz/fuzz_elf.seeds/runtime

@@ -15,8 +15,6 @@
 #include "capture/format.h"
 #include "output/output.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void mend_checksums(uint8_t *bytes, size_t size)
 {
 	size_t at = FORMAT_HEADER_SIZE;

@@ -2,22 +2,24 @@
 /*
  * Whatever is written for --config and -e: the parsers refuse it with a
  * sentence or make a set of it, and never do half of either. The first byte
- * chooses the parser, and whether a sentence is asked for (which is slower,
- * since it looks for the nearest names).
+ * chooses the parser. The list of this machine's events, of which a sentence
+ * names the nearest, takes a tenth of a second to make, and is no input: there
+ * is none here.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "counters/catalog.h"
 #include "counters/config.h"
 #include "counters/counters.h"
+#include "require.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* Linked in place of catalog_load(). */
+int __wrap_catalog_load(struct catalog *catalog, unsigned int parts, struct error *err);
 
-static void require(bool condition)
+int __wrap_catalog_load(struct catalog *catalog, unsigned int parts, struct error *err)
 {
-	if (!condition)
-		abort();
+	(void)parts;
+	(void)err;
+	*catalog = (struct catalog){};
+	return 0;
 }
 
 static void check_set(const struct counter_set *set)
@@ -36,37 +38,29 @@ static void check_set(const struct counter_set *set)
 	}
 }
 
-static void check_sentence(const struct error *err)
-{
-	require(*err->text && memchr(err->text, '\0', sizeof(err->text)));
-	for (const char *c = err->text; *c; c++)
-		require((unsigned char)*c >= ' ' && *c != 0x7f);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct counter_set set = {.n = 0}, untouched = {.n = 0};
-	struct error err = {.text = ""}, *asked;
+	struct error err = {.text = ""};
 	char *text;
 	int ret;
 
 	if (!size || size > 4096)
 		return 0;
-	asked = (data[0] & 0xe) == 0xe ? &err : NULL;
 	text = malloc(size);
 	require(text);
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = '\0';
 	if (data[0] & 1)
-		ret = counters_parse(&set, text, asked);
+		ret = counters_parse(&set, text, &err);
 	else
-		ret = config_parse(&set, (const char *)data + 1, size - 1, "events.json", asked);
+		ret = config_parse(&set, (const char *)data + 1, size - 1, "events.json", &err);
 	if (!ret)
 		check_set(&set);
 	else
 		require(!memcmp(&set, &untouched, sizeof(set)));
-	if (ret && asked)
-		check_sentence(asked);
+	if (ret)
+		require_sentence(&err);
 	free(text);
 	return 0;
 }

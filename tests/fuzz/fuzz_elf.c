@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "require.h"
 #include "runtime/runtime.h"
 #include "target/arch.h"
 #include "target/code_refs.h"
@@ -21,19 +22,6 @@
 
 #define SYMBOLS_MAX 200
 #define PLACES	    16 /* looked at in a range of code */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
-static void check_sentence(const struct error *err)
-{
-	require(*err->text && memchr(err->text, '\0', sizeof(err->text)));
-}
 
 static void check_function(struct elf_image *image, struct disassembler *dis,
 			   const struct code_range *range)
@@ -126,7 +114,7 @@ static void check_image(struct elf_image *image)
 
 	require(dis);
 	if (elf_image_load(image, &err)) {
-		check_sentence(&err);
+		require_sentence(&err);
 	} else {
 		elf_constant_ranges(image, ranges, 8);
 		check_pointers(image);
@@ -150,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (write(fd, data, size) == (ssize_t)size) {
 		if (elf_image_open(path, &image, &err)) {
-			check_sentence(&err);
+			require_sentence(&err);
 			close(fd);
 			return 0;
 		}
@@ -158,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		elf_image_close(image);
 		require(!elf_image_open(path, &image, &err));
 		if (runtime_locate(image, NULL, &location, &err))
-			check_sentence(&err);
+			require_sentence(&err);
 		else
 			location_free(&location);
 		elf_image_close(image);

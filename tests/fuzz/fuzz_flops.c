@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "require.h"
 #include "analyze/flops.h"
 #include "analyze/tensors.h"
 
 #include "../make_values.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct {
 	const char *op, *domain;
@@ -36,12 +35,6 @@ static const struct {
 	{"Gather", ""},
 	{"Sum", ""},
 };
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 struct input {
 	const uint8_t *p, *end;

@@ -201,7 +201,7 @@ bool process_alive(const struct process *process)
 	return !kill(process->pid, 0) || errno == EPERM;
 }
 
-static bool parse_mapping(char *line, struct mapped_file *file)
+bool process_parse_mapping(char *line, struct mapped_file *file)
 {
 	static const char deleted[] = " (deleted)";
 	unsigned int major, minor;
@@ -280,7 +280,7 @@ ssize_t process_mapped_files(const struct process *process, struct mapped_file *
 		return error ? error_set(err, error, "out of memory") : -EACCES;
 	}
 	while (!error && listing.list.n < MAPPED_FILES_MAX && getline(&line, &size, maps) > 0)
-		if (parse_mapping(line, &file))
+		if (process_parse_mapping(line, &file))
 			error = add_file(&listing, &file);
 	free(line);
 	fclose(maps);

@@ -49,6 +49,9 @@ bool process_alive(const struct process *process);
 ssize_t process_mapped_files(const struct process *process, struct mapped_file **files,
 			     struct error *err);
 
+/* One @line of /proc/PID/maps, which is cut up: is it an executable file's, then @file's? */
+bool process_parse_mapping(char *line, struct mapped_file *file);
+
 /*
  * Read up to @size bytes at @address of its memory, as many as there are in one
  * piece. Returns their number, or -EFAULT if there is nothing at @address,

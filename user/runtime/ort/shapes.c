@@ -133,7 +133,7 @@ static int check_constants(const struct ort_shapes *shapes, uint64_t address)
 	uint64_t n = 0;
 
 	if (memory_read(shapes->memory, address, &map, sizeof(map)) || !map.n_buckets ||
-	    map.load_factor < 0.5F || map.load_factor > 8 || !map.buckets ||
+	    !(map.load_factor >= 0.5F && map.load_factor <= 8) || !map.buckets ||
 	    map.n > map.n_buckets * (uint64_t)map.load_factor + 1)
 		return -EINVAL;
 	for (uint64_t at = map.first; at && n < 64; at = constant.next, n++)

@@ -7,6 +7,9 @@
 #   make fuzz       each of tests/fuzz/fuzz_*.c for FUZZ_SECONDS
 #   make e2e        opprobe on real processes (root); E2E='TEXT...' chooses tests
 #   make test-runtime  of these, what proves that a runtime is one folder (root)
+#   make faults     every point of failure fails in turn (root): allocations, writes, mappings,
+#                   opens, bpf() and perf events, starts; FAULT_POINTS=N of each kind only,
+#                   FAULTS='WORD...' chooses
 #   make vm         opprobe on emulated machines (root), see tests/vm/vm.mk
 #   make mutants    break opprobe in many places, one after another, and see whether a test
 #                   notices each (root); MUTANTS='TEXT...' chooses; mutants-check: is each
@@ -28,7 +31,7 @@ DEBIAN_DEMO = python3 python3-onnx ca-certificates file \
 	$(shell command -v node >/dev/null || echo nodejs) \
 	$(shell command -v npm >/dev/null || echo npm)
 
-.PHONY: test unit fuzz e2e test-runtime mutants mutants-check format cppcheck tidy check \
+.PHONY: test unit fuzz faults e2e test-runtime mutants mutants-check format cppcheck tidy check \
 	check-programs e2e-programs runtime-programs demo deps-tests deps-demo
 deps-tests:
 	$(Q)tests/install-packages $(DEBIAN_BUILD) $(DEBIAN_TESTS)
@@ -82,6 +85,18 @@ fuzz: $(FUZZ_PROGRAMS) $(FUZZ_RUNTIME)
 
 .PHONY: FORCE
 FORCE:
+
+# -- faults: one preloaded function fails, once ------------------------------------
+
+FAULT_LIBRARY := $(O)/tests/faults/fail.so
+$(FAULT_LIBRARY): tests/faults/fail.c
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g $(WARNINGS) -fPIC -shared -o $@ $<
+
+faults: $(PROGRAM) $(FAULT_LIBRARY) e2e-programs
+	$(Q)tests/faults/run --program $(PROGRAM) --library $(FAULT_LIBRARY) --objects $(O) \
+		$(if $(FAULT_POINTS),--points $(FAULT_POINTS)) $(FAULTS)
 
 # -- the first tier: for everyone, after every change -------------------------------
 

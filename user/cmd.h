@@ -3,6 +3,8 @@
 #ifndef OPPROBE_CMD_H
 #define OPPROBE_CMD_H
 
+#include <argp.h>
+
 /* Exit statuses, in the manner of the shell and of argp. */
 enum {
 	EXIT_OK = 0,
@@ -10,6 +12,9 @@ enum {
 	EXIT_USAGE = 2,
 	EXIT_INTERRUPTED = 130, /* before anything was recorded */
 };
+
+/* Parse the command line into @arguments; what is wrong with it ends the program. */
+void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments);
 
 /* @argv[0] is what argp shows as the program's name: "opprobe record". */
 int cmd_profile(int argc, char **argv); /* opprobe -p PID */

@@ -242,8 +242,7 @@ int cmd_doctor(int argc, char **argv)
 {
 	struct doctor_arguments arguments = {};
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&doctor_argp, argc, argv, 0, NULL, &arguments);
+	cmd_parse(&doctor_argp, argc, argv, &arguments);
 	if (arguments.file)
 		return examine_file(&arguments);
 	return examine_machine(arguments.pid, arguments.json);

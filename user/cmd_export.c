@@ -78,9 +78,8 @@ int cmd_export(int argc, char **argv)
 	struct error err;
 	int error;
 
-	argp_err_exit_status = EXIT_USAGE;
 	format_help(export_formats, format_doc, sizeof(format_doc));
-	argp_parse(&argp, argc, argv, 0, 0, &arguments);
+	cmd_parse(&argp, argc, argv, &arguments);
 	error = export_capture(arguments.capture, &arguments.export, arguments.output, stderr,
 			       &err);
 	/* Whoever closed the pipe has seen enough. */

@@ -318,8 +318,7 @@ int cmd_list(int argc, char **argv)
 	struct error err;
 	int status = EXIT_FAILED;
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&list_argp, argc, argv, 0, NULL, &arguments);
+	cmd_parse(&list_argp, argc, argv, &arguments);
 	if (catalog_load(&catalog, CATALOG_EVENTS | (arguments.pattern ? CATALOG_TRACEPOINTS : 0),
 			 &err))
 		fprintf(stderr, "opprobe: %s\n", err.text);

@@ -393,8 +393,7 @@ int cmd_record(int argc, char **argv)
 {
 	struct record_arguments arguments = {};
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&record_argp, argc, argv, 0, NULL, &arguments);
+	cmd_parse(&record_argp, argc, argv, &arguments);
 	return run(&arguments);
 }
 
@@ -408,7 +407,6 @@ int cmd_profile(int argc, char **argv)
 	};
 
 	arguments.recording.context = &arguments;
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&profile_argp, argc, argv, 0, NULL, &arguments);
+	cmd_parse(&profile_argp, argc, argv, &arguments);
 	return run(&arguments);
 }

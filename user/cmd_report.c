@@ -214,11 +214,10 @@ int cmd_report(int argc, char **argv)
 	struct error err;
 	int error;
 
-	argp_err_exit_status = EXIT_USAGE;
 	add_formats(all);
 	report_columns(columns, sizeof(columns));
 	snprintf(doc, sizeof(doc), doc_format, columns);
-	argp_parse(&argp, argc, argv, 0, 0, &arguments);
+	cmd_parse(&argp, argc, argv, &arguments);
 	error = arguments.json_schema
 			? report_print_json_schema(stdout, &err)
 			: report_print(arguments.capture, &arguments.report, stdout, &err);

@@ -47,10 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size || size > 4096)
 		return 0;
-	text = malloc(size);
+	text = calloc(size, 1);
 	require(text);
 	memcpy(text, data + 1, size - 1);
-	text[size - 1] = '\0';
 	if (data[0] & 1)
 		ret = counters_parse(&set, text, &err);
 	else

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -257,7 +256,7 @@ int hands_child(void)
 		close(fd);
 	if (chdir("/"))
 		error = -errno;
-	setpriority(PRIO_PROCESS, 0, 0);
+	spawn_be_modest();
 	while (!error && poll(sockets, 2, -1) > 0) {
 		/* A task is sent before the question that leads to a want. */
 		if (sockets[0].revents)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SINGLE_TIME UINT64_C(1000000000) /* ns, for one operator once names are known */
+#define SINGLE_TIME UINT64_C(3000000000) /* ns, for one operator once names are known */
 /* ns, beyond INSPECTOR_TIME for all: sessions that end meanwhile make thousands of them vain. */
 #define SIGHT_TIME UINT64_C(20000000)
 

@@ -19,15 +19,14 @@ static const unsigned int kept[] = {
 	CAP_SETUID,	  CAP_SETGID,	       CAP_KILL,
 };
 
-/* Parts of CAP_SYS_ADMIN until 5.8 and 5.9; locked memory was counted until 5.11. */
+/*
+ * Three of them were parts of CAP_SYS_ADMIN until 5.8 and 5.9, and still are
+ * where somebody gave that one alone; locked memory was counted until 5.11.
+ */
+static const unsigned int split_off[] = {CAP_BPF, CAP_PERFMON, CAP_CHECKPOINT_RESTORE};
 static const unsigned int kept_before[] = {CAP_SYS_ADMIN, CAP_SYS_RESOURCE};
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
-static bool knows(unsigned int capability)
-{
-	return prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
-}
 
 /* Of @capabilities, those that there are now. */
 static void keep(const unsigned int *capabilities, size_t n, const bool *had)
@@ -39,15 +38,17 @@ static void keep(const unsigned int *capabilities, size_t n, const bool *had)
 
 static void reduce_capabilities(void)
 {
-	bool had[CAP_LAST_CAP + 1];
+	bool had[CAP_LAST_CAP + 1], has_all = true;
 
 	if (capng_get_caps_process())
 		return;
 	for (unsigned int i = 0; i <= CAP_LAST_CAP; i++)
 		had[i] = capng_have_capability(CAPNG_PERMITTED, i);
+	for (size_t i = 0; i < COUNT(split_off); i++)
+		has_all &= had[split_off[i]];
 	capng_clear(CAPNG_SELECT_CAPS);
 	keep(kept, COUNT(kept), had);
-	if (!knows(CAP_CHECKPOINT_RESTORE))
+	if (!has_all)
 		keep(kept_before, COUNT(kept_before), had);
 	capng_apply(CAPNG_SELECT_CAPS);
 }

@@ -11,10 +11,9 @@
 /*
  * From here on this process has no capabilities, nobody's user and group where
  * it was root, no new privileges, no open files but the standard streams' followers
- * up to @keep, no core dump, bounded memory and time on a CPU, the priority of any other
- * process, is the first that the kernel kills without memory, and may use a
- * few system calls only: to read, map and wait; any other kills it. It ends
- * with its parent. 0, or a negative errno with @err set: then it must not go on.
+ * up to @keep, no core dump, bounded memory and time on a CPU, is the first that the kernel kills
+ * without memory, and may use a few system calls only: to read, map and wait; any other kills it.
+ * It ends with its parent. 0, or a negative errno with @err set: then it must not go on.
  */
 int sandbox_enter(int keep, struct error *err);
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 
 #define SPARE	   (HELPER_FILE + 2)
 #define REAP_TRIES 100 /* of a millisecond */
+#define NICE_MIN   (-10)
 
 extern char **environ;
 
@@ -83,6 +85,12 @@ int spawn_helper(enum helper helper, const int sockets[2], pid_t *pid)
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return error;
+}
+
+void spawn_be_modest(void)
+{
+	if (getpriority(PRIO_PROCESS, 0) < NICE_MIN)
+		setpriority(PRIO_PROCESS, 0, NICE_MIN);
 }
 
 int spawn_end(pid_t pid, bool patiently)

@@ -26,6 +26,11 @@ int spawn_sockets(int pair[2]);
 /* Start @helper, with @sockets as its two; they stay open here. 0 or a negative errno. */
 int spawn_helper(enum helper helper, const int sockets[2], pid_t *pid);
 /*
+ * In a helper: what opprobe waits for before hundreds of busy threads must have
+ * its turn soon, but none that a target could make work may go before all.
+ */
+void spawn_be_modest(void);
+/*
  * Wait until @pid ends, which it will by itself or, unless @patiently, is made
  * to. Returns its wait status, or -1 if it is held, or not to be had.
  */

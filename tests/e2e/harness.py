@@ -293,6 +293,24 @@ def descriptors(pid):
                 yield dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
 
+def helpers_of(pid, kind=""):
+    """The processes by which opprobe, running as pid, looks into targets: "(inspector)" or
+    "(hands)", or both."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/cmdline" % name, "rb") as file:
+                arguments = file.read().decode(errors="replace").split("\0")
+            with open("/proc/%s/stat" % name, encoding="utf-8", errors="replace") as file:
+                parent = int(file.read().rpartition(")")[2].split()[1])
+        except OSError:
+            continue  # it has ended meanwhile
+        if arguments[:1] == ["opprobe"] and arguments[1:2] and arguments[1][:1] == "(" and \
+           kind in arguments[1] and pid in (None, parent):
+            found.append(int(name))
+    return found
+
+
 def program_names():
     """{id: name} of all BPF programs"""
     made = subprocess.run(["bpftool", "prog", "-j"], stdout=subprocess.PIPE, check=True,

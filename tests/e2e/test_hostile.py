@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from harness import TARGETS, Process, Target, check, check_equal, one_sentence, test
+from harness import TARGETS, Target, check, check_equal, helpers_of, one_sentence, test
 
 LIMIT = 10  # s, as the sentence says
 SLACK = 5   # s, for the start of programs on a busy machine
@@ -50,11 +50,9 @@ def interrupted(t, target, after):
 
 
 def helpers(t):
-    """The parts of this very program that look into targets."""
-    found = subprocess.run(["pgrep", "-f", r"^opprobe \((inspector|hands)\)"],
-                           stdout=subprocess.PIPE, check=False).stdout.decode().split()
+    """Those of this very program, whoever started them."""
     program = os.path.realpath(t.program)
-    return [pid for pid in found if os.path.realpath("/proc/%s/exe" % pid) == program]
+    return [pid for pid in helpers_of(None) if os.path.realpath("/proc/%d/exe" % pid) == program]
 
 
 @test("a library whose names make every look-up long is given up in time, and Ctrl-C works")
@@ -135,10 +133,8 @@ def _(t):
     opprobe = t.attach(target)
     target.run()
     t.named()
-    children = subprocess.run(["pgrep", "-P", str(opprobe.pid), "-fa", r"\((inspector|hands)\)"],
-                              stdout=subprocess.PIPE, check=True).stdout.decode().split("\n")
-    inspectors = [int(line.split()[0]) for line in children if "(inspector)" in line]
-    check_equal(len(inspectors), 1, "inspectors: %r" % children)
+    inspectors = helpers_of(opprobe.pid, "inspector")
+    check_equal(len(inspectors), 1, "inspectors")
     with open("/proc/%d/status" % inspectors[0]) as file:
         status = dict(line.split(":", 1) for line in file)
     check_equal(status["Uid"].split(), ["65534"] * 4, "its users")
@@ -158,8 +154,7 @@ def _(t):
     target.run()
     opprobe.stop()
     check(target.alive(), "the target ended")
-    check(not subprocess.run(["pgrep", "-P", str(opprobe.pid)], stdout=subprocess.PIPE,
-                             check=False).stdout, "children were left behind")
+    check_equal(helpers(t), [], "processes that were left behind")
 
 
 @test("once it is attached, opprobe itself has no more rights than it needs")

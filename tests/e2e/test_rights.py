@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import HERE, Opprobe, OrtTarget, Process, check, check_equal, one_sentence, test
+from harness import HERE, Opprobe, OrtTarget, Process, check, check_equal, helpers_of, one_sentence, test
 
 CAPABILITIES = ("bpf", "perfmon", "sys_ptrace")
 
@@ -46,10 +46,9 @@ def with_capabilities(t, *arguments):
 def records(t, target):
     opprobe = with_capabilities(t, "-p", target.pid, "--json", "-o", t.path("work/capture.opp"))
     opprobe.attached()
-    children = subprocess.run(["pgrep", "-P", str(opprobe.pid), "-f", r"\(inspector\)"],
-                              stdout=subprocess.PIPE, check=True).stdout.split()
+    children = helpers_of(opprobe.pid, "inspector")
     check_equal(len(children), 1, "inspectors")
-    with open("/proc/%d/status" % int(children[0])) as file:
+    with open("/proc/%d/status" % children[0]) as file:
         status = dict(line.split(":", 1) for line in file)
     for which in ("CapPrm", "CapEff", "CapInh", "CapAmb"):
         check_equal(int(status[which], 16), 0, "the inspector's " + which)

@@ -53,6 +53,13 @@ def doctor_file(version, architecture):
                   site, text)
 
 
+@test("doctor --file: a library in the working folder, by its name alone")
+def _(t):
+    shutil.copy(t.library("1.30.0"), t.path("library.so"))
+    check("1.30.0" in succeeds(t, "doctor", "--file", "library.so"), "the version")
+    check("cannot open nowhere.so" in t.fails("doctor", "--file", "nowhere.so"), "the sentence")
+
+
 for version in VERSIONS:
     for architecture in ("x86_64", "aarch64"):
         doctor_file(version, architecture)

@@ -40,6 +40,8 @@ int hands_start(struct hands *hands, int *wants, struct error *err)
 
 		error = spawn_helper(HELPER_HANDS, sockets, &hands->pid);
 		close(served[1]);
+		if (error)
+			close(served[0]);
 	}
 	close(commands[1]);
 	if (error) {

@@ -305,6 +305,22 @@ static uint32_t runtime_number(const struct runtime *runtime)
 	return ANY_RUNTIME;
 }
 
+/* The hands are elsewhere: they get a whole path. 0 or a negative errno with @err set. */
+static int set_path(struct hands_task *task, const char *path, struct error *err)
+{
+	char *whole = realpath(path, NULL);
+	int error = -errno;
+
+	if (whole) {
+		size_t size = strlen(whole) + 1;
+
+		error = size <= sizeof(task->path) ? 0 : -ENAMETOOLONG;
+		memcpy(task->path, whole, error ? 0 : size);
+	}
+	free(whole);
+	return error ? error_set(err, error, "cannot open %s: %s", path, error_reason(error)) : 0;
+}
+
 /* The hands are to open @file. */
 static int set_task(struct inspector *inspector, const struct wanted_file *file, struct error *err)
 {
@@ -318,8 +334,9 @@ static int set_task(struct inspector *inspector, const struct wanted_file *file,
 	}
 	if (file->mapped)
 		task.mapped = *file->mapped;
-	else
-		snprintf(task.path, sizeof(task.path), "%s", file->path);
+	error = file->mapped ? 0 : set_path(&task, file->path, err);
+	if (error)
+		return error;
 	inspector->deadline = clock_ns() + inspector->left;
 	inspector->stopped = 0;
 	error = hands_set(&inspector->hands, &task, patience, inspector);

@@ -192,7 +192,7 @@ static int find_one(struct following *following, struct entry *entry, struct err
 	for (;;) {
 		int error = find_runtimes(following, entry, &entry->located, err);
 
-		if (error != -ENOENT || !options->wait)
+		if ((error != -ENOENT && error != -ESRCH) || !options->wait)
 			return error;
 		if (!process_alive(&entry->process))
 			return error_set(err, -ESRCH,
@@ -325,7 +325,7 @@ static void look_for_runtimes(struct following *following, struct collector *col
 	if (!maps_others(entry))
 		return;
 	error = find_runtimes(following, entry, &found, &err);
-	if (error && error != -ENOENT && error != -EINTR && !entry->told) {
+	if (error && error != -ENOENT && error != -ESRCH && error != -EINTR && !entry->told) {
 		say(following, "%s", err.text);
 		entry->told = true;
 	}

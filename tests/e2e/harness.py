@@ -293,6 +293,12 @@ def descriptors(pid):
                 yield dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
 
+def status_of(pid):
+    """What /proc/PID/status says: its values by their names."""
+    with open("/proc/%d/status" % pid, encoding="utf-8", errors="replace") as file:
+        return {name: value.strip() for name, _, value in (line.partition(":") for line in file)}
+
+
 def helpers_of(pid, kind=""):
     """The processes by which opprobe, running as pid, looks into targets: "(inspector)" or
     "(hands)", or both."""

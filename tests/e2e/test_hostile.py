@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 
-from harness import TARGETS, Target, check, check_equal, helpers_of, one_sentence, test
+from harness import (TARGETS, Target, check, check_equal, helpers_of, one_sentence, status_of,
+                     test)
 
 LIMIT = 10  # s, as the sentence says
 SLACK = 5   # s, for the start of programs on a busy machine
@@ -135,14 +136,13 @@ def _(t):
     t.named()
     inspectors = helpers_of(opprobe.pid, "inspector")
     check_equal(len(inspectors), 1, "inspectors")
-    with open("/proc/%d/status" % inspectors[0]) as file:
-        status = dict(line.split(":", 1) for line in file)
+    status = status_of(inspectors[0])
     check_equal(status["Uid"].split(), ["65534"] * 4, "its users")
     for which in ("CapPrm", "CapEff", "CapInh", "CapAmb"):
         check_equal(int(status[which], 16), 0, which)
-    check_equal(status["NoNewPrivs"].strip(), "1", "no new privileges")
+    check_equal(status["NoNewPrivs"], "1", "no new privileges")
     if "debug" not in t.program:  # the sanitizers need more calls
-        check_equal(status["Seccomp"].strip(), "2", "its filter of system calls")
+        check_equal(status["Seccomp"], "2", "its filter of system calls")
     files = {os.readlink("/proc/%d/fd/%s" % (inspectors[0], name))
              for name in os.listdir("/proc/%d/fd" % inspectors[0])}
     others = {name for name in files if not name.startswith("socket:")}
@@ -161,8 +161,7 @@ def _(t):
 def _(t):
     target = t.ort_run("1.30.0", "resnet")
     opprobe = t.attach(target)
-    with open("/proc/%d/status" % opprobe.pid) as file:
-        status = dict(line.split(":", 1) for line in file)
+    status = status_of(opprobe.pid)
     effective = int(status["CapEff"], 16)
     # Of include/uapi/linux/capability.h.
     for name, bit in (("BPF", 39), ("PERFMON", 38), ("SYS_PTRACE", 19)):
@@ -172,8 +171,8 @@ def _(t):
                       ("SETPCAP", 8), ("SYS_CHROOT", 18)):
         check(not effective >> bit & 1, "it still has CAP_" + name, status["CapEff"])
     check_equal(status["CapPrm"], status["CapEff"], "those it may take up")
-    check_equal(status["NoNewPrivs"].strip(), "1", "no new privileges")
-    check_equal(status["Seccomp"].strip(), "2", "its filter of system calls")
+    check_equal(status["NoNewPrivs"], "1", "no new privileges")
+    check_equal(status["Seccomp"], "2", "its filter of system calls")
     target.run(3)
     t.named()
     report = opprobe.stop()

@@ -7,7 +7,8 @@ import shutil
 import subprocess
 import sys
 
-from harness import HERE, Opprobe, OrtTarget, Process, check, check_equal, helpers_of, one_sentence, test
+from harness import (HERE, Opprobe, OrtTarget, Process, check, check_equal, helpers_of,
+                     one_sentence, status_of, test)
 
 CAPABILITIES = ("bpf", "perfmon", "sys_ptrace")
 
@@ -48,8 +49,7 @@ def records(t, target):
     opprobe.attached()
     children = helpers_of(opprobe.pid, "inspector")
     check_equal(len(children), 1, "inspectors")
-    with open("/proc/%d/status" % children[0]) as file:
-        status = dict(line.split(":", 1) for line in file)
+    status = status_of(children[0])
     for which in ("CapPrm", "CapEff", "CapInh", "CapAmb"):
         check_equal(int(status[which], 16), 0, "the inspector's " + which)
     target.run(5)

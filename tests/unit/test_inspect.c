@@ -50,7 +50,7 @@
 
 static void say(uint32_t type, const void *data, size_t size)
 {
-	message_send(HELPER_FILE, type, data, size, -1, NULL, NULL);
+	message_send(HELPER_FIRST, type, data, size, -1, NULL, NULL);
 }
 
 static void keep_silent(void)
@@ -66,7 +66,7 @@ static void promise(uint32_t size)
 	struct iovec io = {&head, sizeof(head)};
 	const struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1};
 
-	if (sendmsg(HELPER_FILE, &message, 0) > 0)
+	if (sendmsg(HELPER_FIRST, &message, 0) > 0)
 		keep_silent();
 }
 
@@ -75,8 +75,8 @@ static void take_question(void)
 	struct message head;
 	char data[8192];
 
-	message_receive(HELPER_FILE, &head, NULL, NULL, NULL);
-	message_receive_data(HELPER_FILE, data, head.size, NULL, NULL);
+	message_receive(HELPER_FIRST, &head, NULL, NULL, NULL);
+	message_receive_data(HELPER_FIRST, data, head.size, NULL, NULL);
 }
 
 static void open_a_file(void)
@@ -114,16 +114,19 @@ static void write_a_file(void)
 {
 	struct iovec io = {"x", 1};
 
-	if (pwritev(HELPER_FILE, &io, 1, 0) < 0)
+	if (pwritev(HELPER_FIRST, &io, 1, 0) < 0)
 		exit(0);
+}
+
+static void answer_once(uint32_t question, const struct answer *answer)
+{
+	say(question, answer, sizeof(*answer));
+	keep_silent();
 }
 
 static void answer_another_question(void)
 {
-	struct answer answer = {};
-
-	say(ASK_VERIFY, &answer, sizeof(answer));
-	keep_silent();
+	answer_once(ASK_VERIFY, &(struct answer){});
 }
 
 static void answer_too_much(void)
@@ -138,17 +141,14 @@ static void answer_half(void)
 
 static void answer_nothing(void)
 {
-	struct answer answer = {};
-
-	say(ASK_LOCATE, &answer, sizeof(answer));
-	keep_silent();
+	answer_once(ASK_LOCATE, &(struct answer){});
 }
 
 static void want_for_ever(void)
 {
 	struct memory_want want = {0};
 
-	while (!message_send(HELPER_FILE + 1, WANT_MEMORY, &want, sizeof(want), -1, NULL, NULL))
+	while (!message_send(HELPER_SECOND, WANT_MEMORY, &want, sizeof(want), -1, NULL, NULL))
 		;
 	keep_silent();
 }
@@ -158,8 +158,8 @@ static void want_nonsense(void)
 	char data[sizeof(struct debug_want)];
 
 	memset(data, 'x', sizeof(data));
-	message_send(HELPER_FILE + 1, WANT_DEBUG_FILE, data, sizeof(data), -1, NULL, NULL);
-	message_send(HELPER_FILE + 1, 4711, data, sizeof(data), -1, NULL, NULL);
+	message_send(HELPER_SECOND, WANT_DEBUG_FILE, data, sizeof(data), -1, NULL, NULL);
+	message_send(HELPER_SECOND, 4711, data, sizeof(data), -1, NULL, NULL);
 	keep_silent();
 }
 
@@ -175,8 +175,7 @@ static void answer_with_escapes(void)
 
 	memset(answer.text, 'x', sizeof(answer.text)); /* not ended, either */
 	memcpy(answer.text, "\033[31m\xc2\x9b", 7);
-	say(ASK_LOCATE, &answer, sizeof(answer));
-	keep_silent();
+	answer_once(ASK_LOCATE, &answer);
 }
 
 /* Shapes that are always proven, at the second guess. */
@@ -252,7 +251,7 @@ static int act_as(const char *name)
 		if (strcmp(kinds[i].name, name) != 0)
 			continue;
 		if (!kinds[i].free)
-			greeting.result = sandbox_enter(HELPER_FILE + 1, NULL);
+			greeting.result = sandbox_enter(HELPER_SECOND, NULL);
 		say(0, &greeting, sizeof(greeting));
 		take_question();
 		kinds[i].act();

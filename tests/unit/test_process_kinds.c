@@ -231,12 +231,28 @@ static void a_mapped_file_that_was_replaced_is_still_the_one_that_is_opened(void
 	munmap(code, page);
 }
 
+static void the_files_of_a_process_that_is_gone_are_refused_as_such(void **state)
+{
+	struct mapped_file *files;
+	struct process process;
+	struct error err = {};
+	pid_t pid = child_that(wait_forever);
+
+	assert_int_equal(process_open(&process, pid, &err), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(process_mapped_files(&process, &files, &err), -ESRCH);
+	assert_non_null(strstr(err.text, "has exited"));
+	process_close(&process);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_zombie_has_exited_already),
 		cmocka_unit_test(a_thread_is_told_from_its_process),
 		cmocka_unit_test(a_program_of_32_bits_is_refused),
+		cmocka_unit_test(the_files_of_a_process_that_is_gone_are_refused_as_such),
 		cmocka_unit_test(a_mapped_file_that_was_replaced_is_still_the_one_that_is_opened),
 	};
 

@@ -22,11 +22,7 @@ static bool is_plain(const char *text)
 
 static bool is_head(struct located_head *head)
 {
-	size_t n = 0;
-
-	while (runtimes[n])
-		n++;
-	if (head->runtime >= n || head->n_sites > SITES_MAX || head->n_names > NAMES_MAX ||
+	if (!runtime_at(head->runtime) || head->n_sites > SITES_MAX || head->n_names > NAMES_MAX ||
 	    head->n_notes > LOCATION_NOTES || !is_ended(head->version, sizeof(head->version)) ||
 	    !is_ended(head->build_id, sizeof(head->build_id)) ||
 	    !is_ended(head->architecture, sizeof(head->architecture)) || !is_plain(head->version) ||
@@ -42,13 +38,9 @@ static bool is_head(struct located_head *head)
 
 static bool is_site(const struct located_site *site, const struct runtime *runtime)
 {
-	size_t n = 0;
-
-	while (runtime->programs[n])
-		n++;
-	return site->role < SITE_ROLES && site->program < n && site->function < SITES_MAX &&
-	       site->length <= UINT8_MAX && site->stack_depth >= -1 && site->emulated <= 1 &&
-	       is_ended(site->instruction, sizeof(site->instruction));
+	return site->role < SITE_ROLES && runtime_program_at(runtime, site->program) &&
+	       site->function < SITES_MAX && site->length <= UINT8_MAX && site->stack_depth >= -1 &&
+	       site->emulated <= 1 && is_ended(site->instruction, sizeof(site->instruction));
 }
 
 static int take_sites(struct cursor *cursor, uint32_t n, struct location *location)
@@ -65,7 +57,7 @@ static int take_sites(struct cursor *cursor, uint32_t n, struct location *locati
 			return -ENOMEM;
 		*site = (struct site){
 			.role = in.role,
-			.program = location->runtime->programs[in.program],
+			.program = runtime_program_at(location->runtime, in.program),
 			.value = in.value,
 			.offset = in.offset,
 			.address = in.address,
@@ -121,7 +113,7 @@ int answers_location(const void *data, size_t size, struct location *location, u
 	cursor_read(&cursor, &head, sizeof(head));
 	if (cursor.failed || !is_head(&head))
 		return -EBADMSG;
-	location->runtime = runtimes[head.runtime];
+	location->runtime = runtime_at(head.runtime);
 	location->architecture = arch_known_name(head.architecture);
 	if (!location->architecture)
 		return -EBADMSG;

@@ -14,9 +14,6 @@
 #include "sandbox.h"
 #include "spawn.h"
 
-#define QUESTIONS HELPER_FILE
-#define WANTS	  (HELPER_FILE + 1)
-
 /* A file in which a runtime was located, and what is known of it since. */
 struct subject {
 	struct location location;
@@ -27,7 +24,6 @@ struct subject {
 
 static struct {
 	ARRAY_OF(struct subject *) subjects;
-	struct memory memory;
 	/* The one answer at a time. */
 	ARRAY_OF(uint8_t) out;
 } child;
@@ -73,20 +69,11 @@ static void append_words(const void *words, size_t size)
 
 /* -- where probes go -------------------------------------------------------------------- */
 
-static uint32_t program_number(const struct runtime *runtime, const char *program)
-{
-	uint32_t i = 0;
-
-	while (runtime->programs[i] && strcmp(runtime->programs[i], program) != 0)
-		i++;
-	return i;
-}
-
 static void append_site(const struct runtime *runtime, const struct site *site)
 {
 	struct located_site out = {
 		.role = site->role,
-		.program = program_number(runtime, site->program),
+		.program = runtime_program_number(runtime, site->program),
 		.value = site->value,
 		.routes = site->routes,
 		.function = site->function,
@@ -99,15 +86,6 @@ static void append_site(const struct runtime *runtime, const struct site *site)
 
 	memcpy(out.instruction, site->instruction, sizeof(out.instruction));
 	append(&out, sizeof(out));
-}
-
-static uint32_t runtime_number(const struct runtime *runtime)
-{
-	uint32_t i = 0;
-
-	while (runtimes[i] != runtime)
-		i++;
-	return i;
 }
 
 static void append_location(const struct location *location, uint32_t number)
@@ -140,9 +118,9 @@ static int want_file(uint32_t want, const void *data, size_t size)
 	struct message head;
 	int file, error;
 
-	error = message_send(WANTS, want, data, size, -1, NULL, NULL);
+	error = message_send(HELPER_SECOND, want, data, size, -1, NULL, NULL);
 	if (!error)
-		error = message_receive(WANTS, &head, &file, NULL, NULL);
+		error = message_receive(HELPER_SECOND, &head, &file, NULL, NULL);
 	if (error)
 		exit(EXIT_FAILURE);
 	/* Without a file, the type is why there is none. */
@@ -165,8 +143,7 @@ static const struct elf_opener opener = {.open = open_debug_file};
 static int look_into(int file, const struct locate_question *question, struct location *location,
 		     struct error *err)
 {
-	const struct runtime *companion_of =
-		question->runtime == ANY_RUNTIME ? NULL : runtimes[question->runtime];
+	const struct runtime *companion_of = runtime_at(question->runtime);
 	struct elf_image *image;
 	int error = elf_image_open_file(file, question->name, &opener, &image, err);
 
@@ -226,7 +203,7 @@ static const struct reader_ops *ops_of(const struct subject *subject)
 
 static struct reader *reader_of(struct subject *subject, struct error *err)
 {
-	const struct reader_target target = {.memory = &child.memory,
+	const struct reader_target target = {.memory = &child_memory,
 					     .location = &subject->location};
 
 	if (!subject->reader && ops_of(subject))
@@ -376,23 +353,24 @@ static void answer(uint32_t type)
 
 static int next_question(struct message *head)
 {
-	int error = message_receive(QUESTIONS, head, NULL, NULL, NULL);
+	int error = message_receive(HELPER_FIRST, head, NULL, NULL, NULL);
 
 	if (error || head->size > sizeof(question))
 		return error ?: -EMSGSIZE;
-	return message_receive_data(QUESTIONS, &question, head->size, NULL, NULL);
+	return message_receive_data(HELPER_FIRST, &question, head->size, NULL, NULL);
 }
 
 int inspector_child(void)
 {
 	struct message head = {};
 	struct error err = {};
-	int error = sandbox_enter(WANTS, &err);
+	int error = sandbox_enter(HELPER_SECOND, &err);
 
 	/* The first it says is whether it can be trusted to be harmless. */
 	begin(error, &err);
-	while (!message_send(QUESTIONS, head.type, child.out.items, child.out.n, -1, NULL, NULL)) {
-		child_memory_begin(&child.memory, WANTS);
+	while (!message_send(HELPER_FIRST, head.type, child.out.items, child.out.n, -1, NULL,
+			     NULL)) {
+		child_memory_forget();
 		if (error || next_question(&head))
 			break;
 		answer(head.type);

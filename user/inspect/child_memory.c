@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "spawn.h"
 
 #define BLOCKS 1024 /* remembered within one question; a power of two */
 
@@ -21,7 +22,6 @@ static struct {
 } known[BLOCKS];
 static uint8_t blocks[BLOCKS][MEMORY_BLOCK];
 static uint32_t question;
-static int socket_of_wants;
 
 static size_t place_of(uint64_t address)
 {
@@ -48,14 +48,14 @@ static void ask(uint64_t address)
 	const struct memory_want want = {address};
 	struct message head;
 
-	if (message_send(socket_of_wants, WANT_MEMORY, &want, sizeof(want), -1, NULL, NULL) ||
-	    message_receive(socket_of_wants, &head, NULL, NULL, NULL) || head.size % MEMORY_BLOCK ||
+	if (message_send(HELPER_SECOND, WANT_MEMORY, &want, sizeof(want), -1, NULL, NULL) ||
+	    message_receive(HELPER_SECOND, &head, NULL, NULL, NULL) || head.size % MEMORY_BLOCK ||
 	    head.size > MEMORY_BLOCKS * MEMORY_BLOCK)
 		exit(EXIT_FAILURE);
 	if (!head.size)
 		remember(address, true);
 	for (uint32_t at = 0; at < head.size; at += MEMORY_BLOCK) {
-		if (message_receive_data(socket_of_wants, blocks[place_of(address + at)],
+		if (message_receive_data(HELPER_SECOND, blocks[place_of(address + at)],
 					 MEMORY_BLOCK, NULL, NULL))
 			exit(EXIT_FAILURE);
 		remember(address + at, false);
@@ -83,9 +83,9 @@ static int read_memory(void *context, uint64_t address, void *buffer, size_t siz
 	return 0;
 }
 
-void child_memory_begin(struct memory *memory, int wants)
+const struct memory child_memory = {.read = read_memory};
+
+void child_memory_forget(void)
 {
-	*memory = (struct memory){.read = read_memory};
-	socket_of_wants = wants;
 	question++;
 }

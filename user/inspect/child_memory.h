@@ -5,8 +5,9 @@
 
 #include "../target/memory.h"
 
-/* Make @memory one that asks over socket @wants; blocks that are known from before are forgotten.
- */
-void child_memory_begin(struct memory *memory, int wants);
+extern const struct memory child_memory;
+
+/* Blocks that were read before are asked for again, as at the start of each question. */
+void child_memory_forget(void);
 
 #endif

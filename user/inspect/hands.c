@@ -15,8 +15,9 @@
 
 #include "../target/debug_file.h"
 
-#define COMMANDS     HELPER_FILE /* the two sockets of the process */
-#define WANTS	     (HELPER_FILE + 1)
+/* The sockets of the process: who commands it, and who wants something of it. */
+#define COMMANDS     HELPER_FIRST
+#define WANTS	     HELPER_SECOND
 #define PROBED_BYTES 64 /* that other probes may have changed in a page of code */
 
 /* -- as the privileged part sees them ----------------------------------------------- */
@@ -258,7 +259,7 @@ int hands_child(void)
 		close(fd);
 	if (chdir("/"))
 		error = -errno;
-	spawn_be_modest();
+	spawn_wait_behind();
 	while (!error && poll(sockets, 2, -1) > 0) {
 		/* A task is sent before the question that leads to a want. */
 		if (sockets[0].revents)

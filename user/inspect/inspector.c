@@ -163,6 +163,14 @@ static void say_end(struct inspector *inspector, const char *target, int status)
 			  target);
 }
 
+/* Has it failed before? Then the same again. */
+static int failed(const struct inspector *inspector, struct error *err)
+{
+	if (inspector->failed && err)
+		*err = inspector->failure;
+	return inspector->failed;
+}
+
 /* It is of no use any more, because of @error; returns it. */
 static int fail(struct inspector *inspector, int error, struct error *err)
 {
@@ -191,12 +199,16 @@ static int fail(struct inspector *inspector, int error, struct error *err)
 	}
 	if (inspector->failed != -EINTR)
 		inspector->failed = -ENOTRECOVERABLE;
-	if (err)
-		*err = inspector->failure;
-	return inspector->failed;
+	return failed(inspector, err);
 }
 
 /* -- questions ------------------------------------------------------------------------------ */
+
+static void begin_waiting(struct inspector *inspector)
+{
+	inspector->deadline = clock_ns() + inspector->left;
+	inspector->stopped = 0;
+}
 
 static int patience(void *context)
 {
@@ -251,9 +263,7 @@ static int greet(struct inspector *inspector, struct error *err)
 	if (error) {
 		end(inspector);
 		inspector->failed = error < 0 ? -EPERM : -EBADMSG;
-		if (err)
-			*err = inspector->failure;
-		return inspector->failed;
+		return failed(inspector, err);
 	}
 	inspector->greeted = true;
 	return 0;
@@ -275,15 +285,11 @@ int inspector_ask(struct inspector *inspector, enum question question, const voi
 		  size_t size, size_t wanted, const void **data_back, struct error *err)
 {
 	uint64_t started = clock_ns(), took;
-	int error;
+	int error = failed(inspector, err);
 
-	if (inspector->failed) {
-		if (err)
-			*err = inspector->failure;
-		return inspector->failed;
-	}
-	inspector->deadline = started + inspector->left;
-	inspector->stopped = 0;
+	if (error)
+		return error;
+	begin_waiting(inspector);
 	error = exchange(inspector, question, data, size, err);
 	took = clock_ns() - started;
 	inspector->left -= took < inspector->left ? took : inspector->left;
@@ -295,14 +301,6 @@ int inspector_ask(struct inspector *inspector, enum question question, const voi
 	if (data_back)
 		*data_back = inspector->answer.items + sizeof(struct answer);
 	return error;
-}
-
-static uint32_t runtime_number(const struct runtime *runtime)
-{
-	for (uint32_t i = 0; runtimes[i]; i++)
-		if (runtimes[i] == runtime)
-			return i;
-	return ANY_RUNTIME;
 }
 
 /* The hands are elsewhere: they get a whole path. 0 or a negative errno with @err set. */
@@ -325,20 +323,16 @@ static int set_path(struct hands_task *task, const char *path, struct error *err
 static int set_task(struct inspector *inspector, const struct wanted_file *file, struct error *err)
 {
 	struct hands_task task = {.pid = inspector->target, .is_mapped = file->mapped};
-	int error;
+	int error = failed(inspector, err);
 
-	if (inspector->failed) {
-		if (err)
-			*err = inspector->failure;
-		return inspector->failed;
-	}
+	if (error)
+		return error;
 	if (file->mapped)
 		task.mapped = *file->mapped;
 	error = file->mapped ? 0 : set_path(&task, file->path, err);
 	if (error)
 		return error;
-	inspector->deadline = clock_ns() + inspector->left;
-	inspector->stopped = 0;
+	begin_waiting(inspector);
 	error = hands_set(&inspector->hands, &task, patience, inspector);
 	return error ? fail(inspector, error, err) : 0;
 }

@@ -32,42 +32,53 @@ static bool is_over(ssize_t n)
 	return n < 0 && errno != EAGAIN && errno != EINTR;
 }
 
-/* What is left of @io, of which @n bytes are done. */
+/* What is left of the parts from @io on, of which @n bytes are done. */
 static void advance(struct iovec *io, size_t n)
 {
-	io->iov_base = (char *)io->iov_base + n;
-	io->iov_len -= n;
+	for (; n; io++) {
+		size_t done = n < io->iov_len ? n : io->iov_len;
+
+		io->iov_base = (char *)io->iov_base + done;
+		io->iov_len -= done;
+		n -= done;
+	}
 }
 
-/* One part whole; the file, if any, goes with the first of its bytes. */
-static int send_part(int fd, const void *data, size_t size, int file, message_patience patience,
-		     void *context)
+/* Let @message bring @file, in @control. */
+static void attach_file(struct msghdr *message, void *control, size_t size, int file)
+{
+	struct cmsghdr *cmsg;
+
+	message->msg_control = control;
+	message->msg_controllen = size;
+	cmsg = CMSG_FIRSTHDR(message);
+	cmsg->cmsg_level = SOL_SOCKET;
+	cmsg->cmsg_type = SCM_RIGHTS;
+	cmsg->cmsg_len = CMSG_LEN(sizeof(file));
+	memcpy(CMSG_DATA(cmsg), &file, sizeof(file));
+}
+
+int message_send(int fd, uint32_t type, const void *data, size_t size, int file,
+		 message_patience patience, void *context)
 {
 	char control[CMSG_SPACE(sizeof(int))] = {};
-	struct iovec io = {(void *)data, size};
-	struct msghdr head = {.msg_iov = &io, .msg_iovlen = 1};
+	struct message head = {type, size};
+	struct iovec parts[2] = {{&head, sizeof(head)}, {(void *)data, size}};
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
 
-	if (file >= 0) {
-		struct cmsghdr *cmsg;
-
-		head.msg_control = control;
-		head.msg_controllen = sizeof(control);
-		cmsg = CMSG_FIRSTHDR(&head);
-		cmsg->cmsg_level = SOL_SOCKET;
-		cmsg->cmsg_type = SCM_RIGHTS;
-		cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(cmsg), &file, sizeof(file));
-	}
-	while (io.iov_len) {
-		ssize_t n = sendmsg(fd, &head, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (file >= 0)
+		attach_file(&message, control, sizeof(control), file);
+	while (parts[0].iov_len + parts[1].iov_len) {
+		ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 		int error;
 
 		if (is_over(n))
 			return -errno;
 		if (n > 0) {
-			advance(&io, n);
-			head.msg_control = NULL;
-			head.msg_controllen = 0;
+			advance(parts, n);
+			/* The file went with the first of its bytes. */
+			message.msg_control = NULL;
+			message.msg_controllen = 0;
 			continue;
 		}
 		error = await(fd, POLLOUT, patience, context);
@@ -75,15 +86,6 @@ static int send_part(int fd, const void *data, size_t size, int file, message_pa
 			return error;
 	}
 	return 0;
-}
-
-int message_send(int fd, uint32_t type, const void *data, size_t size, int file,
-		 message_patience patience, void *context)
-{
-	struct message head = {type, size};
-	int error = send_part(fd, &head, sizeof(head), file, patience, context);
-
-	return error ?: send_part(fd, data, size, -1, patience, context);
 }
 
 static int take_file(struct msghdr *head)

@@ -31,11 +31,9 @@ enum question {
 
 struct locate_question {
 	char name[1024];  /* of the file, for sentences */
-	uint32_t runtime; /* number in the table of that which it is a companion of, or ANY_RUNTIME
-			   */
+	uint32_t runtime; /* runtime_number() of what it is to be a companion of, of NULL for any */
 	uint32_t pad;
 };
-#define ANY_RUNTIME UINT32_MAX
 
 /* In the ones below: which of the located files, by the number in its answer. */
 struct sight_question {
@@ -72,7 +70,7 @@ struct words {
 
 struct located_head {
 	uint32_t number;  /* of the location, for later questions */
-	uint32_t runtime; /* number in the table */
+	uint32_t runtime; /* runtime_number() */
 	char version[32], build_id[41], architecture[16];
 	uint32_t n_sites, n_names, n_notes;
 	char notes[LOCATION_NOTES][256];
@@ -83,7 +81,7 @@ struct located_head {
 
 /* What follows n_sites times; then n_names times two texts, each ended by NUL. */
 struct located_site {
-	uint32_t role, program; /* number in the runtime's list of programs */
+	uint32_t role, program; /* runtime_program_number() */
 	uint32_t value, routes, function, length;
 	int32_t stack_depth;
 	uint32_t emulated;

@@ -116,7 +116,7 @@ struct naming *remote_naming_new(const struct located *located, struct opprobe_b
 struct remote_shapes {
 	struct shapes shapes;
 	struct remote remote;
-	struct words words;
+	uint32_t epoch;		    /* of the words that the programs have */
 	struct shapes_answer first; /* for the classes of elements */
 };
 
@@ -147,13 +147,13 @@ static int prove(struct shapes *base, const struct shapes_record *record)
 	int answer;
 
 	/* Read by a guess that was given up since. */
-	if (record->epoch != remote->runtime->shapes_epoch(&shapes->words))
+	if (record->epoch != shapes->epoch)
 		return 0;
 	inspector_allow(remote->located->inspector, SINGLE_TIME);
 	answer = ask_about(shapes, ASK_PROVE, record, sizeof(struct words), &words);
 	if (answer < 0 || answer > 1)
 		return -ENOEXEC;
-	memcpy(&shapes->words, words, sizeof(shapes->words));
+	shapes->epoch = remote->runtime->shapes_epoch(words);
 	if (!remote->runtime->share_shapes(remote->bpf, remote->instance, words))
 		return -ENOEXEC;
 	return answer;
@@ -170,7 +170,7 @@ static bool verify(const struct shapes *base, const struct shapes_record *record
 {
 	struct remote_shapes *shapes = shapes_of(base);
 
-	if (record->epoch != shapes->remote.runtime->shapes_epoch(&shapes->words))
+	if (record->epoch != shapes->epoch)
 		return false;
 	if (record->verified)
 		return true;
@@ -220,9 +220,9 @@ static int begin(struct remote_shapes *shapes, struct error *err)
 	if (error)
 		return error < 0 ? error : error_set(err, -EBADMSG, "no shapes can be read");
 	memcpy(&shapes->first, answer, sizeof(shapes->first));
-	shapes->words = shapes->first.words;
+	shapes->epoch = remote->runtime->shapes_epoch(&shapes->first.words);
 	if (shapes->first.n_elements > ELEMENTS_MAX ||
-	    !remote->runtime->share_shapes(remote->bpf, remote->instance, &shapes->words))
+	    !remote->runtime->share_shapes(remote->bpf, remote->instance, &shapes->first.words))
 		return error_set(err, -EBADMSG,
 				 "where shapes lie, as opprobe's inspector of this "
 				 "process tells it, cannot be");

@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sandbox.h"
+
 static const unsigned int kept[] = {
 	CAP_BPF,	  CAP_PERFMON,	       CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE,
 	CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_CHOWN,      CAP_FOWNER,
@@ -25,13 +27,6 @@ static const unsigned int kept[] = {
  */
 static const unsigned int split_off[] = {CAP_BPF, CAP_PERFMON, CAP_CHECKPOINT_RESTORE};
 static const unsigned int kept_before[] = {CAP_SYS_ADMIN, CAP_SYS_RESOURCE};
-
-/* The leak sanitizer traces the process that it is in. */
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 

@@ -21,13 +21,6 @@
 #define CPU_TIME_MAX  21600 /* s, of a whole recording: single questions have their deadline */
 #define OPEN_MAX_HERE 64
 
-/* The sanitizers look around in /proc and take terabytes of addresses. */
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
 /* To @value, if it was not less before: raising one is a right of its own. */
 static int limit(int resource, rlim_t value)
 {
@@ -62,7 +55,7 @@ static void be_modest(void)
 			errno = 0;
 		close(fd);
 	}
-	spawn_be_modest();
+	spawn_wait_behind();
 }
 
 /* The terminal is not its own either; a sanitizer's report is. */

@@ -9,6 +9,16 @@
 #include "../base/error.h"
 
 /*
+ * The sanitizers look around in /proc, take terabytes of addresses and trace
+ * the process that they are in: with them there is no filter and no such limit.
+ */
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+/*
  * From here on this process has no capabilities, nobody's user and group where
  * it was root, no new privileges, no open files but the standard streams' followers
  * up to @keep, no core dump, bounded memory and time on a CPU, is the first that the kernel kills

@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPARE	   (HELPER_FILE + 2)
 #define REAP_TRIES 100 /* of a millisecond */
 #define NICE_MIN   (-10)
 
@@ -34,7 +33,7 @@ int spawn_sockets(int pair[2])
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return -errno;
 	for (int i = 0; i < 2; i++) {
-		int high = fcntl(pair[i], F_DUPFD_CLOEXEC, SPARE + 1), error = -errno;
+		int high = fcntl(pair[i], F_DUPFD_CLOEXEC, HELPER_SECOND + 1), error = -errno;
 
 		close(pair[i]);
 		pair[i] = high;
@@ -48,9 +47,9 @@ int spawn_sockets(int pair[2])
 
 static int add_actions(posix_spawn_file_actions_t *actions, const int *sockets)
 {
-	int error = posix_spawn_file_actions_adddup2(actions, sockets[0], HELPER_FILE);
+	int error = posix_spawn_file_actions_adddup2(actions, sockets[0], HELPER_FIRST);
 
-	return -(error ?: posix_spawn_file_actions_adddup2(actions, sockets[1], HELPER_FILE + 1));
+	return -(error ?: posix_spawn_file_actions_adddup2(actions, sockets[1], HELPER_SECOND));
 }
 
 /* Signals of the terminal are not for it: it ends when its sockets do. */
@@ -87,7 +86,7 @@ int spawn_helper(enum helper helper, const int sockets[2], pid_t *pid)
 	return error;
 }
 
-void spawn_be_modest(void)
+void spawn_wait_behind(void)
 {
 	if (getpriority(PRIO_PROCESS, 0) < NICE_MIN)
 		setpriority(PRIO_PROCESS, 0, NICE_MIN);

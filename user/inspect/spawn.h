@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define HELPER_FILE 3 /* the first of a helper's two sockets; the other follows */
+/* The numbers of a helper's two sockets. */
+#define HELPER_FIRST  3
+#define HELPER_SECOND 4
 
 enum helper {
 	HELPER_INSPECTOR, /* reads what others made, without rights: child.h */
@@ -29,7 +31,7 @@ int spawn_helper(enum helper helper, const int sockets[2], pid_t *pid);
  * In a helper: what opprobe waits for before hundreds of busy threads must have
  * its turn soon, but none that a target could make work may go before all.
  */
-void spawn_be_modest(void);
+void spawn_wait_behind(void);
 /*
  * Wait until @pid ends, which it will by itself or, unless @patiently, is made
  * to. Returns its wait status, or -1 if it is held, or not to be had.

@@ -272,6 +272,13 @@ struct runtime {
 bool runtime_has_shapes(const struct runtime *runtime);
 /* All runtimes, NULL-terminated. */
 extern const struct runtime *const runtimes[];
+/* Its place among them, for messages; that of none if it is NULL. */
+uint32_t runtime_number(const struct runtime *runtime);
+/* The runtime at that place, NULL if there is none. */
+const struct runtime *runtime_at(uint32_t number);
+/* The same for the names of a runtime's programs. */
+uint32_t runtime_program_number(const struct runtime *runtime, const char *program);
+const char *runtime_program_at(const struct runtime *runtime, uint32_t number);
 
 const char *site_role_name(enum site_role role);
 /* "symbol", "string", ... for one route. */

@@ -20,6 +20,40 @@ const struct runtime *const runtimes[] = {
 	NULL,
 };
 
+uint32_t runtime_number(const struct runtime *runtime)
+{
+	uint32_t i = 0;
+
+	while (runtimes[i] && runtimes[i] != runtime)
+		i++;
+	return i;
+}
+
+const struct runtime *runtime_at(uint32_t number)
+{
+	for (uint32_t i = 0; runtimes[i]; i++)
+		if (i == number)
+			return runtimes[i];
+	return NULL;
+}
+
+uint32_t runtime_program_number(const struct runtime *runtime, const char *program)
+{
+	uint32_t i = 0;
+
+	while (runtime->programs[i] && strcmp(runtime->programs[i], program) != 0)
+		i++;
+	return i;
+}
+
+const char *runtime_program_at(const struct runtime *runtime, uint32_t number)
+{
+	for (uint32_t i = 0; runtime->programs[i]; i++)
+		if (i == number)
+			return runtime->programs[i];
+	return NULL;
+}
+
 bool runtime_has_shapes(const struct runtime *runtime)
 {
 	return runtime->reader && runtime->reader->begin_shapes;

@@ -74,29 +74,26 @@ static int refuse_access(pid_t pid, int error, struct error *err)
 			 pid, error_reason(error));
 }
 
-/* Its memory map, or NULL with @err set: the right to look into a process is asked for here. */
-static FILE *open_maps(pid_t pid, struct error *err)
+/* Open its memory map: the right to look into a process is asked for here. */
+static int open_maps(pid_t pid, FILE **maps, struct error *err)
 {
 	char path[64];
-	FILE *maps;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	maps = fopen(path, "re");
-	if (maps)
-		return maps;
-	refuse_access(pid, -errno, err);
-	return NULL;
+	*maps = fopen(path, "re");
+	return *maps ? 0 : refuse_access(pid, -errno, err);
 }
 
 /* The highest address that @pid maps, or one above 4 GiB; 0 if nothing is mapped. */
 static int highest_address(pid_t pid, uint64_t *highest, struct error *err)
 {
-	FILE *maps = open_maps(pid, err);
 	uint64_t start;
 	char line[256];
+	FILE *maps;
+	int error = open_maps(pid, &maps, err);
 
-	if (!maps)
-		return -EACCES;
+	if (error)
+		return error;
 	*highest = 0;
 	while (*highest >> 32 == 0 && fgets(line, sizeof(line), maps))
 		if (sscanf(line, "%" SCNx64 "-", &start) == 1 && !strstr(line, "[vsyscall]"))
@@ -117,10 +114,13 @@ static int refuse_foreign_class(const struct process *process, struct error *err
 	uint64_t highest = 0;
 
 	for (int i = 0; !highest && i < EXEC_TRIES; i++) {
+		int error;
+
 		if (i)
 			nanosleep(&pause, NULL);
-		if (highest_address(process->pid, &highest, err))
-			return -EACCES;
+		error = highest_address(process->pid, &highest, err);
+		if (error)
+			return error;
 	}
 	if (!highest)
 		return error_set(
@@ -131,7 +131,7 @@ static int refuse_foreign_class(const struct process *process, struct error *err
 	if (highest >> 32)
 		return 0;
 	return error_set(
-		err, -ENOEXEC,
+		err, -EINVAL,
 		"process %d is a 32-bit program, and opprobe reads 64-bit ones only: use a "
 		"64-bit build of the server",
 		process->pid);
@@ -154,6 +154,7 @@ int process_open(struct process *process, pid_t pid, struct error *err)
 {
 	char path[64], status[4096];
 	long tgid;
+	int error;
 
 	*process = (struct process){.pid = pid, .fd = -1};
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
@@ -174,8 +175,9 @@ int process_open(struct process *process, pid_t pid, struct error *err)
 			"process %d has exited already and waits for its parent: choose one that "
 			"runs",
 			pid);
-	if (refuse_foreign_class(process, err) || refuse_without_memory(process, err))
-		return -EINVAL;
+	error = refuse_foreign_class(process, err) ?: refuse_without_memory(process, err);
+	if (error)
+		return error;
 	process->fd = syscall(SYS_pidfd_open, pid, 0);
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
 	for (ssize_t n = read_small(path, process->command, sizeof(process->command)), i = 0;
@@ -269,15 +271,18 @@ ssize_t process_mapped_files(const struct process *process, struct mapped_file *
 			     struct error *err)
 {
 	struct listing listing = {.nodes = calloc(MAPPED_FILES_MAX, sizeof(*listing.nodes))};
-	int error = listing.nodes ? 0 : -ENOMEM;
-	FILE *maps = error ? NULL : open_maps(process->pid, err);
 	struct mapped_file file;
 	size_t size = 0;
 	char *line = NULL;
+	FILE *maps;
+	int error;
 
-	if (!maps) {
+	if (!listing.nodes)
+		return error_set(err, -ENOMEM, "out of memory");
+	error = open_maps(process->pid, &maps, err);
+	if (error) {
 		free(listing.nodes);
-		return error ? error_set(err, error, "out of memory") : -EACCES;
+		return error;
 	}
 	while (!error && listing.list.n < MAPPED_FILES_MAX && getline(&line, &size, maps) > 0)
 		if (process_parse_mapping(line, &file))

@@ -43,8 +43,9 @@ bool process_alive(const struct process *process);
 
 /*
  * List the files it maps executable, in address order; of more than
- * MAPPED_FILES_MAX, the first of them. Returns their number
- * and an array in *@files, which the caller frees; or a negative errno.
+ * MAPPED_FILES_MAX, the first of them. Returns their number and an array in
+ * *@files, which the caller frees; or a negative errno with @err set, -ESRCH if
+ * the process is gone.
  */
 ssize_t process_mapped_files(const struct process *process, struct mapped_file **files,
 			     struct error *err);

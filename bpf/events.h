@@ -294,6 +294,24 @@ struct window {
 	__u32 count;
 };
 
+#define RUN_SET_BITS 9 /* 512 sets: some hundred runs at once never fill one */
+#define RUN_SETS     (1 << RUN_SET_BITS)
+#define RUN_PLACES   8 /* in a set */
+
+/* Where a run is open, see runs.bpf.h. */
+struct run_place {
+	__u64 sp; /* at its entry; 0: none is open */
+	__u64 owner;
+	__u32 run;
+	__u32 pid;  /* stacks of different processes have the same addresses */
+	__u32 held; /* by how many threads; more than 1: some of them give way */
+	__u32 pad;
+};
+
+struct run_places {
+	struct run_place places[RUN_PLACES];
+};
+
 /* Losses, counted in the kernel. */
 struct losses {
 	__u64 ring_full;

@@ -11,33 +11,18 @@
 #include "thread.bpf.h"
 
 #define RUN_STACK_BITS 16 /* of addresses: the context is 64 KiB below the run's entry at most */
-#define RUN_SET_BITS   9  /* 512 sets: some hundred runs at once never fill one */
-#define RUN_PLACES     8  /* in a set */
 
 /*
  * The open runs that are recorded, in the set that their stack's address leads
  * to: whoever has a context looks into two of them. A place is held from a
- * run's start to its end, or until its thread dies or executes another
- * program; a run that finds none is counted as a loss.
+ * run's start until after its end was sent, or until its thread dies or
+ * executes another program; a run that finds none is counted as a loss.
  */
-struct open_run {
-	__u64 sp; /* at its entry; 0: none is open */
-	__u64 owner;
-	__u32 run;
-	__u32 pid;  /* stacks of different processes have the same addresses */
-	__u32 held; /* by how many threads; more than 1: some of them give way */
-	__u32 pad;
-};
-
-struct open_runs {
-	struct open_run places[RUN_PLACES];
-};
-
 SHARED struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << RUN_SET_BITS);
+	__uint(max_entries, RUN_SETS);
 	__type(key, __u32);
-	__type(value, struct open_runs);
+	__type(value, struct run_places);
 } open_runs SEC(".maps");
 
 /* The set of those who run in the @region, an address without its low bits, of process @pid. */
@@ -53,7 +38,7 @@ static __always_inline __u32 run_set(__u64 region, __u32 pid)
  */
 static __noinline int take_place(struct thread_state *thread)
 {
-	struct open_runs *runs;
+	struct run_places *runs;
 	__u32 set;
 
 	if (!thread)
@@ -63,7 +48,7 @@ static __noinline int take_place(struct thread_state *thread)
 	if (!runs)
 		return 0;
 	for (__u32 i = 0; i < RUN_PLACES; i++) {
-		struct open_run *open = &runs->places[i];
+		struct run_place *open = &runs->places[i];
 
 		if (*(volatile __u32 *)&open->held)
 			continue;
@@ -87,7 +72,7 @@ static __always_inline void give_place(struct thread_state *thread)
 {
 	__u32 set = run_set(thread->run_sp >> RUN_STACK_BITS, thread->pid);
 	__u32 i = thread->run_place - 1;
-	struct open_runs *runs;
+	struct run_places *runs;
 
 	if (i >= RUN_PLACES)
 		return;
@@ -112,13 +97,13 @@ static __always_inline __u32 run_is_on(__u32 run)
 
 /* The run in the set of @region on whose stack @context lies, if it is nearer than @nearest. */
 static __always_inline __u64 nearest_run(__u64 region, __u64 context, __u32 pid, __u64 nearest,
-					 struct open_run *open)
+					 struct run_place *open)
 {
 	__u32 set = run_set(region, pid);
-	const struct open_runs *runs = bpf_map_lookup_elem(&open_runs, &set);
+	const struct run_places *runs = bpf_map_lookup_elem(&open_runs, &set);
 
 	for (__u32 i = 0; runs && i < RUN_PLACES; i++) {
-		const struct open_run *other = &runs->places[i];
+		const struct run_place *other = &runs->places[i];
 		__u64 distance = *(volatile const __u64 *)&other->sp - context;
 
 		if (distance >= nearest || other->pid != pid)
@@ -130,7 +115,7 @@ static __always_inline __u64 nearest_run(__u64 region, __u64 context, __u32 pid,
 }
 
 /* Store the open run of process @pid on whose stack @context lies in @open; false if none does. */
-static __noinline int run_of_context(__u64 context, __u32 pid, struct open_run *open)
+static __noinline int run_of_context(__u64 context, __u32 pid, struct run_place *open)
 {
 	__u64 region = context >> RUN_STACK_BITS, nearest = 1ULL << RUN_STACK_BITS;
 

@@ -59,7 +59,7 @@ static __always_inline int operator_starts(struct pt_regs *ctx, bool by_index, _
 	struct thread_state *thread = thread_at(ctx, &site);
 	__u64 owner, session = 0;
 	struct frame *frame, *around;
-	struct open_run open;
+	struct run_place open;
 	__u32 run, id;
 
 	if (!thread)

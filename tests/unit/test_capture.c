@@ -83,8 +83,8 @@ static void everything_written_is_read_back(void **state)
 	run.counted = 2;
 	run.counters[1] = 99;
 	assert_int_equal(capture_write_run(c.writer, &run), 0);
-	assert_int_equal(capture_write_loss(c.writer, &(struct capture_loss){1, 2, 3, 4, 5, 6, 7}),
-			 0);
+	assert_int_equal(
+		capture_write_loss(c.writer, &(struct capture_loss){1, 2, 3, 4, 5, 6, 7, 8}), 0);
 	test_finish(&c);
 
 	reader = capture_reader_open(c.path, &err);
@@ -137,6 +137,7 @@ static void everything_written_is_read_back(void **state)
 	assert_int_equal(r.loss.threads_full, 5);
 	assert_int_equal(r.loss.work_lost, 6);
 	assert_int_equal(r.loss.runs_full, 7);
+	assert_int_equal(r.loss.unfinished, 8);
 	expect_next(reader, &r, CAPTURE_END);
 	assert_string_equal(r.end.reason, "interrupted");
 	assert_int_equal(capture_reader_next(reader, &r, &err), 0);

@@ -252,6 +252,37 @@ static void held_records_come_back_in_order_run_by_run(void **state)
 	held_free(held);
 }
 
+static bool is_odd(void *context, uint32_t run)
+{
+	return run % 2;
+}
+
+static void runs_that_are_found_not_to_be_open_twice_are_forgotten(void **state)
+{
+	struct held *held = held_new();
+	uint64_t record = 1;
+
+	assert_false(held_any(held));
+	for (uint32_t run = 0; run < 10; run++)
+		for (uint32_t i = 0; i <= run; i++)
+			assert_int_equal(held_add(held, run, &record, sizeof(record)), 0);
+	assert_int_equal(held_sweep(held, is_odd, NULL), 0);
+	assert_int_equal(held_add(held, 10, &record, sizeof(record)), 0);
+	/* Its record was only late. */
+	held_end(held, 4, NULL, NULL);
+	assert_int_equal(held_sweep(held, is_odd, NULL), 1 + 3 + 7 + 9);
+	assert_int_equal(held_sweep(held, is_odd, NULL), 1);
+	assert_int_equal(held_sweep(held, is_odd, NULL), 0);
+	assert_true(held_any(held));
+	for (uint32_t run = 1; run < 10; run += 2)
+		held_end(held, run, NULL, NULL);
+	assert_false(held_any(held));
+	/* What a run was seen as is forgotten with it. */
+	assert_int_equal(held_add(held, 4, &record, sizeof(record)), 0);
+	assert_int_equal(held_sweep(held, is_odd, NULL), 0);
+	held_free(held);
+}
+
 static void what_is_held_is_bounded_and_the_rest_refused(void **state)
 {
 	static unsigned char record[1 << 20];
@@ -280,6 +311,7 @@ int main(void)
 		cmocka_unit_test(places_of_one_hash_are_different),
 		cmocka_unit_test(another_name_at_a_place_is_another_session),
 		cmocka_unit_test(held_records_come_back_in_order_run_by_run),
+		cmocka_unit_test(runs_that_are_found_not_to_be_open_twice_are_forgotten),
 		cmocka_unit_test(what_is_held_is_bounded_and_the_rest_refused),
 	};
 

@@ -42,3 +42,8 @@ void array_sort_words(uint64_t *words, size_t n)
 	if (n)
 		qsort(words, n, sizeof(*words), compare_words);
 }
+
+bool array_has_word(const uint64_t *words, size_t n, uint64_t word)
+{
+	return n && bsearch(&word, words, n, sizeof(*words), compare_words);
+}

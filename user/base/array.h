@@ -13,6 +13,7 @@
 #ifndef OPPROBE_ARRAY_H
 #define OPPROBE_ARRAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -40,6 +41,8 @@ struct array {
 #define array_push(a) ((typeof((a)->items))array_push_item(&(a)->array, sizeof(*(a)->items)))
 /* Sort @n words, ascending. */
 void array_sort_words(uint64_t *words, size_t n);
+/* Is @word among the @n sorted @words? */
+bool array_has_word(const uint64_t *words, size_t n, uint64_t word);
 /* Free the items; the array is then empty. */
 #define array_free(a) array_free_items(&(a)->array)
 

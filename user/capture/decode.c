@@ -430,6 +430,7 @@ static void decode_loss(struct cursor *c, struct capture_loss *loss)
 	loss->threads_full = cursor_uleb(c);
 	loss->work_lost = cursor_uleb(c);
 	loss->runs_full = cursor_end(c) ? 0 : cursor_uleb(c);
+	loss->unfinished = cursor_end(c) ? 0 : cursor_uleb(c);
 }
 
 static void decode_overhead(const struct decoder *decoder, struct cursor *c,

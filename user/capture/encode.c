@@ -410,6 +410,7 @@ static int write_loss(struct capture_writer *writer, const struct capture_loss *
 	p = format_put_varint(p, loss->threads_full);
 	p = format_put_varint(p, loss->work_lost);
 	p = format_put_varint(p, loss->runs_full);
+	p = format_put_varint(p, loss->unfinished);
 	return finish(writer, CAPTURE_LOSS, p);
 }
 

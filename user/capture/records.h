@@ -169,12 +169,14 @@ struct capture_loss {
 	uint64_t threads_full; /* hits on threads beyond the table */
 	uint64_t work_lost;    /* operators whose share of other threads is not known */
 	uint64_t runs_full;    /* runs whose operators on other threads are in no run */
+	uint64_t unfinished;   /* operators that waited for the end of their run, which was lost */
 };
 
 /* Records of operators, or at least of something: which of them is not known. */
 static inline uint64_t loss_operators(const struct capture_loss *loss)
 {
-	return loss->ring_full + loss->too_deep + loss->unnamed + loss->missed + loss->threads_full;
+	return loss->ring_full + loss->too_deep + loss->unnamed + loss->missed +
+	       loss->threads_full + loss->unfinished;
 }
 
 /* Whatever was lost, of every kind. */

@@ -13,7 +13,7 @@
 #include "info.h"
 
 #define POLL_MS		  20		/* how long records lie in the ring at most */
-#define UPDATE_INTERVAL	  1000000000ULL /* ns between looks for dead threads */
+#define UPDATE_INTERVAL	  1000000000ULL /* ns between looks for dead threads and endless runs */
 #define PROGRESS_INTERVAL 200000000ULL
 
 static int watch_news(struct collector *collector, struct error *err)
@@ -115,6 +115,7 @@ static struct capture_loss losses_so_far(const struct collector *collector)
 		.threads_full = losses->threads_full,
 		.work_lost = losses->work_lost,
 		.runs_full = losses->runs_full,
+		.unfinished = collector->unfinished,
 	};
 }
 
@@ -188,6 +189,10 @@ static void look_after(struct collector *collector, uint64_t now)
 	const struct collector_options *options = &collector->options;
 
 	collector_look_for_threads(collector, now);
+	if (now - collector->swept > UPDATE_INTERVAL) {
+		collector->swept = now;
+		collector_look_for_ends(collector);
+	}
 	if (collector->bpf->bss->losses.operators_full > collector->overfull) {
 		collector->overfull = collector->bpf->bss->losses.operators_full;
 		forget_old(collector);
@@ -360,6 +365,9 @@ static void end_recording(struct collector *collector, bool operators_only)
 	ring_buffer__consume(collector->ring);
 	for (size_t i = 0; i < collector->instances.n; i++)
 		collector_settle(collector, collector->instances.items[i]);
+	/* No probe is left that could delay a record. What is open now is not lost: it goes on. */
+	collector_look_for_ends(collector);
+	collector_look_for_ends(collector);
 	collector->closed = true;
 	send_rest(collector);
 }

@@ -13,6 +13,8 @@ struct held_run {
 	struct hash_node node; /* by its number */
 	struct held_run *next; /* among the spare ones */
 	struct kept records;
+	uint64_t n_records;
+	bool closed; /* it was not open any more when it was looked for */
 };
 
 struct held {
@@ -56,7 +58,8 @@ static struct held_run *find(const struct held *held, uint32_t number)
 
 static void put_aside(struct held *held, struct held_run *run)
 {
-	run->records.n = 0;
+	run->records.n = run->n_records = 0;
+	run->closed = false;
 	run->next = held->spare;
 	held->spare = run;
 }
@@ -88,6 +91,7 @@ int held_add(struct held *held, uint32_t number, const void *data, uint32_t size
 	if (!run || kept_add(&run->records, data, size, before + HELD_MAX - held->total))
 		return -ENOMEM;
 	held->total += run->records.n - before;
+	run->n_records++;
 	return 0;
 }
 
@@ -103,4 +107,34 @@ void held_end(struct held *held, uint32_t number,
 	held->total -= run->records.n;
 	hash_remove(&held->runs, &run->node);
 	put_aside(held, run);
+}
+
+bool held_any(const struct held *held)
+{
+	return held->total;
+}
+
+uint64_t held_sweep(struct held *held, bool (*is_open)(void *context, uint32_t run), void *context)
+{
+	struct held_run *run, *over = NULL;
+	uint64_t n = 0;
+
+	hash_for_each(run, &held->runs, node) {
+		if (is_open(context, run->node.hash)) {
+			run->closed = false;
+		} else if (!run->closed) {
+			run->closed = true;
+		} else {
+			run->next = over;
+			over = run;
+		}
+	}
+	for (; over; over = run) {
+		run = over->next;
+		n += over->n_records;
+		held->total -= over->records.n;
+		hash_remove(&held->runs, &over->node);
+		free_run(over);
+	}
+	return n;
 }

@@ -6,6 +6,7 @@
 #ifndef OPPROBE_HELD_H
 #define OPPROBE_HELD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct held;
@@ -20,5 +21,13 @@ int held_add(struct held *held, uint32_t run, const void *data, uint32_t size);
  */
 void held_end(struct held *held, uint32_t run,
 	      void (*take)(void *context, const void *data, uint32_t size), void *context);
+/* Is there any? */
+bool held_any(const struct held *held);
+/*
+ * Forget the runs that were not open, as @is_open tells, at this sweep and at
+ * the one before: a record may be delayed for an instant. Returns how many
+ * records they had.
+ */
+uint64_t held_sweep(struct held *held, bool (*is_open)(void *context, uint32_t run), void *context);
 
 #endif

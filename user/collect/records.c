@@ -552,8 +552,11 @@ static bool take_late(struct collector *collector, const void *data, size_t size
 		return collector->closed || op->start > collector->ended;
 	if (run->type != RECORD_RUN || (!collector->closed && run->end <= collector->ended))
 		return false;
-	if (size >= sizeof(*run))
-		cost_take(collector, run);
+	if (size < sizeof(*run))
+		return true;
+	if (collector->options.min_duration)
+		held_end(collector->held, run->run, NULL, NULL);
+	cost_take(collector, run);
 	return true;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The collector's state, for its own five files: load.c brings the BPF
+ * The collector's state, for its own six files: load.c brings the BPF
  * programs into the kernel, members.c the processes under their probes,
- * records.c takes what the programs send, cost.c compares runs when the
+ * records.c takes what the programs send, unfinished.c what waits for
+ * a run's end in vain, cost.c compares runs when the
  * recording is over, collector.c is the life as collector.h tells it.
  */
 #ifndef OPPROBE_COLLECT_STATE_H
@@ -54,9 +55,9 @@ struct collector {
 	bool expecting; /* further targets, even if none of these lives */
 
 	bool releasing;
-	uint64_t operators, runs, unnamed, unheld;
+	uint64_t operators, runs, unnamed, unheld, unfinished;
 	uint64_t runs_ended; /* of those to record, kept or too short */
-	uint64_t updated, reported;
+	uint64_t updated, reported, swept;
 	uint64_t overfull; /* operators that found their table full, when it was cleared last */
 	bool threads_changed;
 	uint64_t ended; /* when the recording was over, 0 before; */
@@ -82,6 +83,11 @@ int collector_keep_failure(struct collector *collector, int error, const char *w
 void collector_send(struct collector *collector, const struct capture_record *record);
 /* Open the events of threads that are new, and close those of dead ones. */
 void collector_look_for_threads(struct collector *collector, uint64_t now);
+/*
+ * Count and forget the operators that wait for the end of a run that is not
+ * open any more. Looked for twice before that, so that it takes two calls.
+ */
+void collector_look_for_ends(struct collector *collector);
 /* A run has ended after the recording. */
 void cost_take(struct collector *collector, const struct run_record *run);
 /* The recording's number of thread @tid of @member, which is defined at first need. */

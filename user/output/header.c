@@ -30,6 +30,11 @@ void header_losses(const struct capture_loss *loss, struct loss_line *lines)
 		"runs were open at once with too many others: what other threads executed for "
 		"them is in no run",
 		loss->runs_full};
+	lines[7] = (struct loss_line){
+		"unfinished",
+		"operators were of runs whose end was lost, so that how long those took is not "
+		"known: record without --min-duration, or with a larger ring buffer",
+		loss->unfinished};
 }
 
 /* "label    text", with @text from anywhere. */

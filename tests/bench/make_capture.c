@@ -19,7 +19,7 @@
 struct settings {
 	uint64_t records;
 	uint32_t threads, events, nodes;
-	bool multiplexed, shapes, work, odd_names, unfinished;
+	bool multiplexed, shapes, work, odd_names, unfinished, no_runs;
 	const char *path;
 };
 
@@ -226,7 +226,8 @@ static void write_runs(struct maker *m)
 			for (uint32_t i = 0; i < m->settings.events; i++)
 				run.counters[i] = m->counts[t][i] + 1000;
 		}
-		check(m, capture_write_run(m->writer, &run));
+		if (!m->settings.no_runs)
+			check(m, capture_write_run(m->writer, &run));
 		memset(m->counts[t], 0, sizeof(m->counts[t]));
 		m->clock[t] += 10 * MICROSECOND;
 	}
@@ -270,7 +271,7 @@ int main(int argc, char **argv)
 	struct error err;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:t:e:p:mswou")) >= 0) {
+	while ((option = getopt(argc, argv, "n:t:e:p:mswour")) >= 0) {
 		switch (option) {
 		case 'n':
 			s->records = strtoull(optarg, NULL, 10);
@@ -299,6 +300,9 @@ int main(int argc, char **argv)
 		case 'u':
 			s->unfinished = true;
 			break;
+		case 'r':
+			s->no_runs = true;
+			break;
 		default:
 			optind = argc;
 		}
@@ -306,9 +310,10 @@ int main(int argc, char **argv)
 	if (optind != argc - 1 || s->threads < 1 || s->threads > 64 || s->nodes < 1 ||
 	    s->events > CAPTURE_COUNTERS) {
 		fprintf(stderr, "usage: make_capture [-n RECORDS] [-t THREADS] [-e EVENTS] [-p "
-				"NODES] [-mswou] FILE\n"
+				"NODES] [-mswour] FILE\n"
 				"  -m multiplexed events  -s shapes  -w work of other threads\n"
-				"  -o odd node names      -u without an end record\n");
+				"  -o odd node names      -u without an end record\n"
+				"  -r without records of runs\n");
 		return 2;
 	}
 	s->path = argv[optind];

@@ -194,6 +194,38 @@ static void open_runs_are_found_by_number_until_they_are_taken(void **state)
 	assert_null(open_runs_take(&runs, 1));
 }
 
+static void runs_that_do_not_end_are_given_up_before_busy_ones(void **state)
+{
+	struct open_runs runs = {};
+	struct open_run *endless;
+
+	for (uint32_t i = 0; i < OPEN_RUNS_MAX; i++)
+		open_runs_get(&runs, i);
+	assert_null(open_runs_take_endless(&runs));
+	/* All were busy until now: the oldest goes first. */
+	open_runs_get(&runs, OPEN_RUNS_MAX);
+	endless = open_runs_take_endless(&runs);
+	assert_int_equal(endless->run, 0);
+	open_runs_put(&runs, endless);
+	assert_null(open_runs_take_endless(&runs));
+	/* One of the others goes on, some end. */
+	for (uint32_t i = 1; i < 4 * OPEN_RUNS_MAX; i++) {
+		open_runs_get(&runs, 2)->busy = true;
+		if (i % 3 == 0)
+			open_runs_put(&runs, open_runs_take(&runs, OPEN_RUNS_MAX + i - 2));
+		open_runs_get(&runs, OPEN_RUNS_MAX + i);
+		endless = open_runs_take_endless(&runs);
+		if (!endless)
+			continue;
+		assert_int_not_equal(endless->run, 2);
+		assert_int_not_equal(endless->run, OPEN_RUNS_MAX + i);
+		open_runs_put(&runs, endless);
+	}
+	assert_int_equal(runs.table.n, OPEN_RUNS_MAX);
+	assert_non_null(open_runs_take(&runs, 2));
+	open_runs_free(&runs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +237,7 @@ int main(void)
 		cmocka_unit_test(every_word_of_a_key_tells_rows_apart),
 		cmocka_unit_test(keys_of_one_hash_are_different),
 		cmocka_unit_test(open_runs_are_found_by_number_until_they_are_taken),
+		cmocka_unit_test(runs_that_do_not_end_are_given_up_before_busy_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,7 +100,8 @@ static void weigh_losses(struct fold *f)
 	a->lost_share = a->lost_operators
 				? a->lost_operators / ((double)a->lost_operators + a->executions)
 				: 0;
-	a->unsure = a->loss.missed || (a->lost_operators && (f->runs_untold || !f->runs_told));
+	a->unsure = a->loss.missed || (a->lost_operators && (f->runs_untold || !f->runs_told)) ||
+		    (f->runs_given_up && f->runs_untold);
 	a->sum->self_unsure = a->unsure && a->sum->nested;
 	for (size_t i = 0; i < f->rows.n; i++)
 		f->rows.items[i]->self_unsure = a->unsure && f->rows.items[i]->nested;

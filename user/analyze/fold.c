@@ -179,17 +179,38 @@ static int add_to_run(struct fold *f, struct thread_state *thread, const struct 
 	return 0;
 }
 
+/* What was of @run is of no run that ends. */
+static void put_outside(struct fold *f, const struct open_run *run)
+{
+	f->outside.count += run->count;
+	f->outside.ns += run->ns;
+}
+
+static void give_up_endless(struct fold *f)
+{
+	struct open_run *run = open_runs_take_endless(&f->open_runs);
+
+	if (!run)
+		return;
+	put_outside(f, run);
+	open_runs_put(&f->open_runs, run);
+	f->runs_given_up = true;
+}
+
 /* Count @exec, selected or not, in the run that it is of: thread->run from now on. */
 static int count_in_run(struct fold *f, struct thread_state *thread,
 			const struct capture_exec *exec)
 {
 	if (exec->run == CAPTURE_UNKNOWN)
 		return 0;
-	if (!thread->run || thread->run->run != exec->run)
+	if (!thread->run || thread->run->run != exec->run) {
 		thread->run = open_runs_get(&f->open_runs, exec->run);
+		give_up_endless(f);
+	}
 	if (!thread->run)
 		return -ENOMEM;
 	thread->run->executions++;
+	thread->run->busy = true;
 	return 0;
 }
 
@@ -437,10 +458,8 @@ int fold_run(struct fold *f, const struct capture_run *run)
 			f->a.runs_partial++;
 		else
 			error = add_whole_run(f, &less, ops);
-		if (ops && (run->failed || !whole)) {
-			f->outside.count += ops->count;
-			f->outside.ns += ops->ns;
-		}
+		if (ops && (run->failed || !whole))
+			put_outside(f, ops);
 		/* How many probes there are to subtract is told, but not what they took. */
 		if (!whole && f->compensation.overhead)
 			less.end = less.start;

@@ -67,6 +67,7 @@ struct fold {
 	} outside;			 /* top-level executions of no run, or of one that failed */
 	uint64_t top_ns;		 /* of all top-level operators, whatever is shown */
 	uint64_t runs_told, runs_untold; /* that tell how many operators they had, or not */
+	bool runs_given_up;		 /* some did not end before too many others had begun */
 	uint64_t last;			 /* the latest time seen */
 };
 

@@ -9,21 +9,47 @@ static struct open_run *find(const struct open_runs *runs, uint32_t number)
 	return hash_item_or_null(hash_find(&runs->table, number), struct open_run, node);
 }
 
+static void append(struct open_runs *runs, struct open_run *run)
+{
+	run->newer = NULL;
+	run->older = runs->newest;
+	if (run->older)
+		run->older->newer = run;
+	else
+		runs->oldest = run;
+	runs->newest = run;
+}
+
+static void unlink_run(struct open_runs *runs, struct open_run *run)
+{
+	if (run->older)
+		run->older->newer = run->newer;
+	else
+		runs->oldest = run->newer;
+	if (run->newer)
+		run->newer->older = run->older;
+	else
+		runs->newest = run->older;
+}
+
 struct open_run *open_runs_get(struct open_runs *runs, uint32_t number)
 {
 	struct open_run *run = find(runs, number);
 
-	if (run)
+	if (run) {
+		run->busy = true;
 		return run;
+	}
 	run = runs->spare;
 	if (run)
-		runs->spare = run->next;
+		runs->spare = run->older;
 	else
 		run = malloc(sizeof(*run));
 	if (!run)
 		return NULL;
 	*run = (struct open_run){.run = number,
 				 .thread = CAPTURE_UNKNOWN,
+				 .busy = true,
 				 .counted = UINT32_MAX,
 				 .seen = UINT32_MAX,
 				 .on.known = true,
@@ -33,6 +59,7 @@ struct open_run *open_runs_get(struct open_runs *runs, uint32_t number)
 		open_runs_put(runs, run);
 		return NULL;
 	}
+	append(runs, run);
 	return run;
 }
 
@@ -40,15 +67,31 @@ struct open_run *open_runs_take(struct open_runs *runs, uint32_t number)
 {
 	struct open_run *run = find(runs, number);
 
-	if (run)
-		hash_remove(&runs->table, &run->node);
+	if (!run)
+		return NULL;
+	hash_remove(&runs->table, &run->node);
+	unlink_run(runs, run);
 	return run;
+}
+
+struct open_run *open_runs_take_endless(struct open_runs *runs)
+{
+	if (runs->table.n <= OPEN_RUNS_MAX)
+		return NULL;
+	while (runs->oldest->busy) {
+		struct open_run *run = runs->oldest;
+
+		run->busy = false;
+		unlink_run(runs, run);
+		append(runs, run);
+	}
+	return open_runs_take(runs, runs->oldest->run);
 }
 
 void open_runs_put(struct open_runs *runs, struct open_run *run)
 {
 	run->run = CAPTURE_UNKNOWN; /* whoever still points at it sees that it is gone */
-	run->next = runs->spare;
+	run->older = runs->spare;
 	runs->spare = run;
 }
 
@@ -60,8 +103,8 @@ void open_runs_free(struct open_runs *runs)
 		free(run);
 	hash_free(&runs->table);
 	for (run = runs->spare; run; run = next) {
-		next = run->next;
+		next = run->older;
 		free(run);
 	}
-	runs->spare = NULL;
+	*runs = (struct open_runs){};
 }

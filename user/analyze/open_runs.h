@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Runs whose end has not been read yet, with what their top-level operators
- * took so far: as many as run at once, and those that never end.
+ * took so far: as many as run at once. Those whose end was lost, or never
+ * recorded, would gather: so there is a most.
  */
 #ifndef OPPROBE_ANALYZE_OPEN_RUNS_H
 #define OPPROBE_ANALYZE_OPEN_RUNS_H
@@ -15,7 +16,8 @@
 
 struct open_run {
 	struct hash_node node;
-	struct open_run *next; /* among the spare ones */
+	struct open_run *newer, *older; /* in the order in which they came */
+	bool busy;			/* something of it came since it was looked at last */
 	uint32_t run;
 	uint32_t thread; /* of the first operator */
 	bool several_threads;
@@ -32,8 +34,11 @@ struct open_run {
 
 struct open_runs {
 	struct hash table;
-	struct open_run *spare; /* to be used again */
+	struct open_run *oldest, *newest;
+	struct open_run *spare; /* to be used again: each the older one of the next */
 };
+
+#define OPEN_RUNS_MAX 16384 /* four times as many as the programs can have open at once */
 
 /* Each @run of the open @runs, in no order. */
 #define open_runs_for_each(run, runs) hash_for_each(run, &(runs)->table, node)
@@ -43,6 +48,11 @@ struct open_run *open_runs_get(struct open_runs *runs, uint32_t run);
 /* Take run number @run out; NULL if there is none. Give it back with put. */
 struct open_run *open_runs_take(struct open_runs *runs, uint32_t run);
 void open_runs_put(struct open_runs *runs, struct open_run *run);
+/*
+ * Take one out that will not end any more, if there are more than
+ * OPEN_RUNS_MAX: the oldest that is not busy. NULL if there are not. Give it back with put.
+ */
+struct open_run *open_runs_take_endless(struct open_runs *runs);
 void open_runs_free(struct open_runs *runs);
 
 #endif

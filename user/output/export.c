@@ -109,10 +109,13 @@ static int define_shapes(struct export_state *e, const struct capture_shapes *sh
 
 static int add_to_run(struct export_state *e, const struct capture_exec *exec)
 {
-	struct open_run *run = open_runs_get(&e->open_runs, exec->run);
+	struct open_run *run = open_runs_get(&e->open_runs, exec->run), *endless;
 
 	if (!run)
 		return -ENOMEM;
+	endless = open_runs_take_endless(&e->open_runs);
+	if (endless)
+		open_runs_put(&e->open_runs, endless);
 	run->count++;
 	run->first = exec->start < run->first ? exec->start : run->first;
 	run->last = exec->end > run->last ? exec->end : run->last;

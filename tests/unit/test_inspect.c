@@ -178,6 +178,14 @@ static void answer_with_escapes(void)
 	answer_once(ASK_LOCATE, &answer);
 }
 
+static void answer_late(void)
+{
+	struct answer answer = {.result = -ENOEXEC, .text = "late"};
+
+	poll(NULL, 0, 3800);
+	answer_once(ASK_LOCATE, &answer);
+}
+
 /* Shapes that are always proven, at the second guess. */
 static void tell_shapes(bool sane)
 {
@@ -239,6 +247,7 @@ static const struct kind {
 	{"nonsense", want_nonsense, "took longer"},
 	{"bus", cut_short, "cut short", true},
 	{"escapes", answer_with_escapes, "?[31m"},
+	{"late", answer_late, "took longer"},
 	{"shapes", tell_good_shapes, "Bad message"},
 	{"bad shapes", tell_bad_shapes, "Bad message"},
 };
@@ -338,6 +347,38 @@ static void stopping_does_not_wait_for_answers(void **state)
 	inspector = start(NULL, &stop);
 	assert_int_equal(locate(inspector, "/bin/true", &location, &err), -ENOENT);
 	inspector_free(inspector);
+}
+
+/* By a child, after 300 ms. */
+static pid_t stop_this_process_for(int ms)
+{
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	poll(NULL, 0, 300);
+	kill(getppid(), SIGSTOP);
+	poll(NULL, 0, ms);
+	kill(getppid(), SIGCONT);
+	_exit(0);
+}
+
+static void time_in_which_opprobe_is_stopped_does_not_count(void **state)
+{
+	struct inspector *inspector;
+	struct location location;
+	struct error err = {};
+	pid_t stopper;
+
+	setenv(KIND, "late", 1);
+	inspector = start(NULL, NULL);
+	inspector_allow(inspector, 2 * SECONDS);
+	stopper = stop_this_process_for(3000);
+	assert_int_equal(locate(inspector, "/bin/true", &location, &err), -ENOEXEC);
+	assert_string_equal(err.text, "late");
+	assert_int_equal(waitpid(stopper, NULL, 0), stopper);
+	inspector_free(inspector);
+	unsetenv(KIND);
 }
 
 /* The child that is the inspector. */
@@ -707,8 +748,8 @@ static void memory_that_is_withheld_is_given_up(void **state)
 	assert_true(clock_ns() - started < 10 * SECONDS);
 	/* Whoever was held goes at last. */
 	munmap((void *)session.context[0], 65536);
-	while (waitpid(-1, NULL, 0) > 0)
-		;
+	for (int i = 0; i < 1000 && !waitpid(-1, NULL, WNOHANG); i++)
+		poll(NULL, 0, 10);
 }
 
 static struct shapes *begin_shapes(const char *kind, struct inspector **inspector,
@@ -882,6 +923,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whatever_an_inspector_does_there_is_a_sentence_in_time),
+		cmocka_unit_test(time_in_which_opprobe_is_stopped_does_not_count),
 		cmocka_unit_test(stopping_does_not_wait_for_answers),
 		cmocka_unit_test(it_has_no_rights_once_it_has_answered),
 		cmocka_unit_test(nothing_is_left_of_it),

@@ -15,6 +15,7 @@
 #include "spawn.h"
 
 #define STOP_PATIENCE UINT64_C(300000000) /* ns, after the user asked to stop */
+#define LOOK_MAX      UINT64_C(200000000) /* ns between two looks, which are every 20 ms */
 
 struct inspector {
 	const volatile sig_atomic_t *stop;
@@ -25,8 +26,8 @@ struct inspector {
 	bool greeted;
 	uint64_t left; /* ns, for answers */
 	char opened[HANDS_PATH];
-	/* Of the question that is open. */
-	uint64_t deadline, stopped;
+	/* Of the question that is open: waited until then, and when the user asked to stop. */
+	uint64_t waited, looked, stopped;
 	ARRAY_OF(uint8_t) answer;
 	int failed;
 	struct error failure;
@@ -206,20 +207,29 @@ static int fail(struct inspector *inspector, int error, struct error *err)
 
 static void begin_waiting(struct inspector *inspector)
 {
-	inspector->deadline = clock_ns() + inspector->left;
-	inspector->stopped = 0;
+	inspector->looked = clock_ns();
+	inspector->waited = inspector->stopped = 0;
+}
+
+/* Add what was waited since the last look. Who was stopped meanwhile did not wait for others. */
+static void add_waited(struct inspector *inspector)
+{
+	uint64_t now = clock_ns(), since = now - inspector->looked;
+
+	inspector->waited += since < LOOK_MAX ? since : LOOK_MAX;
+	inspector->looked = now;
 }
 
 static int patience(void *context)
 {
 	struct inspector *inspector = context;
-	uint64_t now = clock_ns();
 
+	add_waited(inspector);
 	if (inspector->stop && *inspector->stop && !inspector->stopped)
-		inspector->stopped = now;
-	if (inspector->stopped && now - inspector->stopped > STOP_PATIENCE)
+		inspector->stopped = inspector->looked;
+	if (inspector->stopped && inspector->looked - inspector->stopped > STOP_PATIENCE)
 		return -EINTR;
-	return now > inspector->deadline ? -ETIME : 0;
+	return inspector->waited > inspector->left ? -ETIME : 0;
 }
 
 /* Receive what must be an answer of @type into @answer. */
@@ -284,15 +294,15 @@ static int exchange(struct inspector *inspector, enum question question, const v
 int inspector_ask(struct inspector *inspector, enum question question, const void *data,
 		  size_t size, size_t wanted, const void **data_back, struct error *err)
 {
-	uint64_t started = clock_ns(), took;
 	int error = failed(inspector, err);
 
 	if (error)
 		return error;
 	begin_waiting(inspector);
 	error = exchange(inspector, question, data, size, err);
-	took = clock_ns() - started;
-	inspector->left -= took < inspector->left ? took : inspector->left;
+	add_waited(inspector);
+	inspector->left -=
+		inspector->waited < inspector->left ? inspector->waited : inspector->left;
 	if (error)
 		return error;
 	error = result_of(inspector, err);

@@ -10,6 +10,8 @@
 #   make faults     every point of failure fails in turn (root): allocations, writes, mappings,
 #                   opens, bpf() and perf events, starts; FAULT_POINTS=N of each kind only,
 #                   FAULTS='WORD...' chooses
+#   make soak       SOAK_FAULTS=N faults at random moments while a server answers (root):
+#                   opprobe, its target or the machine fails; SOAK='WORD...' chooses
 #   make vm         opprobe on emulated machines (root), see tests/vm/vm.mk
 #   make mutants    break opprobe in many places, one after another, and see whether a test
 #                   notices each (root); MUTANTS='TEXT...' chooses; mutants-check: is each
@@ -31,7 +33,7 @@ DEBIAN_DEMO = python3 python3-onnx ca-certificates file \
 	$(shell command -v node >/dev/null || echo nodejs) \
 	$(shell command -v npm >/dev/null || echo npm)
 
-.PHONY: test unit fuzz faults e2e test-runtime mutants mutants-check format cppcheck tidy check \
+.PHONY: test unit fuzz faults soak e2e test-runtime mutants mutants-check format cppcheck tidy check \
 	check-programs e2e-programs runtime-programs demo deps-tests deps-demo
 deps-tests:
 	$(Q)tests/install-packages $(DEBIAN_BUILD) $(DEBIAN_TESTS)
@@ -97,6 +99,13 @@ $(FAULT_LIBRARY): tests/faults/fail.c
 faults: $(PROGRAM) $(FAULT_LIBRARY) e2e-programs
 	$(Q)tests/faults/run --program $(PROGRAM) --library $(FAULT_LIBRARY) --objects $(O) \
 		$(if $(FAULT_POINTS),--points $(FAULT_POINTS)) $(FAULTS)
+
+# -- the soak: faults at random moments, under load ----------------------------------
+
+SOAK_FAULTS ?= 1000
+
+soak: $(PROGRAM) e2e-programs
+	$(Q)tests/soak/run --program $(PROGRAM) --objects $(O) --faults $(SOAK_FAULTS) $(SOAK)
 
 # -- the first tier: for everyone, after every change -------------------------------
 

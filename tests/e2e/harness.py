@@ -331,6 +331,28 @@ def programs_of(pid):
             if "prog_jited" in fields}
 
 
+def changed_code(pid):
+    """{address: byte of the file} where the code of ONNX Runtime in a process is not that of its
+    file: breakpoints."""
+    with open("/proc/%d/maps" % pid, encoding="utf-8") as file:
+        maps = [line.split(None, 5) for line in file if "libonnxruntime" in line]
+    changed = {}
+    for addresses, flags, offset, _, _, path in maps:
+        if "x" not in flags:
+            continue
+        start, end = (int(part, 16) for part in addresses.split("-"))
+        with open("/proc/%d/mem" % pid, "rb", 0) as memory, open(path.strip(), "rb") as library:
+            memory.seek(start)
+            library.seek(int(offset, 16))
+            expected = library.read(end - start)
+            got = memory.read(len(expected))
+        if got != expected:
+            changed.update((start + i, expected[i]) for i in range(len(got))
+                           if got[i] != expected[i])
+    check(any("x" in fields[1] for fields in maps), "there is no code of ONNX Runtime")
+    return changed
+
+
 def machine_code(program):
     """What the kernel's compiler made of BPF program @program, an id."""
     get_by_id, get_info, room = 13, 15, 1 << 20

@@ -10,8 +10,10 @@ import json
 import os
 import re
 import shutil
+import signal
+import time
 
-from harness import check, check_counts, check_equal, descriptors, program_names, test
+from harness import PERIOD, check, check_counts, check_equal, descriptors, program_names, test
 from symbols import (DEPTH, OPERATORS, THROWN, built, by, executions, finish, program, record,
                      report, shown)
 
@@ -293,8 +295,8 @@ def links(pid):
     return sorted(name for name in names if name in {site[:15] for site in SITES})
 
 
-def code(t, target):
-    """The first byte at each place for a probe, in the process and in its file."""
+def places(t, target):
+    """{address of a place for a probe in the process: its first byte in the file}"""
     path = target.arguments[0]
     made = t.opprobe("doctor", "--file", path, "--json")
     check_equal(made.wait(), 0, "status of doctor")
@@ -304,12 +306,18 @@ def code(t, target):
     with open("/proc/%d/maps" % target.pid, encoding="utf-8") as maps:
         mapped = [line.split() for line in maps if " r-xp " in line and line.rstrip().endswith(path)]
     start = int(mapped[0][0].split("-")[0], 16) - int(mapped[0][2], 16)
+    return {start + offset: content[offset] for offset in offsets}
+
+
+def read_code(target, addresses):
     with open("/proc/%d/mem" % target.pid, "rb", 0) as memory:
-        inside = []
-        for offset in offsets:
-            memory.seek(start + offset)
-            inside.append(memory.read(1))
-    return inside, [content[offset:offset + 1] for offset in offsets]
+        return [os.pread(memory.fileno(), 1, address)[0] for address in addresses]
+
+
+def code(t, target):
+    """The first byte at each place for a probe, in the process and in its file."""
+    expected = places(t, target)
+    return read_code(target, expected), list(expected.values())
 
 
 def fastest(target):
@@ -335,3 +343,36 @@ def _(t):
     check_equal(inside, content, "code after")
     after = fastest(target)
     check(after < 4 * before, "it is slower than before: %d and %d ns" % (after, before))
+
+
+def is_original(target, expected):
+    return [got == byte for got, byte in zip(read_code(target, expected), expected.values())]
+
+
+def kill_in_the_middle(target, probe, expected, change):
+    """Kill opprobe once the first of some places is, or is not any more, as it is in the file."""
+    some = dict(list(expected.items())[::100])
+    patience = target.patience()
+    while not any(is_original(target, some)) if change == "detach" else \
+            all(is_original(target, some)):
+        check(not patience.over(), "breakpoints do not %s" % change)
+    probe.signal(signal.SIGKILL)
+    check_equal(probe.wait(), -signal.SIGKILL, "status")
+    # What takes them out goes on.
+    while not all(is_original(target, expected)):
+        check(not patience.over(), "breakpoints stay")
+        time.sleep(PERIOD / 50)
+    target.do("all 1")
+
+
+@test("runtime of symbols: kill -9 in the middle of attaching or detaching leaves no breakpoint")
+def _(t):
+    target = program(t)
+    expected = places(t, target)
+    for turn in range(3):
+        probe = t.opprobe("record", "-p", target.pid, "--no-cost", "-o", t.path("%d.opp" % turn))
+        kill_in_the_middle(target, probe, expected, "attach")
+        probe = record(t, target, "--no-cost")
+        check(not any(is_original(target, expected)), "a site has no probe")
+        probe.signal(signal.SIGINT)
+        kill_in_the_middle(target, probe, expected, "detach")

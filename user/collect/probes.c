@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../base/apart.h"
 #include "../base/array.h"
 #include "../runtime/skeleton.h"
 #include "../target/own_code.h"
@@ -87,22 +88,42 @@ void probes_prepare_all(struct opprobe_bpf *bpf, bool multi)
 	}
 }
 
+/* What the kernel is to do, and has done. */
+struct link_call {
+	struct uprobe_multi_attr attr;
+	int fd; /* or a negative errno */
+};
+
+static void create_link(void *item)
+{
+	struct link_call *call = item;
+	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &call->attr, sizeof(call->attr));
+
+	call->fd = fd < 0 ? -errno : (int)fd;
+}
+
 /* Returns the link's fd or a negative errno. */
 static int attach_multi(struct bpf_program *program, const char *path, const uint64_t *offsets,
 			const uint64_t *cookies, size_t n, pid_t pid)
 {
-	struct uprobe_multi_attr attr = {
-		.prog_fd = bpf_program__fd(program),
-		.attach_type = UPROBE_MULTI,
-		.path = (uintptr_t)path,
-		.offsets = (uintptr_t)offsets,
-		.cookies = (uintptr_t)cookies,
-		.count = n,
-		.pid = pid,
+	struct link_call call = {
+		.attr = {.prog_fd = bpf_program__fd(program),
+			 .attach_type = UPROBE_MULTI,
+			 .path = (uintptr_t)path,
+			 .offsets = (uintptr_t)offsets,
+			 .cookies = (uintptr_t)cookies,
+			 .count = n,
+			 .pid = pid},
 	};
-	int fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 
-	return fd < 0 ? -errno : fd;
+	apart_each(create_link, &call, 1, sizeof(call));
+	return call.fd;
+}
+
+/* Close the link whose fd is @item. */
+static void close_multi(void *item)
+{
+	syscall(SYS_close, *(int *)item);
 }
 
 /* Where the probe of the self-test goes: called once, from a second thread. */
@@ -396,25 +417,17 @@ void probes_shed(struct opprobe_bpf *bpf, const struct probes_target *target)
 	fd = attach_multi(bpf->progs.self_test, target->file->open_path, offsets.items, NULL,
 			  offsets.n, getpid());
 	if (fd >= 0)
-		close(fd);
+		apart_each(close_multi, &fd, 1, sizeof(fd));
 	array_free(&offsets);
 }
 
 /* -- detaching ------------------------------------------------------------------------ */
 
-/* All that goes, and who of the threads has taken how many of it. */
+/* Perf events, and who of the threads has taken how many of them. */
 struct detaching {
-	ARRAY_OF(struct probe_link) links;
+	ARRAY_OF(struct bpf_link *) links;
 	size_t taken;
 };
-
-static void close_link(const struct probe_link *link)
-{
-	if (link->link)
-		bpf_link__destroy(link->link);
-	else
-		close(link->fd);
-}
 
 static void *detach_some(void *data)
 {
@@ -423,35 +436,58 @@ static void *detach_some(void *data)
 
 	while ((i = __atomic_fetch_add(&detaching->taken, 1, __ATOMIC_RELAXED)) <
 	       detaching->links.n)
-		close_link(&detaching->links.items[i]);
+		bpf_link__destroy(detaching->links.items[i]);
 	return NULL;
+}
+
+static void detach_singles(struct detaching *detaching)
+{
+	pthread_t threads[DETACHERS_MAX];
+	size_t n = 0;
+
+	while (n < DETACHERS_MAX && n < detaching->links.n &&
+	       !pthread_create(&threads[n], NULL, detach_some, detaching))
+		n++;
+	detach_some(detaching);
+	while (n)
+		pthread_join(threads[--n], NULL);
+}
+
+struct link_fds {
+	ARRAY_OF(int);
+};
+
+/* Without memory for the lists, one after the other. */
+static void add_link(const struct probe_link *link, struct detaching *singles, struct link_fds *fds)
+{
+	struct bpf_link **single = link->link ? array_push(&singles->links) : NULL;
+	int fd = link->fd, *place = link->link ? NULL : array_push(fds);
+
+	if (single)
+		*single = link->link;
+	else if (place)
+		*place = fd;
+	else if (link->link)
+		bpf_link__destroy(link->link);
+	else
+		close_multi(&fd);
 }
 
 void probes_detach(struct probes **probes, size_t n)
 {
-	struct detaching detaching = {};
-	pthread_t threads[DETACHERS_MAX];
-	size_t n_threads = 0;
+	struct detaching singles = {};
+	struct link_fds fds = {};
 
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; probes[i] && k < probes[i]->links.n; k++) {
-			struct probe_link *link = array_push(&detaching.links);
-
-			if (link)
-				*link = probes[i]->links.items[k];
-			else
-				close_link(&probes[i]->links.items[k]);
-		}
+		for (size_t k = 0; probes[i] && k < probes[i]->links.n; k++)
+			add_link(&probes[i]->links.items[k], &singles, &fds);
 		if (probes[i])
 			array_free(&probes[i]->links);
 		free(probes[i]);
 		probes[i] = NULL;
 	}
-	while (n_threads < DETACHERS_MAX && n_threads < detaching.links.n &&
-	       !pthread_create(&threads[n_threads], NULL, detach_some, &detaching))
-		n_threads++;
-	detach_some(&detaching);
-	for (size_t i = 0; i < n_threads; i++)
-		pthread_join(threads[i], NULL);
-	array_free(&detaching.links);
+	apart_each(close_multi, fds.items, fds.n, sizeof(fds.items[0]));
+	detach_singles(&singles);
+	array_free(&singles.links);
+	array_free(&fds);
 }

@@ -74,6 +74,7 @@ $(O)/tests/fuzz/%: tests/fuzz/%.c $(O)/fuzz/libopprobe.a
 		-fsanitize=fuzzer $(FUZZ_CHECKS) \
 		$(FUZZ_LINK) -o $@ $< $(O)/fuzz/libopprobe.a $(LIB_LIBS)
 $(O)/tests/fuzz/fuzz_config: FUZZ_LINK := -Wl,--wrap=catalog_load
+$(O)/tests/fuzz/fuzz_sysfs: FUZZ_LINK := -Wl,--wrap=open,--wrap=opendir
 
 # A whole runtime to begin with: too large to be kept.
 FUZZ_RUNTIME := $(O)/tests/fuzz/fuzz_elf.seeds/runtime

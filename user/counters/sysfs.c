@@ -58,6 +58,19 @@ static int parse_number(const char *text, uint64_t *value)
 	return errno || end == text || *end || *text == '-' ? -EINVAL : 0;
 }
 
+/* The perf type of the PMU whose folder is @dir. */
+static int read_type(int dir, uint32_t *type)
+{
+	uint64_t value;
+	char line[64];
+
+	if (read_line(dir, "type", line, sizeof(line)) || parse_number(line, &value) ||
+	    value > UINT32_MAX)
+		return -EINVAL;
+	*type = value;
+	return 0;
+}
+
 /*
  * Put @value into the bits that @format names ("config:0-7,32-35", lowest
  * bits first).
@@ -172,10 +185,10 @@ static bool is_core_pmu(int dir, const char *name)
 int sysfs_event(const char *text, struct perf_event_attr *attr, bool *core, struct error *err)
 {
 	const char *slash = strchr(text, '/'), *end = strrchr(text, '/');
-	char pmu[64], path[128], line[64], terms[256];
+	char pmu[64], path[128], terms[256];
 	_cleanup_fd_ int dir = -1;
 	struct term_context context = {.text = text, .pmu = pmu, .attr = attr};
-	uint64_t type;
+	uint32_t type;
 
 	if (end == slash || end[1] || slash[1] == '/')
 		return error_set(err, -EINVAL,
@@ -186,7 +199,7 @@ int sysfs_event(const char *text, struct perf_event_attr *attr, bool *core, stru
 	snprintf(path, sizeof(path), DEVICES "/%s", pmu);
 	if (is_file_name(pmu, strlen(pmu)))
 		dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 || read_line(dir, "type", line, sizeof(line)) || parse_number(line, &type))
+	if (dir < 0 || read_type(dir, &type))
 		return error_set(err, -ENOENT,
 				 "there is no PMU '%s' on this machine (in '%s'): see " DEVICES,
 				 pmu, text);
@@ -230,11 +243,9 @@ struct pmu_query {
 static bool match_type(int dir, const char *name, void *arg)
 {
 	struct pmu_query *query = arg;
-	char line[64];
-	uint64_t type;
+	uint32_t type;
 
-	if (read_line(dir, "type", line, sizeof(line)) || parse_number(line, &type) ||
-	    type != query->type)
+	if (read_type(dir, &type) || type != query->type)
 		return false;
 	if (query->name)
 		snprintf(query->name, query->size, "%s", name);

@@ -65,11 +65,12 @@ void apart_each(void (*act)(void *item), void *items, size_t n, size_t size)
 	struct part parts[AT_ONCE];
 
 	for (size_t i = 0; i < n; i++) {
-		parts[used++] = (struct part){
+		parts[used] = (struct part){
 			.act = act,
 			.item = (char *)items + i * size,
-			.stack = stacks ? stacks + used * STACK_SIZE : NULL,
+			.stack = stacks ? stacks + (used + 1) * STACK_SIZE : NULL,
 		};
+		used++;
 		if (used < room && i + 1 < n)
 			continue;
 		do_parts(parts, used);

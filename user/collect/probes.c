@@ -5,9 +5,12 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,12 +31,10 @@ struct uprobe_multi_attr {
 
 /* Perf events take some 0.1 s each to go: beyond this, one link must do. */
 #define SINGLE_PROBES_MAX 256
-#define DETACHERS_MAX	  64
 
-/* A link of many probes, or a perf event of one. */
+/* A link of many probes, or a perf event of one and, from 5.15 on, the link to it; else -1. */
 struct probe_link {
-	int fd; /* of uprobe_multi */
-	struct bpf_link *link;
+	int link, event;
 };
 
 struct probes {
@@ -89,14 +90,14 @@ void probes_prepare_all(struct opprobe_bpf *bpf, bool multi)
 }
 
 /* What the kernel is to do, and has done. */
-struct link_call {
+struct multi_call {
 	struct uprobe_multi_attr attr;
 	int fd; /* or a negative errno */
 };
 
-static void create_link(void *item)
+static void create_multi(void *item)
 {
-	struct link_call *call = item;
+	struct multi_call *call = item;
 	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &call->attr, sizeof(call->attr));
 
 	call->fd = fd < 0 ? -errno : (int)fd;
@@ -106,7 +107,7 @@ static void create_link(void *item)
 static int attach_multi(struct bpf_program *program, const char *path, const uint64_t *offsets,
 			const uint64_t *cookies, size_t n, pid_t pid)
 {
-	struct link_call call = {
+	struct multi_call call = {
 		.attr = {.prog_fd = bpf_program__fd(program),
 			 .attach_type = UPROBE_MULTI,
 			 .path = (uintptr_t)path,
@@ -116,14 +117,18 @@ static int attach_multi(struct bpf_program *program, const char *path, const uin
 			 .pid = pid},
 	};
 
-	apart_each(create_link, &call, 1, sizeof(call));
+	apart_each(create_multi, &call, 1, sizeof(call));
 	return call.fd;
 }
 
-/* Close the link whose fd is @item. */
-static void close_multi(void *item)
+static void close_link(void *item)
 {
-	syscall(SYS_close, *(int *)item);
+	const struct probe_link *link = item;
+
+	if (link->event >= 0)
+		syscall(SYS_close, link->event);
+	if (link->link >= 0)
+		syscall(SYS_close, link->link);
 }
 
 /* Where the probe of the self-test goes: called once, from a second thread. */
@@ -262,9 +267,10 @@ static int attach_program(struct probes *probes, struct opprobe_bpf *bpf,
 	link = array_push(&probes->links);
 	if (!link)
 		goto out;
-	link->fd = attach_multi(program, target->file->open_path, chosen.offsets.items,
-				chosen.cookies.items, chosen.offsets.n, target->pid);
-	error = link->fd < 0 ? link->fd : 0;
+	link->event = -1;
+	link->link = attach_multi(program, target->file->open_path, chosen.offsets.items,
+				  chosen.cookies.items, chosen.offsets.n, target->pid);
+	error = link->link < 0 ? link->link : 0;
 	if (error)
 		probes->links.n--;
 out:
@@ -301,27 +307,99 @@ static int attach_sites_multi(struct probes *probes, struct opprobe_bpf *bpf,
 	return 0;
 }
 
+/* A perf event of a probe that calls a program, as libbpf makes it, but in system calls alone. */
+struct single_call {
+	struct perf_event_attr attr;
+	pid_t pid;
+	int program;
+	bool linked;
+	uint64_t cookie;
+	struct probe_link made;
+	int error;
+};
+
+static long link_single(const struct single_call *call)
+{
+	struct {
+		uint32_t prog_fd, target_fd, attach_type, flags;
+		uint64_t cookie;
+	} attr = {
+		.prog_fd = call->program,
+		.target_fd = call->made.event,
+		.attach_type = BPF_PERF_EVENT,
+		.cookie = call->cookie,
+	};
+
+	return syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+}
+
+static void create_single(void *item)
+{
+	struct single_call *call = item;
+	long done;
+
+	call->made.event = (int)syscall(SYS_perf_event_open, &call->attr, call->pid, -1, -1,
+					PERF_FLAG_FD_CLOEXEC);
+	if (call->made.event < 0) {
+		call->error = -errno;
+		return;
+	}
+	if (call->linked)
+		done = call->made.link = (int)link_single(call);
+	else
+		done = syscall(SYS_ioctl, call->made.event, PERF_EVENT_IOC_SET_BPF, call->program);
+	if (done >= 0)
+		done = syscall(SYS_ioctl, call->made.event, PERF_EVENT_IOC_ENABLE, 0);
+	if (done >= 0)
+		return;
+	call->error = -errno;
+	close_link(&call->made);
+}
+
+/* The perf type of uprobes (Documentation/trace/uprobetracer.rst), -1 if there is none. */
+static int uprobe_type(void)
+{
+	FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	int type = -1;
+
+	if (file && fscanf(file, "%d", &type) != 1)
+		type = -1;
+	if (file)
+		fclose(file);
+	return type;
+}
+
 static int attach_site(struct probes *probes, struct opprobe_bpf *bpf,
 		       const struct probes_target *target, const struct site *site)
 {
-	const struct bpf_uprobe_opts options = {
-		.sz = sizeof(options),
-		.bpf_cookie = target->cookies ? site_cookie(target, site) : 0,
+	struct single_call call = {
+		.attr = {.size = sizeof(call.attr),
+			 .type = uprobe_type(),
+			 .config1 = (uintptr_t)target->file->open_path,
+			 .config2 = site->offset},
+		.pid = target->pid,
+		.program =
+			bpf_program__fd(bpf_object__find_program_by_name(bpf->obj, site->program)),
+		.linked = target->cookies,
+		.cookie = site_cookie(target, site),
+		.made = {-1, -1},
 	};
 	struct probe_link *link = array_push(&probes->links);
 	int error = link ? 0 : -ENOMEM;
 
 	if (!error && !target->cookies)
 		error = keep_cookie(bpf, target, site);
-	if (error)
-		return error;
-	link->link = bpf_program__attach_uprobe_opts(
-		bpf_object__find_program_by_name(bpf->obj, site->program), target->pid,
-		target->file->open_path, site->offset, &options);
-	if (link->link)
-		return 0;
-	probes->links.n--;
-	return -errno;
+	if (!error && call.attr.type == (uint32_t)-1)
+		error = -EOPNOTSUPP;
+	if (!error) {
+		apart_each(create_single, &call, 1, sizeof(call));
+		error = call.error;
+	}
+	if (error && link)
+		probes->links.n--;
+	else if (link)
+		*link = call.made;
+	return error;
 }
 
 static int attach_sites_singly(struct probes *probes, struct opprobe_bpf *bpf,
@@ -408,86 +486,40 @@ void probes_shed(struct opprobe_bpf *bpf, const struct probes_target *target)
 {
 	const struct location *location = target->location;
 	ARRAY_OF(uint64_t) offsets = {};
-	int fd;
+	struct probe_link link = {-1, -1};
 
 	if (!target->multi || array_extend(&offsets, location->sites.n))
 		return;
 	for (size_t i = 0; i < location->sites.n; i++)
 		offsets.items[i] = location->sites.items[i].offset;
-	fd = attach_multi(bpf->progs.self_test, target->file->open_path, offsets.items, NULL,
-			  offsets.n, getpid());
-	if (fd >= 0)
-		apart_each(close_multi, &fd, 1, sizeof(fd));
+	link.link = attach_multi(bpf->progs.self_test, target->file->open_path, offsets.items, NULL,
+				 offsets.n, getpid());
+	apart_each(close_link, &link, 1, sizeof(link));
 	array_free(&offsets);
 }
 
 /* -- detaching ------------------------------------------------------------------------ */
 
-/* Perf events, and who of the threads has taken how many of them. */
-struct detaching {
-	ARRAY_OF(struct bpf_link *) links;
-	size_t taken;
-};
-
-static void *detach_some(void *data)
-{
-	struct detaching *detaching = data;
-	size_t i;
-
-	while ((i = __atomic_fetch_add(&detaching->taken, 1, __ATOMIC_RELAXED)) <
-	       detaching->links.n)
-		bpf_link__destroy(detaching->links.items[i]);
-	return NULL;
-}
-
-static void detach_singles(struct detaching *detaching)
-{
-	pthread_t threads[DETACHERS_MAX];
-	size_t n = 0;
-
-	while (n < DETACHERS_MAX && n < detaching->links.n &&
-	       !pthread_create(&threads[n], NULL, detach_some, detaching))
-		n++;
-	detach_some(detaching);
-	while (n)
-		pthread_join(threads[--n], NULL);
-}
-
-struct link_fds {
-	ARRAY_OF(int);
-};
-
-/* Without memory for the lists, one after the other. */
-static void add_link(const struct probe_link *link, struct detaching *singles, struct link_fds *fds)
-{
-	struct bpf_link **single = link->link ? array_push(&singles->links) : NULL;
-	int fd = link->fd, *place = link->link ? NULL : array_push(fds);
-
-	if (single)
-		*single = link->link;
-	else if (place)
-		*place = fd;
-	else if (link->link)
-		bpf_link__destroy(link->link);
-	else
-		close_multi(&fd);
-}
-
 void probes_detach(struct probes **probes, size_t n)
 {
-	struct detaching singles = {};
-	struct link_fds fds = {};
+	ARRAY_OF(struct probe_link) going = {};
 
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; probes[i] && k < probes[i]->links.n; k++)
-			add_link(&probes[i]->links.items[k], &singles, &fds);
+		for (size_t k = 0; probes[i] && k < probes[i]->links.n; k++) {
+			struct probe_link *link = array_push(&going);
+
+			/* Without memory for the list, one after the other. */
+			if (link)
+				*link = probes[i]->links.items[k];
+			else
+				apart_each(close_link, &probes[i]->links.items[k], 1,
+					   sizeof(*link));
+		}
 		if (probes[i])
 			array_free(&probes[i]->links);
 		free(probes[i]);
 		probes[i] = NULL;
 	}
-	apart_each(close_multi, fds.items, fds.n, sizeof(fds.items[0]));
-	detach_singles(&singles);
-	array_free(&singles.links);
-	array_free(&fds);
+	apart_each(close_link, going.items, going.n, sizeof(going.items[0]));
+	array_free(&going);
 }

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -252,4 +253,14 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	NEXT(pthread_create);
 
 	return fails(START, EAGAIN) ? EAGAIN : next(thread, attributes, start, argument);
+}
+
+/* Without what it takes to make a thread: nobody here asks for that. */
+int clone(int (*start)(void *), void *stack, int flags, void *argument, ...)
+{
+	NEXT(clone);
+
+	if (fails(START, EAGAIN))
+		return -1;
+	return next(start, stack, flags, argument);
 }

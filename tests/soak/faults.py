@@ -45,6 +45,14 @@ def ended(probe, *allowed):
     return status
 
 
+def interrupted_with(t, probe, runs):
+    """Ctrl-C: the capture has so many runs at least."""
+    probe.signal(signal.SIGINT)
+    ended(probe, 0)
+    got = report_of(t)["runs"]
+    check(got >= runs, "of %d runs, %d are recorded" % (runs, got))
+
+
 def expendable(t, model="tiny"):
     """A target that may be harmed; it answers one run, so that all is loaded."""
     target = t.ort_run(VERSION, model, "-O", "0")
@@ -134,9 +142,7 @@ def two_record_and_one_is_killed(s, t):
     if "attached to" not in probe.stderr:
         probe.attached()
     s.more_answers(4)
-    probe.signal(signal.SIGINT)
-    ended(probe, 0)
-    check(report_of(t)["runs"] > 0, "nothing was recorded beside one that was killed")
+    interrupted_with(t, probe, 1)
 
 
 @fault
@@ -221,9 +227,7 @@ def the_target_forks_and_its_child_is_killed(s, t):
     s.wait_at_most(0.2)
     os.kill(child, signal.SIGKILL)
     target.run(2)
-    probe.signal(signal.SIGINT)
-    ended(probe, 0)
-    check(report_of(t)["runs"] >= 4, "runs of the parent are missing")
+    interrupted_with(t, probe, 4)
 
 
 @fault
@@ -244,9 +248,7 @@ def the_library_is_replaced_and_loaded_again(s, t):
         os.replace(other, library)
         target.ask(s.chance.choice(["recreate", "reload " + library]))
         target.run(2)
-    probe.signal(signal.SIGINT)
-    ended(probe, 0)
-    check(report_of(t)["runs"] >= 3, "runs from before are missing")
+    interrupted_with(t, probe, 3)
 
 
 @fault

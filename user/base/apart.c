@@ -8,8 +8,7 @@
 #include <sys/wait.h>
 
 #define STACK_SIZE 32768 /* bytes: calls of the system need little */
-
-#define AT_ONCE 64
+#define AT_ONCE	   64
 
 struct part {
 	void (*act)(void *item);

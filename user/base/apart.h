@@ -16,8 +16,8 @@
 /*
  * Call @act for each of the @n @items of @size bytes, all at once, each in such
  * a process; returns when all are done. What @act may do is system calls, by
- * syscall(), and nothing that takes locks or is a thread's own. Where a process cannot be started,
- * @act is called here.
+ * syscall(), and nothing that takes locks or is a thread's own. Where a process
+ * cannot be started, @act is called here.
  */
 void apart_each(void (*act)(void *item), void *items, size_t n, size_t size);
 

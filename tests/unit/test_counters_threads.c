@@ -205,19 +205,23 @@ static void task_clock_agrees_with_the_threads_cpu_time(void **state)
 	struct thread_counters *counters;
 	struct reading before, after;
 	struct error err = {};
+	int tries = 0;
 
 	if (reader < 0)
 		leave_out(NEEDS_ROOT);
 	counters = thread_counters_new(&set, events_map, SLOTS, &err);
 	assert_int_equal(thread_counters_open(counters, 0, gettid_now(), &err), 0);
-	wall = time_of(CLOCK_MONOTONIC);
-	before = read_event(0);
-	start = thread_time();
-	while (thread_time() - start < 20000000)
-		;
-	end = thread_time();
-	after = read_event(0);
-	wall = time_of(CLOCK_MONOTONIC) - wall;
+	/* Until nobody else wanted the CPU meanwhile, or nearly. */
+	do {
+		wall = time_of(CLOCK_MONOTONIC);
+		before = read_event(0);
+		start = thread_time();
+		while (thread_time() - start < 20000000)
+			;
+		end = thread_time();
+		after = read_event(0);
+		wall = time_of(CLOCK_MONOTONIC) - wall;
+	} while (wall > (end - start) * 102 / 100 && ++tries < 100);
 	counted = after.value - before.value;
 	/*
 	 * Where others want the CPU, each change of threads is some microseconds of the one

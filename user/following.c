@@ -183,6 +183,12 @@ struct following *following_open(const struct following_options *options, struct
 	return following;
 }
 
+/* Did find_runtimes() find none, in what is there or in what is gone? */
+static bool is_none(int error)
+{
+	return error == -ENOENT || error == -ESRCH;
+}
+
 static int find_one(struct following *following, struct entry *entry, struct error *err)
 {
 	const struct following_options *options = following->options;
@@ -192,7 +198,7 @@ static int find_one(struct following *following, struct entry *entry, struct err
 	for (;;) {
 		int error = find_runtimes(following, entry, &entry->located, err);
 
-		if ((error != -ENOENT && error != -ESRCH) || !options->wait)
+		if (!is_none(error) || !options->wait)
 			return error;
 		if (!process_alive(&entry->process))
 			return error_set(err, -ESRCH,
@@ -325,7 +331,7 @@ static void look_for_runtimes(struct following *following, struct collector *col
 	if (!maps_others(entry))
 		return;
 	error = find_runtimes(following, entry, &found, &err);
-	if (error && error != -ENOENT && error != -ESRCH && error != -EINTR && !entry->told) {
+	if (error && !is_none(error) && error != -EINTR && !entry->told) {
 		say(following, "%s", err.text);
 		entry->told = true;
 	}

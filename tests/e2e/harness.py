@@ -590,9 +590,13 @@ class Context:
         return self.start(NodeTarget, ["node", "--expose-gc", os.path.join(TARGETS, "run.cjs"),
                                        self.runtime(version)], environment).ready()
 
+    @property
+    def ort_program(self):
+        """What ort_run() starts: its arguments are a library and a model, behind its options."""
+        return os.path.join(self.objects, "tests", "targets", "ort_run")
+
     def ort_run(self, version, model, *options, **environment):
-        program = os.path.join(self.objects, "tests", "targets", "ort_run")
-        return self.start(OrtTarget, [program, *options, self.library(version),
+        return self.start(OrtTarget, [self.ort_program, *options, self.library(version),
                                       self.model(model)], environment).ready()
 
     def server(self, version, models, *options):

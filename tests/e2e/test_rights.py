@@ -16,7 +16,7 @@ CAPABILITIES = ("bpf", "perfmon", "sys_ptrace")
 def make_root(t, root):
     """A tree in which ort_run finds all that it needs."""
     library = t.library("1.30.0")
-    program = os.path.join(t.objects, "tests", "targets", "ort_run")
+    program = t.ort_program
     needed = set()
     for path in (library, program):
         said = subprocess.run(["ldd", path], stdout=subprocess.PIPE, check=True).stdout.decode()

@@ -365,7 +365,7 @@ static void end_recording(struct collector *collector, bool operators_only)
 	ring_buffer__consume(collector->ring);
 	for (size_t i = 0; i < collector->instances.n; i++)
 		collector_settle(collector, collector->instances.items[i]);
-	/* No probe is left that could delay a record. What is open now is not lost: it goes on. */
+	/* What is open now is not lost: it goes on. */
 	collector_look_for_ends(collector);
 	collector_look_for_ends(collector);
 	collector->closed = true;

@@ -83,6 +83,12 @@ static struct held_run *get(struct held *held, uint32_t number)
 	return run;
 }
 
+static void take_out(struct held *held, struct held_run *run)
+{
+	held->total -= run->records.n;
+	hash_remove(&held->runs, &run->node);
+}
+
 int held_add(struct held *held, uint32_t number, const void *data, uint32_t size)
 {
 	struct held_run *run = get(held, number);
@@ -104,8 +110,7 @@ void held_end(struct held *held, uint32_t number,
 		return;
 	if (take)
 		kept_each(&run->records, take, context);
-	held->total -= run->records.n;
-	hash_remove(&held->runs, &run->node);
+	take_out(held, run);
 	put_aside(held, run);
 }
 
@@ -116,7 +121,7 @@ bool held_any(const struct held *held)
 
 uint64_t held_sweep(struct held *held, bool (*is_open)(void *context, uint32_t run), void *context)
 {
-	struct held_run *run, *over = NULL;
+	struct held_run *run;
 	uint64_t n = 0;
 
 	hash_for_each(run, &held->runs, node) {
@@ -125,16 +130,10 @@ uint64_t held_sweep(struct held *held, bool (*is_open)(void *context, uint32_t r
 		} else if (!run->closed) {
 			run->closed = true;
 		} else {
-			run->next = over;
-			over = run;
+			n += run->n_records;
+			take_out(held, run);
+			free_run(run);
 		}
-	}
-	for (; over; over = run) {
-		run = over->next;
-		n += over->n_records;
-		held->total -= over->records.n;
-		hash_remove(&held->runs, &over->node);
-		free_run(over);
 	}
 	return n;
 }

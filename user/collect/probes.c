@@ -318,6 +318,7 @@ struct single_call {
 	int error;
 };
 
+/* Its part of union bpf_attr (include/uapi/linux/bpf.h, commit 82e6b1eee6a8). */
 static long link_single(const struct single_call *call)
 {
 	struct {
@@ -356,7 +357,7 @@ static void create_single(void *item)
 	close_link(&call->made);
 }
 
-/* The perf type of uprobes (Documentation/trace/uprobetracer.rst), -1 if there is none. */
+/* The perf type of uprobes (perf_event_open(2), dynamic PMUs), negative if there is none. */
 static int uprobe_type(void)
 {
 	FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
@@ -370,11 +371,11 @@ static int uprobe_type(void)
 }
 
 static int attach_site(struct probes *probes, struct opprobe_bpf *bpf,
-		       const struct probes_target *target, const struct site *site)
+		       const struct probes_target *target, const struct site *site, int type)
 {
 	struct single_call call = {
 		.attr = {.size = sizeof(call.attr),
-			 .type = uprobe_type(),
+			 .type = type,
 			 .config1 = (uintptr_t)target->file->open_path,
 			 .config2 = site->offset},
 		.pid = target->pid,
@@ -384,22 +385,19 @@ static int attach_site(struct probes *probes, struct opprobe_bpf *bpf,
 		.cookie = site_cookie(target, site),
 		.made = {-1, -1},
 	};
-	struct probe_link *link = array_push(&probes->links);
-	int error = link ? 0 : -ENOMEM;
+	int error = target->cookies ? 0 : keep_cookie(bpf, target, site);
+	struct probe_link *link;
 
-	if (!error && !target->cookies)
-		error = keep_cookie(bpf, target, site);
-	if (!error && call.attr.type == (uint32_t)-1)
-		error = -EOPNOTSUPP;
-	if (!error) {
-		apart_each(create_single, &call, 1, sizeof(call));
-		error = call.error;
-	}
-	if (error && link)
+	if (error)
+		return error;
+	link = array_push(&probes->links);
+	if (!link)
+		return -ENOMEM;
+	apart_each(create_single, &call, 1, sizeof(call));
+	*link = call.made;
+	if (call.error)
 		probes->links.n--;
-	else if (link)
-		*link = call.made;
-	return error;
+	return call.error;
 }
 
 static int attach_sites_singly(struct probes *probes, struct opprobe_bpf *bpf,
@@ -407,6 +405,7 @@ static int attach_sites_singly(struct probes *probes, struct opprobe_bpf *bpf,
 			       bool entries, struct error *err)
 {
 	const struct location *location = target->location;
+	int type = uprobe_type();
 
 	if (location->sites.n > SINGLE_PROBES_MAX)
 		return error_set(err, -ENOTSUP,
@@ -418,7 +417,8 @@ static int attach_sites_singly(struct probes *probes, struct opprobe_bpf *bpf,
 		int error = 0;
 
 		if (is_of(site, part) && is_entry(site) == entries)
-			error = attach_site(probes, bpf, target, site);
+			error = type < 0 ? -EOPNOTSUPP
+					 : attach_site(probes, bpf, target, site, type);
 		if (error)
 			return refuse(site, target->file->path, error, err);
 	}

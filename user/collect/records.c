@@ -554,8 +554,7 @@ static bool take_late(struct collector *collector, const void *data, size_t size
 		return false;
 	if (size < sizeof(*run))
 		return true;
-	if (collector->options.min_duration)
-		held_end(collector->held, run->run, NULL, NULL);
+	held_end(collector->held, run->run, NULL, NULL);
 	cost_take(collector, run);
 	return true;
 }

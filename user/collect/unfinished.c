@@ -15,12 +15,14 @@ struct open_numbers {
 static int add_places(struct open_numbers *open, const struct run_places *set)
 {
 	for (int i = 0; i < RUN_PLACES; i++) {
-		uint64_t *number = set->places[i].sp ? array_push(open) : NULL;
+		uint64_t *number;
 
-		if (set->places[i].sp && !number)
+		if (!set->places[i].sp)
+			continue;
+		number = array_push(open);
+		if (!number)
 			return -ENOMEM;
-		if (number)
-			*number = set->places[i].run;
+		*number = set->places[i].run;
 	}
 	return 0;
 }

@@ -6,18 +6,19 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "../base/array.h"
-
+#define EXACT_MIN   4 /* powers of two, both */
 #define EXACT_MAX   256
 #define SUB_BITS    6
 #define SUB_BUCKETS (1u << SUB_BITS)
 #define OCTAVES	    (64 - SUB_BITS + 1)
 
+/* One block until there are more than EXACT_MAX values: most rows have few, and rows may be many.
+ */
 struct histogram {
 	uint64_t n;
 	bool sorted;
-	ARRAY_OF(uint64_t) exact; /* until there are more than EXACT_MAX */
-	uint64_t **octaves;	  /* then; each allocated when first needed */
+	uint64_t **octaves; /* then; each allocated when first needed */
+	uint64_t exact[];   /* else: n, with room for EXACT_MIN or the next power of two */
 };
 
 /* Values below SUB_BUCKETS have a bucket each, in octave 0. */
@@ -41,26 +42,43 @@ static int count(struct histogram *h, uint64_t value)
 }
 
 /* From the values themselves to buckets. */
-static int convert(struct histogram *h)
+static int convert(struct histogram **histogram)
 {
+	struct histogram *h = *histogram, *smaller;
+
 	h->octaves = calloc(OCTAVES, sizeof(*h->octaves));
 	if (!h->octaves)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < h->n; i++)
-		if (count(h, h->exact.items[i]))
+		if (count(h, h->exact[i]))
 			return -ENOMEM;
-	array_free(&h->exact);
+	smaller = realloc(h, sizeof(*h));
+	*histogram = smaller ? smaller : h;
 	return 0;
 }
 
-static int remember(struct histogram *h, uint64_t value)
+/* Room for one value more: twice as much as there was, whenever that is full. */
+static struct histogram *make_room(struct histogram *h)
 {
-	uint64_t *exact = array_push(&h->exact);
+	uint64_t n = h ? h->n : 0;
+	struct histogram *larger;
 
-	if (!exact)
+	if (n % EXACT_MIN || n & (n - 1))
+		return h;
+	larger = realloc(h, sizeof(*h) + (n ? 2 * n : EXACT_MIN) * sizeof(h->exact[0]));
+	if (larger && !h)
+		*larger = (struct histogram){};
+	return larger;
+}
+
+static int remember(struct histogram **histogram, uint64_t value)
+{
+	struct histogram *h = make_room(*histogram);
+
+	if (!h)
 		return -ENOMEM;
-	*exact = value;
-	h->n++;
+	*histogram = h;
+	h->exact[h->n++] = value;
 	h->sorted = false;
 	return 0;
 }
@@ -69,18 +87,12 @@ int histogram_add(struct histogram **histogram, uint64_t value)
 {
 	struct histogram *h = *histogram;
 
-	if (!h) {
-		h = calloc(1, sizeof(*h));
-		if (!h)
-			return -ENOMEM;
-		*histogram = h;
-	}
-	if (h->n < EXACT_MAX)
-		return remember(h, value);
-	if (!h->octaves && convert(h))
+	if (!h || h->n < EXACT_MAX)
+		return remember(histogram, value);
+	if (!h->octaves && convert(histogram))
 		return -ENOMEM;
-	h->n++;
-	return count(h, value);
+	(*histogram)->n++;
+	return count(*histogram, value);
 }
 
 static int compare(const void *a, const void *b)
@@ -109,9 +121,9 @@ uint64_t histogram_percentile(struct histogram *h, double percent)
 	rank = rank < 1 ? 1 : rank > h->n ? h->n : rank;
 	if (!h->octaves) {
 		if (!h->sorted)
-			qsort(h->exact.items, h->n, sizeof(h->exact.items[0]), compare);
+			qsort(h->exact, h->n, sizeof(h->exact[0]), compare);
 		h->sorted = true;
-		return h->exact.items[rank - 1];
+		return h->exact[rank - 1];
 	}
 	for (unsigned int octave = 0; octave < OCTAVES; octave++)
 		for (unsigned int sub = 0; h->octaves[octave] && sub < SUB_BUCKETS; sub++) {
@@ -129,6 +141,5 @@ void histogram_free(struct histogram *h)
 	for (unsigned int i = 0; h->octaves && i < OCTAVES; i++)
 		free(h->octaves[i]);
 	free(h->octaves);
-	array_free(&h->exact);
 	free(h);
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "rows.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "histogram.h"
 #include "turns.h"
 
+/* A row of the table, in one block with its key. */
 struct keyed_row {
 	struct hash_node node;
 	struct row_key key;
-	struct analyze_row *row;
+	struct analyze_row row;
 };
 
 static uint64_t hash_of(const struct row_key *key)
@@ -23,79 +23,82 @@ static uint64_t hash_of(const struct row_key *key)
 	return hash;
 }
 
-struct analyze_row *row_new(uint32_t n_events)
+static size_t counters_size(uint32_t n_events)
 {
-	struct analyze_row *row =
-		calloc(1, sizeof(*row) + n_events * sizeof(struct analyze_counter));
+	return n_events * sizeof(struct analyze_counter);
+}
 
-	if (!row)
-		return NULL;
+static void set_up(struct analyze_row *row, uint32_t n_events)
+{
 	row->label = "";
 	row->op = row->session = row->node_index = row->thread = row->tid = row->run = row->step =
 		CAPTURE_UNKNOWN;
 	row->min = UINT64_MAX;
 	row->n_counters = n_events;
-	return row;
 }
 
-void row_free(struct analyze_row *row)
+/* Free what @row refers to. */
+static void clean_up(struct analyze_row *row)
 {
-	if (!row)
-		return;
 	histogram_free(row->durations);
 	free(row->sums);
 	for (uint32_t i = 0; i < row->n_counters; i++) {
 		turns_free(row->counters[i].turns);
 		turns_free(row->counters[i].self_turns);
 	}
+}
+
+struct analyze_row *row_new(uint32_t n_events)
+{
+	struct analyze_row *row = calloc(1, sizeof(*row) + counters_size(n_events));
+
+	if (row)
+		set_up(row, n_events);
+	return row;
+}
+
+void row_free(struct analyze_row *row)
+{
+	if (row)
+		clean_up(row);
 	free(row);
 }
 
-/* Put @row under @key, whose hash is given. 0 or -ENOMEM. */
-static int add(struct rows *rows, const struct row_key *key, uint64_t hash, struct analyze_row *row)
+/* A new row under @key, whose hash is given; NULL if out of memory. */
+static struct analyze_row *add(struct rows *rows, const struct row_key *key, uint64_t hash)
 {
-	struct keyed_row *keyed = malloc(sizeof(*keyed));
+	struct keyed_row *keyed = calloc(1, sizeof(*keyed) + counters_size(rows->n_events));
 
-	if (!keyed || array_reserve(rows, rows->n + 1))
-		goto fail;
+	if (!keyed || array_reserve(rows, rows->n + 1) ||
+	    hash_add(&rows->table, &keyed->node, hash)) {
+		free(keyed);
+		return NULL;
+	}
 	keyed->key = *key;
-	keyed->row = row;
-	if (hash_add(&rows->table, &keyed->node, hash))
-		goto fail;
-	rows->items[rows->n++] = row;
-	return 0;
-fail:
-	free(keyed);
-	return -ENOMEM;
+	set_up(&keyed->row, rows->n_events);
+	rows->items[rows->n++] = &keyed->row;
+	return &keyed->row;
 }
 
 struct analyze_row *rows_get(struct rows *rows, const struct row_key *key)
 {
 	uint64_t hash = hash_of(key);
 	struct keyed_row *keyed;
-	struct analyze_row *row;
 
 	hash_for_each_possible(keyed, &rows->table, hash, node)
 		if (!memcmp(&keyed->key, key, sizeof(*key)))
-			return keyed->row;
-	if (rows->n >= ROWS_MAX)
-		return NULL;
-	row = row_new(rows->n_events);
-	if (!row || add(rows, key, hash, row)) {
-		row_free(row);
-		return NULL;
-	}
-	return row;
+			return &keyed->row;
+	return rows->n < ROWS_MAX ? add(rows, key, hash) : NULL;
 }
 
 void rows_free(struct rows *rows)
 {
 	struct keyed_row *keyed;
 
-	hash_for_each(keyed, &rows->table, node)
+	hash_for_each(keyed, &rows->table, node) {
+		clean_up(&keyed->row);
 		free(keyed);
+	}
 	hash_free(&rows->table);
-	for (size_t i = 0; i < rows->n; i++)
-		row_free(rows->items[i]);
 	array_free(rows);
 }

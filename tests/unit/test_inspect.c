@@ -40,6 +40,7 @@
 #include "made_session.h"
 #include "needs.h"
 #include "runtime/skeleton.h"
+#include "target/debug_file.h"
 #include "target/elf_image.h"
 
 #define KIND	"OPPROBE_TEST_INSPECTOR"
@@ -126,7 +127,7 @@ static void answer_once(uint32_t question, const struct answer *answer)
 
 static void answer_another_question(void)
 {
-	answer_once(ASK_VERIFY, &(struct answer){});
+	answer_once(ASK_VERIFY, &(struct answer){.result = -ENOEXEC, .text = "of another"});
 }
 
 static void answer_too_much(void)
@@ -142,6 +143,11 @@ static void answer_half(void)
 static void answer_nothing(void)
 {
 	answer_once(ASK_LOCATE, &(struct answer){});
+}
+
+static void tell_no_shapes(void)
+{
+	answer_once(ASK_SHAPES, &(struct answer){.result = 1});
 }
 
 static void want_for_ever(void)
@@ -250,6 +256,7 @@ static const struct kind {
 	{"late", answer_late, "took longer"},
 	{"shapes", tell_good_shapes, "Bad message"},
 	{"bad shapes", tell_bad_shapes, "Bad message"},
+	{"no shapes", tell_no_shapes, "Bad message"},
 };
 
 static int act_as(const char *name)
@@ -306,7 +313,7 @@ static void whatever_an_inspector_does_there_is_a_sentence_in_time(void **state)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		uint64_t started = clock_ns();
 		struct inspector *inspector;
-		struct error err = {};
+		struct error err = {}, again = {};
 
 #ifdef __SANITIZE_ADDRESS__
 		if (!strcmp(kinds[i].sentence, "no right"))
@@ -320,12 +327,35 @@ static void whatever_an_inspector_does_there_is_a_sentence_in_time(void **state)
 			fail_msg("%s: %s", kinds[i].name, err.text);
 		assert_null(strchr(err.text, '\033'));
 		assert_null(strstr(err.text, "\x9b"));
-		/* And once it has failed, at once. */
-		assert_true(strcmp(kinds[i].name, "escapes") == 0 ||
-			    locate(inspector, "/bin/true", &location, &err) < 0);
+		/* And once it has failed, at once, for the same reason. */
+		if (strcmp(kinds[i].name, "escapes") != 0) {
+			assert_true(locate(inspector, "/bin/true", &location, &again) < 0);
+			assert_string_equal(again.text, err.text);
+		}
 		inspector_free(inspector);
 		assert_true(clock_ns() - started < 8 * SECONDS);
 	}
+	unsetenv(KIND);
+	process_close(&self);
+}
+
+static void an_answer_has_the_size_of_what_was_asked_for(void **state)
+{
+	struct process self = self_process();
+	struct inspector *inspector;
+	const void *data = NULL;
+	struct error err = {}, again = {};
+
+	setenv(KIND, "no shapes", 1);
+	inspector = start(&self, NULL);
+	assert_int_equal(
+		inspector_ask(inspector, ASK_SHAPES, "x", 1, sizeof(struct words), &data, &err),
+		-ENOTRECOVERABLE);
+	assert_non_null(strstr(err.text, "Bad message"));
+	/* Asked once more, it is for the same reason that it does not. */
+	assert_true(inspector_ask(inspector, ASK_SHAPES, "x", 1, 0, &data, &again) < 0);
+	assert_string_equal(again.text, err.text);
+	inspector_free(inspector);
 	unsetenv(KIND);
 	process_close(&self);
 }
@@ -578,6 +608,8 @@ static void only_files_are_opened(void **state)
 	assert_true(locate(inspector, "/dev/zero", &location, &err) < 0);
 	assert_true(locate(inspector, "/", &location, &err) < 0);
 	assert_int_equal(locate(inspector, "/nowhere", &location, &err), -ENOENT);
+	/* Nor where a library's debug file should be. */
+	assert_int_equal(debug_file_open(path, DEBUG_LINK, "fifo", 0), -EINVAL);
 	unlink(path);
 	inspector_free(inspector);
 }
@@ -924,6 +956,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whatever_an_inspector_does_there_is_a_sentence_in_time),
 		cmocka_unit_test(time_in_which_opprobe_is_stopped_does_not_count),
+		cmocka_unit_test(an_answer_has_the_size_of_what_was_asked_for),
 		cmocka_unit_test(stopping_does_not_wait_for_answers),
 		cmocka_unit_test(it_has_no_rights_once_it_has_answered),
 		cmocka_unit_test(nothing_is_left_of_it),

@@ -12,6 +12,7 @@ enum key {
 	KEY_GROUP_BY = 256,
 	KEY_COLUMNS,
 	KEY_COMPENSATE,
+	KEY_FAILED,
 	KEY_NO_COMPENSATE,
 	KEY_JSON_SCHEMA,
 	KEY_METRIC,
@@ -50,6 +51,10 @@ static const struct argp_option options[] = {
 	{"op", KEY_OP, "GLOB", 0, "Operators whose type matches", 2},
 	{"process", KEY_PROCESS, "PID", 0, "The process PID, of several", 2},
 	{"session", KEY_SESSION, "N", 0, "Session number N", 2},
+	{"failed", KEY_FAILED, 0, 0,
+	 "Runs that returned an error or were left by an exception; these alone are shown, and "
+	 "without it all others",
+	 2},
 	{"run", KEY_RUN, "LIST", 0, "Runs by number, such as 0,5-9,20-", 2},
 	{"runs", KEY_RUN, 0, OPTION_ALIAS, 0, 2},
 	{0, 0, 0, 0, "Output:", 3},
@@ -66,6 +71,7 @@ static const char doc_format[] =
 	"  opprobe report run.opp --sort cache-misses --limit 20\n"
 	"  opprobe report run.opp --group-by op --percentiles\n"
 	"  opprobe report run.opp --name '*/attention/*' --run 10-\n"
+	"  opprobe report run.opp --failed --group-by run  runs that failed, one by one\n"
 	"  opprobe report run.opp --metric 'bytes/instr=64*cache-misses/instructions'\n"
 	"  opprobe report run.opp --json | jq '.operators[0]'\n"
 	"\n"
@@ -128,6 +134,9 @@ static error_t parse_selection(int key, char *arg, struct argp_state *state,
 		return 0;
 	case KEY_OP:
 		analyze->op = arg;
+		return 0;
+	case KEY_FAILED:
+		analyze->failed = true;
 		return 0;
 	case KEY_PROCESS:
 		if (process_parse(arg, &analyze->pid, &err))

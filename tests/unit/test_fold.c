@@ -105,7 +105,7 @@ static struct record_list recording(void)
 		put(&list, execution(1, CAPTURE_UNKNOWN, i, at + 400, at + 600));
 		put(&list, execution(3, CAPTURE_UNKNOWN, i, at + 700, at + 800));
 		run = test_run(i, at, at + 900);
-		run.failed = i == 1;
+		run.threw = i == 1;
 		run.counted = 1;
 		run.counters[0] = 1000;
 		put(&list, (struct capture_record){CAPTURE_RUN, .run = run});

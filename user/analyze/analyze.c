@@ -187,6 +187,8 @@ static int add_record(struct fold *f, const struct capture_record *record)
 		return define_operator(f, &record->op);
 	case CAPTURE_SHAPES:
 		return define_shapes(f, &record->shapes);
+	case CAPTURE_FAILURE:
+		return define_failure(f, &record->failure);
 	case CAPTURE_EXEC:
 		return fold_exec(f, &record->exec);
 	case CAPTURE_RUN:
@@ -309,26 +311,66 @@ int analyze_finish(struct analysis *a, struct error *err)
 	return 0;
 }
 
+/* Have @f know of all runs which ones failed, as @before found. */
+static void know_failed(struct fold *f, struct fold *before)
+{
+	f->failed.array = before->failed.array;
+	before->failed.array = (struct array){};
+	array_sort_words(f->failed.items, f->failed.n);
+	f->failed_known = true;
+}
+
+/* All records of @reader, to @a. */
+static int fold_records(struct analysis *a, struct capture_reader *reader, struct error *err)
+{
+	int read = capture_replay(reader, analyze_sink(a), &a->damage);
+	int error = analyze_finish(a, err);
+	const char *cut = capture_reader_cut(reader);
+
+	a->damaged = read < 0;
+	snprintf(a->cut, sizeof(a->cut), "%s", cut ? cut : "");
+	return error;
+}
+
+/* Once more, as *@a knows which runs failed: it is another one then. */
+static int fold_again(struct analysis **a, struct capture_reader *reader, struct error *err)
+{
+	int error = capture_reader_rewind(reader, err);
+	struct analysis *again;
+
+	if (error == -ESPIPE && !(*a)->options.failed)
+		return 0;
+	if (error == -ESPIPE)
+		return error_set(err, error,
+				 "which runs failed is known at their end only, and a pipe cannot "
+				 "be read twice: name a file for --failed");
+	if (error)
+		return error;
+	again = analyze_begin(&(*a)->options, err);
+	if (!again)
+		return -ENOMEM;
+	know_failed(fold_of(again), fold_of(*a));
+	analysis_free(*a);
+	*a = again;
+	return fold_records(again, reader, err);
+}
+
 int analyze(struct capture_reader *reader, const struct analyze_options *options,
 	    struct analysis **analysis, struct error *err)
 {
 	struct analysis *a = analyze_begin(options, err);
-	const char *cut;
-	int error, read;
+	int error;
 
 	if (!a)
 		return -ENOMEM;
-	read = capture_replay(reader, analyze_sink(a), &a->damage);
-	error = analyze_finish(a, err);
-	if (error) {
+	error = fold_records(a, reader, err);
+	if (!error && a->failed_inside)
+		error = fold_again(&a, reader, err);
+	if (error)
 		analysis_free(a);
-		return error;
-	}
-	a->damaged = read < 0;
-	cut = capture_reader_cut(reader);
-	snprintf(a->cut, sizeof(a->cut), "%s", cut ? cut : "");
-	*analysis = a;
-	return 0;
+	else
+		*analysis = a;
+	return error;
 }
 
 void analysis_free(struct analysis *a)
@@ -346,6 +388,8 @@ void analysis_free(struct analysis *a)
 	row_free(f->rest_row);
 	for (size_t i = 0; i < a->n_metrics; i++)
 		metric_free(a->metrics[i]);
+	array_free(&a->failures);
+	array_free(&f->failed);
 	tensor_lists_free(&a->tensor_lists);
 	strings_free(&f->strings);
 	processes_free(&a->processes);

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "../capture/capture.h"
+#include "../base/array.h"
 #include "../base/error.h"
 #include "../base/hash.h"
 #include "cost.h"
@@ -61,6 +62,7 @@ struct analyze_options {
 	size_t n_runs;
 	const char *metrics[ANALYZE_METRICS_MAX]; /* NAME=EXPR, beside the usual ones */
 	size_t n_metrics;
+	bool failed; /* of runs that failed only; else of those only that did not */
 	bool no_default_metrics;
 	bool compensate; /* subtract what the probes added, if the capture knows it */
 };
@@ -128,6 +130,14 @@ struct analyze_row {
 	struct analyze_counter counters[]; /* one per event */
 };
 
+/* A way in which runs failed: what they returned. */
+struct analyze_failure {
+	uint32_t session; /* CAPTURE_UNKNOWN if not known */
+	uint32_t code;
+	const char *name, *message; /* as in struct capture_failure */
+	uint64_t runs;		    /* of the selected ones, whatever is shown of them */
+};
+
 struct analysis {
 	struct capture_info info;
 	struct analyze_options options;
@@ -141,9 +151,18 @@ struct analysis {
 	/* The rows shown, none counted twice: executions inside another one
 	 * that is shown do not add to it. */
 	struct analyze_row *sum;
-	/* The top-level runs that ended: count, total, min, max, counters. */
+	/* The top-level runs that ended, as wanted by options.failed: count, total, min,
+	 * max, counters. */
 	struct analyze_row *runs;
-	uint64_t runs_failed;
+	uint64_t runs_seen;   /* of the selected ones, however they ended; of these */
+	uint64_t runs_failed; /* returned an error, */
+	uint64_t runs_threw;  /* were left by an exception */
+	bool has_status;      /* of some it is known what they returned */
+	/* In order of appearance; of some, runs may be 0. */
+	ARRAY_OF(struct analyze_failure) failures;
+	/* The rows hold operators of runs that failed, too: which runs these are was not
+	 * known before they ended, and the records could not be read again. */
+	bool failed_inside;
 	uint64_t runs_partial; /* operators of them were lost: they are in outside */
 	/* Any run was seen, and be it by an operator in it. Not every runtime has runs. */
 	bool has_runs;
@@ -237,9 +256,11 @@ void analyze_look(struct analysis *analysis);
  */
 int analyze_finish(struct analysis *analysis, struct error *err);
 /*
- * All of that with the records of @reader. A damaged capture is no failure
- * here (see damaged). Returns 0, -EINVAL for a metric that cannot be
- * understood, or -ENOMEM, with @err set.
+ * All of that with the records of @reader, which are read twice if runs failed:
+ * at their end it is too late to leave their operators out. A damaged capture
+ * is no failure here (see damaged). Returns 0, -EINVAL for a metric that cannot be
+ * understood, -ESPIPE for failed runs of what cannot be read twice, or another
+ * negative errno, with @err set.
  */
 int analyze(struct capture_reader *reader, const struct analyze_options *options,
 	    struct analysis **analysis, struct error *err);

@@ -214,6 +214,19 @@ static int count_in_run(struct fold *f, struct thread_state *thread,
 	return 0;
 }
 
+/*
+ * Did run @run end as is wanted? That is known of all runs, or of none: then all are
+ * taken for good ones.
+ */
+static bool has_outcome(const struct fold *f, uint32_t run)
+{
+	bool failed = f->failed_known && run != CAPTURE_UNKNOWN &&
+		      array_has_word(f->failed.items, f->failed.n, run);
+
+	return failed == f->a.options.failed;
+}
+
+/* Is it among the selected, whatever comes of the run? */
 static bool selected(const struct fold *f, const struct thread_state *thread, uint32_t run,
 		     uint32_t session)
 {
@@ -263,7 +276,7 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 		know_exec(f, thread, exec);
 	if (count_in_run(f, thread, exec))
 		return -ENOMEM;
-	if (!selected(f, thread, exec->run, state->op.session))
+	if (!selected(f, thread, exec->run, state->op.session) || !has_outcome(f, exec->run))
 		return 0;
 	if (exec->flags & EXEC_TURNS)
 		count_pauses(thread->pauses, exec->turns.sampled);
@@ -434,37 +447,67 @@ static int add_run_row(struct fold *f, const struct capture_run *run, bool whole
 	return 0;
 }
 
+/* Count how @run ended, and remember it if that was not well. */
+static int add_outcome(struct fold *f, const struct capture_run *run)
+{
+	uint64_t *failed;
+
+	f->a.runs_seen++;
+	f->a.has_status |= run->has_status;
+	f->a.runs_threw += run->threw;
+	if (run_failed(run)) {
+		f->a.runs_failed++;
+		f->a.failures.items[run->failure].runs++;
+	}
+	if (f->failed_known || (!run->threw && !run_failed(run)))
+		return 0;
+	f->a.failed_inside = true;
+	failed = array_push(&f->failed);
+	if (!failed)
+		return -ENOMEM;
+	*failed = run->run;
+	return 0;
+}
+
+/* Add @run, which is one of those to show, and @ops, its operators, up. */
+static int add_shown_run(struct fold *f, const struct capture_run *run, const struct open_run *ops)
+{
+	struct capture_run less = compensated(f, run, ops);
+	bool ended = !run->threw && run_failed(run) == f->a.options.failed;
+	bool whole = is_whole(run, ops);
+	int error = 0;
+
+	f->runs_told += run->has_operators;
+	f->runs_untold += !run->has_operators;
+	if (ended && whole)
+		error = add_whole_run(f, &less, ops);
+	else if (ops)
+		put_outside(f, ops);
+	f->a.runs_partial += ended && !whole;
+	/* How many probes there are to subtract is told, but not what they took. */
+	if (!whole && f->compensation.overhead)
+		less.end = less.start;
+	if (!error && f->a.options.group == GROUP_RUN)
+		error = add_run_row(f, &less, whole && run->has_operators);
+	return error;
+}
+
 int fold_run(struct fold *f, const struct capture_run *run)
 {
 	const struct thread_state *thread = table_get(&f->threads, run->thread);
 	struct open_run *ops;
-	struct capture_run less;
-	bool whole;
 	int error = 0;
 
-	if (!thread || run->run == CAPTURE_UNKNOWN || run_seen(run) >> f->a.info.n_events)
+	if (!thread || run->run == CAPTURE_UNKNOWN || run_seen(run) >> f->a.info.n_events ||
+	    (run_failed(run) && run->failure >= f->a.failures.n))
 		return -EINVAL;
 	f->a.has_runs |= thread->process->shown;
 	ops = open_runs_take(&f->open_runs, run->run);
-	less = compensated(f, run, ops);
-	whole = is_whole(run, ops);
 	f->last = run->end > f->last ? run->end : f->last;
 	if (selected(f, thread, run->run, run->session)) {
-		f->runs_told += run->has_operators;
-		f->runs_untold += !run->has_operators;
-		if (run->failed)
-			f->a.runs_failed++;
-		else if (!whole)
-			f->a.runs_partial++;
-		else
-			error = add_whole_run(f, &less, ops);
-		if (ops && (run->failed || !whole))
-			put_outside(f, ops);
-		/* How many probes there are to subtract is told, but not what they took. */
-		if (!whole && f->compensation.overhead)
-			less.end = less.start;
-		if (!error && f->a.options.group == GROUP_RUN)
-			error = add_run_row(f, &less, whole && run->has_operators);
+		error = add_outcome(f, run);
+		if (!error && has_outcome(f, run->run))
+			error = add_shown_run(f, run, ops);
 	}
 	if (ops)
 		open_runs_put(&f->open_runs, ops);

@@ -60,6 +60,8 @@ struct fold {
 	struct open_runs open_runs;
 	struct compensation compensation;
 	struct cost_runs cost_runs;
+	ARRAY_OF(uint64_t) failed; /* the numbers of runs that failed or threw */
+	bool failed_known;	   /* of all runs, and sorted: an earlier fold saw them */
 	struct cover sum;
 	struct analyze_row *gap_row, *rest_row;
 	struct {
@@ -86,6 +88,7 @@ int define_operator(struct fold *f, const struct capture_operator *op);
 int define_thread(struct fold *f, const struct capture_thread *thread);
 int define_session(struct fold *f, const struct capture_session *session);
 int define_shapes(struct fold *f, const struct capture_shapes *shapes);
+int define_failure(struct fold *f, const struct capture_failure *failure);
 /* The item of @number, NULL if it was not defined. */
 void *table_get(const struct table *table, uint32_t number);
 void table_free(struct table *table);

@@ -112,6 +112,18 @@ int define_shapes(struct fold *f, const struct capture_shapes *shapes)
 	return state->inputs && state->outputs ? 0 : -ENOMEM;
 }
 
+int define_failure(struct fold *f, const struct capture_failure *failure)
+{
+	struct analyze_failure *new;
+
+	if (array_extend(&f->a.failures, (size_t)failure->failure + 1))
+		return -ENOMEM;
+	new = &f->a.failures.items[failure->failure];
+	*new = (struct analyze_failure){failure->session, failure->code, failure->name,
+					failure->message, 0};
+	return keep(f, &new->name) ?: keep(f, &new->message);
+}
+
 /* -- the row of an execution ------------------------------------------------ */
 
 /* Numbers of threads and runs leave room for "unknown" in a key. */
@@ -320,7 +332,7 @@ struct analyze_row *row_of_run(struct fold *f, const struct capture_run *run)
 	row->session = run->session;
 	row->thread = run->thread;
 	row->process = thread->process;
-	row->run_ns = run->failed ? 0 : run->end - run->start;
+	row->run_ns = run->threw ? 0 : run->end - run->start;
 	row->label = numbered(f, "run", run->run);
 	return row;
 }

@@ -75,6 +75,12 @@ int capture_reader_next(struct capture_reader *reader, struct capture_record *re
  * whose sentence it is to ask whoever made it.
  */
 int capture_replay(struct capture_reader *reader, struct record_sink *sink, struct error *err);
+/*
+ * Begin anew, with the info that was read: then strings of before are gone.
+ * -ESPIPE for what cannot be read twice, such as a pipe, which goes on as it
+ * was; another negative errno with @err set.
+ */
+int capture_reader_rewind(struct capture_reader *reader, struct error *err);
 /* A sentence if the capture has no end record ("..., cut short at byte N"), else NULL. */
 const char *capture_reader_cut(const struct capture_reader *reader);
 void capture_reader_close(struct capture_reader *reader);

@@ -392,11 +392,30 @@ static const char *decode_exec(struct decoder *decoder, struct cursor *c, struct
 	return NULL;
 }
 
+static const char *decode_failure(struct decoder *decoder, struct cursor *c,
+				  struct capture_failure *failure, int *error)
+{
+	uint64_t flags = cursor_uleb(c);
+
+	failure->failure = format_get_u32(c);
+	failure->session = flags & FAILURE_HAS_SESSION ? format_get_u32(c) : CAPTURE_UNKNOWN;
+	failure->code = format_get_u32(c);
+	if (intern(decoder, c, &failure->name) || intern(decoder, c, &failure->message))
+		*error = -ENOMEM;
+	if (c->failed || *error)
+		return NULL;
+	if (flags & FAILURE_HAS_SESSION && !ids_has(&decoder->sessions, failure->session))
+		return "a failure of a session that was not defined";
+	if (!failure->code)
+		return "a failure that is none";
+	return define(&decoder->failures, failure->failure, false, error);
+}
+
 static const char *decode_run(struct decoder *decoder, struct cursor *c, struct capture_run *run)
 {
 	uint64_t flags = cursor_uleb(c);
 
-	run->failed = flags & RUN_FAILED;
+	run->threw = flags & RUN_THREW;
 	run->run = format_get_u32(c);
 	run->session = flags & RUN_HAS_SESSION ? format_get_u32(c) : CAPTURE_UNKNOWN;
 	run->step = format_get_u32(c);
@@ -410,6 +429,8 @@ static const char *decode_run(struct decoder *decoder, struct cursor *c, struct 
 		get_turns(decoder, c, run->counted, &run->turns, run->counters);
 	run->has_operators = !(flags & RUN_RESERVED) && !cursor_end(c);
 	run->operators = run->has_operators ? format_get_u32(c) : 0;
+	run->has_status = flags & RUN_HAS_STATUS;
+	run->failure = (run->has_status ? format_get_u32(c) : 0) - 1;
 	if (c->failed)
 		return NULL;
 	if (run->run == CAPTURE_UNKNOWN)
@@ -418,6 +439,10 @@ static const char *decode_run(struct decoder *decoder, struct cursor *c, struct 
 		return "a run of a session that was not defined";
 	if (!ids_has(&decoder->threads, run->thread))
 		return "a run on a thread that was not defined";
+	if (run->failure != CAPTURE_UNKNOWN && !ids_has(&decoder->failures, run->failure))
+		return "a run that failed in a way that was not defined";
+	if (run->has_status && run->threw)
+		return "a run that threw, and yet returned";
 	return NULL;
 }
 
@@ -496,6 +521,9 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 	case CAPTURE_EXEC:
 		problem = decode_exec(decoder, &c, &record->exec);
 		break;
+	case CAPTURE_FAILURE:
+		problem = decode_failure(decoder, &c, &record->failure, &error);
+		break;
 	case CAPTURE_RUN:
 		problem = decode_run(decoder, &c, &record->run);
 		break;
@@ -540,5 +568,6 @@ void decoder_free(struct decoder *decoder)
 	ids_free(&decoder->sessions);
 	ids_free(&decoder->shapes);
 	ids_free(&decoder->processes);
+	ids_free(&decoder->failures);
 	strings_free(&decoder->strings);
 }

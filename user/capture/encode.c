@@ -364,21 +364,52 @@ static int write_exec(struct capture_writer *writer, const struct capture_exec *
 	return finish(writer, CAPTURE_EXEC, p);
 }
 
+static int write_failure(struct capture_writer *writer, const struct capture_failure *failure)
+{
+	bool has_session = failure->session != CAPTURE_UNKNOWN;
+	uint8_t *p = begin(writer);
+	int error;
+
+	if (!string_fits(failure->name) || !string_fits(failure->message))
+		return -E2BIG;
+	if (!defined_or_unknown(&writer->sessions, failure->session) || !failure->code)
+		return -EINVAL;
+	error = define(writer, &writer->failures, failure->failure);
+	if (error)
+		return error;
+	*p++ = has_session ? FAILURE_HAS_SESSION : 0;
+	p = format_put_varint(p, failure->failure);
+	if (has_session)
+		p = format_put_varint(p, failure->session);
+	p = format_put_varint(p, failure->code);
+	p = put_string(p, failure->name);
+	p = put_string(p, failure->message);
+	return finish(writer, CAPTURE_FAILURE, p);
+}
+
+/* Can @run have returned what it says, and can that be written? It stands behind the operators. */
+static bool status_is_sound(const struct capture_writer *writer, const struct capture_run *run)
+{
+	return !run->has_status || (run->has_operators && !run->threw &&
+				    defined_or_unknown(&writer->failures, run->failure));
+}
+
 static int write_run(struct capture_writer *writer, const struct capture_run *run)
 {
 	struct format_state *state = &writer->state;
-	uint64_t end = run->failed ? run->start : run->end;
+	uint64_t end = run->threw ? run->start : run->end;
 	uint8_t *p = begin(writer);
 	uint8_t flags = 0;
 
 	if (run->run == CAPTURE_UNKNOWN || !ids_has(&writer->threads, run->thread) ||
 	    !defined_or_unknown(&writer->sessions, run->session) || end < run->start ||
-	    run->counted >> writer->n_events ||
+	    run->counted >> writer->n_events || !status_is_sound(writer, run) ||
 	    (run->has_turns && !turns_are_sound(writer, &run->turns, run->counted, false)))
 		return -EINVAL;
-	flags |= run->failed ? RUN_FAILED : 0;
+	flags |= run->threw ? RUN_THREW : 0;
 	flags |= run->session != CAPTURE_UNKNOWN ? RUN_HAS_SESSION : 0;
 	flags |= run->has_turns ? RUN_HAS_TURNS : 0;
+	flags |= run->has_status ? RUN_HAS_STATUS : 0;
 	*p++ = flags;
 	p = format_put_varint(p, run->run);
 	if (flags & RUN_HAS_SESSION)
@@ -394,6 +425,9 @@ static int write_run(struct capture_writer *writer, const struct capture_run *ru
 		p = put_turns(p, &run->turns, run->counters);
 	if (run->has_operators)
 		p = format_put_varint(p, run->operators);
+	/* CAPTURE_UNKNOWN, which is none, is 0 then. */
+	if (run->has_status)
+		p = format_put_varint(p, run->failure + 1);
 	return finish(writer, CAPTURE_RUN, p);
 }
 
@@ -500,6 +534,8 @@ int writer_take(struct record_sink *sink, const struct capture_record *record)
 		return write_shapes(writer, &record->shapes);
 	case CAPTURE_EXEC:
 		return write_exec(writer, &record->exec);
+	case CAPTURE_FAILURE:
+		return write_failure(writer, &record->failure);
 	case CAPTURE_RUN:
 		return write_run(writer, &record->run);
 	case CAPTURE_LOSS:

@@ -62,10 +62,15 @@ enum format_process {
 };
 
 enum format_run {
-	RUN_FAILED = 1 << 0,
+	RUN_THREW = 1 << 0,
 	RUN_RESERVED = 1 << 1, /* see FORMAT.md */
 	RUN_HAS_SESSION = 1 << 2,
 	RUN_HAS_TURNS = 1 << 3,
+	RUN_HAS_STATUS = 1 << 4,
+};
+
+enum format_failure {
+	FAILURE_HAS_SESSION = 1 << 0,
 };
 
 enum format_cost {

@@ -337,6 +337,18 @@ struct capture_reader *capture_reader_open(const char *path, struct error *err)
 	return reader;
 }
 
+int capture_reader_rewind(struct capture_reader *reader, struct error *err)
+{
+	struct capture_reader begun = {.fd = reader->fd, .path = reader->path};
+
+	if (lseek(reader->fd, 0, SEEK_SET))
+		return -ESPIPE;
+	decoder_free(&reader->decoder);
+	array_free(&reader->chunk);
+	*reader = begun;
+	return read_header(reader, err) ?: read_info(reader, err);
+}
+
 void capture_reader_close(struct capture_reader *reader)
 {
 	if (!reader)

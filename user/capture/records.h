@@ -117,6 +117,18 @@ struct capture_turns {
 	uint64_t work_enabled, work_running[CAPTURE_COUNTERS];
 };
 
+/*
+ * Why runs fail: what they return, in the runtime's own words, and the message of
+ * the first one of a session that did so.
+ */
+struct capture_failure {
+	uint32_t failure;
+	uint32_t session;    /* CAPTURE_UNKNOWN if not known */
+	uint32_t code;	     /* the runtime's own, not 0 */
+	const char *name;    /* of the code: "INVALID_ARGUMENT", "" if not known */
+	const char *message; /* any bytes, "" if not known; shortened */
+};
+
 /* One execution of an operator, written when it ended: a nested one
  * therefore precedes the one that it ran inside. */
 struct capture_exec {
@@ -149,7 +161,9 @@ struct capture_run {
 	uint32_t step; /* numbered per session, from 0 */
 	uint32_t thread;
 	uint64_t start, end;
-	bool failed; /* left by an exception: end is not known */
+	bool threw;	  /* left by an exception: end is not known */
+	bool has_status;  /* what it returned is known */
+	uint32_t failure; /* then: why it failed, or CAPTURE_UNKNOWN if it did not */
 	uint32_t counted;
 	uint64_t counters[CAPTURE_COUNTERS];
 	bool has_turns;
@@ -159,6 +173,12 @@ struct capture_run {
 	bool has_operators;
 	uint32_t operators;
 };
+
+/* It returned an error, which is known. One that threw did not return. */
+static inline bool run_failed(const struct capture_run *run)
+{
+	return run->has_status && run->failure != CAPTURE_UNKNOWN;
+}
 
 /* What was lost so far; each is a running total, the last record counts. */
 struct capture_loss {
@@ -240,6 +260,7 @@ enum capture_type {
 	CAPTURE_SHAPES,
 	CAPTURE_PROCESS,
 	CAPTURE_COST,
+	CAPTURE_FAILURE,
 };
 
 struct capture_record {
@@ -252,6 +273,7 @@ struct capture_record {
 		struct capture_operator op;
 		struct capture_shapes shapes;
 		struct capture_exec exec;
+		struct capture_failure failure;
 		struct capture_run run;
 		struct capture_loss loss;
 		struct capture_end end;

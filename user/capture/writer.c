@@ -34,6 +34,7 @@ static void free_writer(struct capture_writer *writer)
 	ids_free(&writer->sessions);
 	ids_free(&writer->shapes);
 	ids_free(&writer->processes);
+	ids_free(&writer->failures);
 	free(writer);
 }
 

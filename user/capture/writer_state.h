@@ -24,7 +24,7 @@ struct capture_writer {
 	uint32_t n_records; /* in the buffer */
 	uint8_t *next;	    /* where the next record goes */
 	struct format_state state;
-	struct ids operators, threads, sessions, shapes, processes;
+	struct ids operators, threads, sessions, shapes, processes, failures;
 	uint32_t n_events;
 	uint8_t buffer[BUFFER_SIZE];
 };

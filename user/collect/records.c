@@ -255,7 +255,7 @@ static void add_run(struct collector *collector, struct instance_state *instance
 					collector_thread(collector, record->tid, instance->member),
 				.start = record->start,
 				.end = record->end,
-				.failed = record->flags & FLAG_THREW,
+				.threw = record->flags & FLAG_THREW,
 				.has_operators = true,
 				.operators = record->operators,
 				.counted = record->counted,

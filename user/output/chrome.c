@@ -8,6 +8,7 @@
 #include "export.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -312,15 +313,33 @@ static int chrome_exec(struct export_state *e, const struct capture_exec *exec,
 	return exec->depth || !nested->counted ? 0 : add_to_tracks(e, exec, nested);
 }
 
+static int chrome_failure(struct export_state *e, const struct capture_failure *failure,
+			  struct prepared *detail)
+{
+	char *name = text_json(failure->name), *message = text_json(failure->message);
+	int error = -ENOMEM;
+
+	if (name && message)
+		error = prepare(detail, ",\"failed\":true,\"code\":%" PRIu32 "%s%s%s%s",
+				failure->code, failure->name[0] ? ",\"error\":" : "",
+				failure->name[0] ? name : "",
+				failure->message[0] ? ",\"message\":" : "",
+				failure->message[0] ? message : "");
+	free(name);
+	free(message);
+	return error;
+}
+
 static int chrome_run(struct export_state *e, const struct capture_run *run,
 		      const struct open_run *ops)
 {
-	char *p = stream_reserve(e->out, counters_room(e) + 384);
+	const struct prepared *failure = run_failed(run) ? &e->failures.items[run->failure] : NULL;
+	char *p = stream_reserve(e->out, counters_room(e) + 384 + (failure ? failure->size : 0));
 
 	if (!p)
 		return -ENOMEM;
 	p = PUT_LITERAL(p, ",\n{\"name\":\"model_run\",\"cat\":\"Session\",\"pid\":");
-	p = put_times(e, p, e->threads.items[run->thread], run->start, run->end, !run->failed);
+	p = put_times(e, p, e->threads.items[run->thread], run->start, run->end, !run->threw);
 	p = PUT_LITERAL(p, ",\"args\":{\"run\":");
 	p = put_u64(p, run->run);
 	p = PUT_LITERAL(p, ",\"step\":");
@@ -329,8 +348,10 @@ static int chrome_run(struct export_state *e, const struct capture_run *run,
 		p = PUT_LITERAL(p, ",\"session\":");
 		p = put_u64(p, run->session);
 	}
-	if (run->failed)
-		p = PUT_LITERAL(p, ",\"failed\":true");
+	if (run->threw)
+		p = PUT_LITERAL(p, ",\"threw\":true");
+	if (failure)
+		p = put_prepared(p, failure);
 	p = put_counters(e, p, run->counted, run->counters);
 	stream_advance(e->out, PUT_LITERAL(p, "}}"));
 	return 0;
@@ -414,6 +435,7 @@ const struct export_ops chrome_ops = {
 	.operator_defined = chrome_operator,
 	.thread_defined = chrome_thread,
 	.shapes_defined = chrome_shapes,
+	.failure_defined = chrome_failure,
 	.nested = true,
 	.exec = chrome_exec,
 	.run = chrome_run,

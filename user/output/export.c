@@ -105,6 +105,15 @@ static int define_shapes(struct export_state *e, const struct capture_shapes *sh
 	return e->format->shapes_defined(e, new);
 }
 
+static int define_failure(struct export_state *e, const struct capture_failure *failure)
+{
+	if (!e->format->failure_defined)
+		return 0;
+	if (array_extend(&e->failures, failure->failure + 1))
+		return -ENOMEM;
+	return e->format->failure_defined(e, failure, &e->failures.items[failure->failure]);
+}
+
 /* -- executions and runs ------------------------------------------------------- */
 
 static int add_to_run(struct export_state *e, const struct capture_exec *exec)
@@ -156,7 +165,7 @@ static int export_run(struct export_state *e, const struct capture_run *run)
 
 	if (!e->threads.items[run->thread]->process->shown)
 		return 0;
-	e->runs_failed += run->failed;
+	e->runs_threw += run->threw;
 	if (!e->format->run)
 		return 0;
 	open = open_runs_take(&e->open_runs, run->run);
@@ -194,6 +203,8 @@ static int export_record(struct export_state *e, const struct capture_record *re
 		return define_thread(e, &record->thread);
 	case CAPTURE_SHAPES:
 		return define_shapes(e, &record->shapes);
+	case CAPTURE_FAILURE:
+		return define_failure(e, &record->failure);
 	case CAPTURE_EXEC:
 		return export_exec(e, &record->exec);
 	case CAPTURE_RUN:
@@ -255,6 +266,9 @@ static void free_state(struct export_state *e)
 		free(e->metric_keys[i].text);
 		metric_free(e->metrics[i]);
 	}
+	for (size_t i = 0; i < e->failures.n; i++)
+		free(e->failures.items[i].text);
+	array_free(&e->failures);
 	array_free(&e->ops);
 	array_free(&e->threads);
 	array_free(&e->shapes);

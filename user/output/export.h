@@ -61,11 +61,12 @@ struct export_state {
 	ARRAY_OF(struct export_operator *) ops;
 	ARRAY_OF(struct export_thread *) threads;
 	ARRAY_OF(struct export_shapes *) shapes;
+	ARRAY_OF(struct prepared) failures; /* of runs that refer to them */
 	struct open_runs open_runs;
 	struct capture_loss loss;
 	bool complete;
 	struct capture_end end;
-	uint64_t lines, threw, runs_failed;
+	uint64_t lines, threw, runs_threw;
 	bool shapes_seen;
 	void *private; /* the format's own, freed at the end */
 };
@@ -78,6 +79,8 @@ struct export_ops {
 	int (*operator_defined)(struct export_state *e, struct export_operator *op);
 	int (*thread_defined)(struct export_state *e, struct export_thread *thread);
 	int (*shapes_defined)(struct export_state *e, struct export_shapes *shapes);
+	int (*failure_defined)(struct export_state *e, const struct capture_failure *failure,
+			       struct prepared *detail);
 	/* @nested has the totals with all that ran inside, for a format that asks for it. */
 	bool nested;
 	int (*exec)(struct export_state *e, const struct capture_exec *exec,

@@ -8,6 +8,9 @@
 
 #include "text.h"
 
+#define FAILURES_SHOWN 8
+#define FAILURE_WIDTH  200 /* columns of a message */
+
 void header_losses(const struct capture_loss *loss, struct loss_line *lines)
 {
 	lines[0] = (struct loss_line){
@@ -239,14 +242,19 @@ void header_print(const struct analysis *a, FILE *out)
 
 static void print_why_empty(const struct analysis *a, FILE *out)
 {
-	if (a->executions)
+	if (a->options.failed && !a->runs_failed && !a->runs_threw)
+		fprintf(out, "No run is known to have failed%s.\n",
+			a->has_status || !a->runs_seen
+				? ""
+				: ": what runs returned could not be read in this build");
+	else if (a->executions)
 		fprintf(out,
 			"No operator is left by the selection: the capture holds %" PRIu64
 			" executions.\n",
 			a->executions);
 	else if (a->lost)
 		fprintf(out, "No operators were recorded: all that ran were lost.\n");
-	else if (a->runs->count || a->runs_failed)
+	else if (a->runs_seen)
 		fprintf(out,
 			"No operators were recorded, though there were runs: they ended before "
 			"their first operator, or began before the recording.\n");
@@ -288,6 +296,75 @@ static void print_losses(const struct analysis *a, FILE *out)
 	print_share(a, out);
 }
 
+static int compare_failures(const void *a, const void *b)
+{
+	const struct analyze_failure *const *x = a, *const *y = b;
+
+	return (*x)->runs < (*y)->runs ? 1 : -((*x)->runs > (*y)->runs);
+}
+
+/* What runs returned, the most frequent first, and the message of the first that did. */
+static void print_failure(const struct analysis *a, const struct analyze_failure *failure,
+			  FILE *out)
+{
+	char *message = text_terminal(failure->message), *name = text_terminal(failure->name);
+	char *shorter = message ? text_shorten(message, FAILURE_WIDTH) : NULL;
+	char count[32];
+
+	fprintf(out, "  %s \xc3\x97 %s (%" PRIu32 ")",
+		text_count(count, sizeof(count), failure->runs), name && name[0] ? name : "error",
+		failure->code);
+	if (a->n_sessions > 1 && failure->session != CAPTURE_UNKNOWN)
+		fprintf(out, " in session %" PRIu32, failure->session);
+	fprintf(out, "%s%s\n", shorter && shorter[0] ? ": " : "", shorter ? shorter : "");
+	free(message);
+	free(name);
+	free(shorter);
+}
+
+static void print_failures(const struct analysis *a, FILE *out)
+{
+	const struct analyze_failure **failures = calloc(a->failures.n, sizeof(*failures));
+	size_t n = 0;
+
+	for (size_t i = 0; failures && i < a->failures.n; i++)
+		if (a->failures.items[i].runs)
+			failures[n++] = &a->failures.items[i];
+	if (n)
+		qsort(failures, n, sizeof(*failures), compare_failures);
+	for (size_t i = 0; i < n && i < FAILURES_SHOWN; i++)
+		print_failure(a, failures[i], out);
+	if (n > FAILURES_SHOWN)
+		fprintf(out, "  and in %zu more ways: see \"failures\" of --json.\n",
+			n - FAILURES_SHOWN);
+	free(failures);
+}
+
+/* Runs that did not end well, of those that are selected. */
+static void print_outcomes(const struct analysis *a, FILE *out)
+{
+	char failed[32], threw[32], all[32];
+
+	if (!a->runs_failed && !a->runs_threw)
+		return;
+	text_count(failed, sizeof(failed), a->runs_failed);
+	text_count(threw, sizeof(threw), a->runs_threw);
+	fprintf(out, "Of %s run%s ", text_count(all, sizeof(all), a->runs_seen),
+		a->runs_seen == 1 ? "" : "s");
+	if (a->runs_failed)
+		fprintf(out, "%s returned an error", failed);
+	if (a->runs_threw)
+		fprintf(out, "%s%s %s left by an exception", a->runs_failed ? ", " : "", threw,
+			a->runs_threw == 1 ? "was" : "were");
+	fprintf(out, "%s\n",
+		a->options.failed ? ": these are shown."
+		: a->failed_inside
+			? ". Their operators are in the rows, as what is read from a pipe cannot "
+			  "be read twice; they themselves are not in the Total."
+			: ". Nothing of them is in the table: --failed shows it.");
+	print_failures(a, out);
+}
+
 static void print_partial_runs(const struct analysis *a, FILE *out)
 {
 	char count[32], duration[64];
@@ -298,9 +375,6 @@ static void print_partial_runs(const struct analysis *a, FILE *out)
 			"Sum, not in the Total.\n",
 			text_count(count, sizeof(count), a->outside->count),
 			text_time(duration, sizeof(duration), a->outside->total));
-	if (a->runs_failed)
-		fprintf(out, "%s runs failed; they are not in the Total.\n",
-			text_count(count, sizeof(count), a->runs_failed));
 	if (a->parallel)
 		fprintf(out,
 			"Operators of one run were on several threads, or on another one than it: "
@@ -339,6 +413,7 @@ void header_print_notes(const struct analysis *a, FILE *out)
 	else
 		fputc('\n', out);
 	print_pool(a, out);
+	print_outcomes(a, out);
 	print_partial_runs(a, out);
 	print_losses(a, out);
 	if (a->cut[0])

@@ -321,15 +321,38 @@ static void put_certain(struct json *j, const char *key, enum certainty certaint
 	fputc(']', j->out);
 }
 
+/* How the selected runs ended. */
+static void put_outcomes(struct json *j)
+{
+	const struct analysis *a = j->a;
+	const char *before = "";
+
+	fprintf(j->out, ",\n\"runs\":%" PRIu64, a->runs_seen);
+	member_u64(j, "runs_failed", a->runs_failed, a->has_status);
+	fprintf(j->out, ",\"runs_threw\":%" PRIu64 ",\"failed_in_rows\":%s,\"failures\":[",
+		a->runs_threw, a->failed_inside || a->options.failed ? "true" : "false");
+	for (size_t i = 0; i < a->failures.n; i++) {
+		const struct analyze_failure *failure = &a->failures.items[i];
+
+		if (!failure->runs)
+			continue;
+		fprintf(j->out, "%s{\"runs\":%" PRIu64 ",\"code\":%" PRIu32, before, failure->runs,
+			failure->code);
+		member_u64(j, "session", failure->session, failure->session != CAPTURE_UNKNOWN);
+		member_or_null(j, "name", failure->name);
+		member_or_null(j, "message", failure->message);
+		fputs("}", j->out);
+		before = ",";
+	}
+	fputs("]", j->out);
+}
+
 static void put_losses(struct json *j)
 {
 	struct loss_line lines[LOSS_LINES];
 
-	fprintf(j->out,
-		",\n\"runs\":%" PRIu64 ",\"runs_failed\":%" PRIu64 ",\"runs_partial\":%" PRIu64
-		",\"lost\":%" PRIu64,
-		j->a->runs->count + j->a->runs_failed + j->a->runs_partial, j->a->runs_failed,
-		j->a->runs_partial, j->a->lost);
+	fprintf(j->out, ",\n\"runs_partial\":%" PRIu64 ",\"lost\":%" PRIu64, j->a->runs_partial,
+		j->a->lost);
 	member_double(j, "lost_share", j->a->lost_share);
 	put_certain(j, "at_least", CERTAINTY_AT_LEAST);
 	put_certain(j, "at_most", CERTAINTY_AT_MOST);
@@ -375,6 +398,7 @@ int json_print(const struct analysis *a, const struct report_options *options, F
 		put_group_by(&j);
 		put_rows(&j);
 		put_totals(&j);
+		put_outcomes(&j);
 		put_losses(&j);
 	}
 	if (j.failed)

@@ -186,7 +186,7 @@ static int ort_run(struct export_state *e, const struct capture_run *run,
 	const struct export_thread *thread = e->threads.items[run->thread];
 	int error = 0;
 
-	if (run->failed)
+	if (run->threw)
 		return 0;
 	if (ops && ops->last >= ops->first)
 		error = ort_session_record(e, "SequentialExecutor::Execute", thread, ops->first,
@@ -205,9 +205,9 @@ static void ort_notes(const struct export_state *e, FILE *out)
 	if (!e->shapes_seen)
 		fprintf(out, "No shapes were recorded: input_type_shape and output_type_shape are "
 			     "empty.\n");
-	if (e->threw || e->runs_failed)
+	if (e->threw || e->runs_threw)
 		fprintf(out, "Left out, as their end is not known: %llu executions, %llu runs.\n",
-			(unsigned long long)e->threw, (unsigned long long)e->runs_failed);
+			(unsigned long long)e->threw, (unsigned long long)e->runs_threw);
 }
 
 const struct export_ops ort_ops = {

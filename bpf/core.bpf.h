@@ -409,8 +409,12 @@ static __always_inline void fill_run_values(struct run_record *record,
 	copy_turns((struct turns *)(record->values + n_counters), &thread->counts);
 }
 
-/* The open run has ended; if not by an exception, thread->now was read there. */
-static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u32 flags)
+/*
+ * The open run has ended; if not by an exception, thread->now was read there, and it
+ * returned @status.
+ */
+static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u32 flags,
+				     __u32 status)
 {
 	const __u32 words = with_turns ? 2 * n_counters + 2 : n_counters;
 	struct run_record *record = NULL;
@@ -425,6 +429,7 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 		record->tid = thread->tid;
 		record->run = thread->run;
 		record->operators = thread->run_operators;
+		record->status = status;
 		record->owner = thread->run_owner;
 		record->session = thread->run_session;
 		record->start = thread->run_start;
@@ -452,7 +457,7 @@ static __always_inline void run_begin(struct thread_state *thread, const struct 
 			return;
 		}
 		drop_thrown(thread, site->sp);
-		emit_run(thread, thread->run_start, FLAG_THREW);
+		emit_run(thread, thread->run_start, FLAG_THREW, STATUS_UNKNOWN);
 	}
 	if (instance_of(site->instance)->forget_each_run)
 		__sync_fetch_and_add(&instance_of(site->instance)->generation, 1);
@@ -474,15 +479,18 @@ static __always_inline void run_begin(struct thread_state *thread, const struct 
 	thread->run_start = bpf_ktime_get_ns();
 }
 
-/* The run has returned at @site, if it is the one that is open and not one inside of it. */
-static __always_inline void run_end(struct thread_state *thread, const struct site *site, __u64 end)
+/*
+ * At @site a run has returned. If it is the one that is open and not one inside of
+ * it: true, with the counters in thread->now, and it is to be told by emit_run().
+ */
+static __always_inline bool run_close(struct thread_state *thread, const struct site *site)
 {
 	if (thread->run == NO_ID || site->sp <= thread->run_inside)
-		return;
+		return false;
 	if (n_counters)
 		counters_read(&thread->now, thread->slot);
 	drop_thrown(thread, site->sp);
-	emit_run(thread, end, 0);
+	return true;
 }
 
 /* -- sessions ---------------------------------------------------------------------------- */

@@ -22,6 +22,7 @@
 #define SHAPE_VALUES  32   /* inputs and outputs of an operator; with more, no shapes */
 #define SHAPE_RANK    8	   /* dimensions of a tensor; with more, no shapes */
 #define TENSOR_WORDS  24   /* of a tensor's object, for the search of its layout */
+#define FAILURE_BYTES 512  /* of the message of a run that failed, NUL included */
 #define INSTANCES_MAX 64   /* locations that are probed at once: runtimes in processes */
 #define NO_ID	      0xffffffffU
 #define STATIC_IDS    0x40000000U /* from here on, ids of operators known before they run */
@@ -97,6 +98,7 @@ enum record_type {
 	RECORD_FORKED,		/* the process has a new child */
 	RECORD_EXECUTED,	/* the process executes another program */
 	RECORD_SHAPES,		/* first sight of the shapes of an operator's values */
+	RECORD_FAILURE,		/* a run is about to end, the first that failed in this way */
 };
 
 enum record_flags {
@@ -148,6 +150,9 @@ struct shapes_word {
 
 _Static_assert(sizeof(struct shapes_word) == sizeof(__u64), "shapes_word");
 
+/* What a run returned: 0 if it was good, else the runtime's own number, or: */
+#define STATUS_UNKNOWN 0xffffffffU
+
 /* A top-level run ended; values[] as in struct operator_record, without other threads. */
 struct run_record {
 	__u8 type;
@@ -157,15 +162,34 @@ struct run_record {
 	__u32 run;
 	__u32 flags;
 	__u32 operators; /* that began in it on its own thread, at any depth */
-	__u32 pad;
-	__u64 owner;   /* the object that it is a run of, or 0 */
-	__u64 session; /* of its first operator, or 0 */
+	__u32 status;	 /* STATUS_UNKNOWN, too, if it threw */
+	__u64 owner;	 /* the object that it is a run of, or 0 */
+	__u64 session;	 /* of its first operator, or 0 */
 	__u64 start;
 	__u64 end;
 	__u64 values[];
 };
 
 _Static_assert(sizeof(struct run_record) == 56, "run_record");
+
+/* What runs that fail are told apart by; for each the message of the first is sent. */
+struct failure_key {
+	__u64 owner;
+	__u32 instance;
+	__u32 status;
+};
+
+struct failure_record {
+	__u8 type;
+	__u8 instance;
+	__u8 pad[2];
+	__u32 status;
+	__u64 owner;		     /* as in the run's record, */
+	__u64 session;		     /* which follows */
+	char message[FAILURE_BYTES]; /* ends with the first NUL, if there is any */
+};
+
+_Static_assert(sizeof(struct failure_record) == 24 + FAILURE_BYTES, "failure_record");
 
 /* What an operator is known by while its session lives. */
 struct operator_key {

@@ -58,6 +58,15 @@ struct ort_shape_layout {
 	__u32 element;		/* in Tensor: its element type */
 };
 
+/*
+ * What a run returned, as a status of ../events.h: the category above the code.
+ * Categories are those of onnxruntime/core/common/status.h.
+ */
+#define ORT_CODE_BITS	  16
+#define ORT_CODE_MAX	  0xffff /* likely codes are below 20, and those of errno below 4096 */
+#define ORT_CATEGORIES	  2
+#define ORT_CATEGORY_SELF 2 /* the other one is of the system's: an errno */
+
 #define ORT_FUNCTIONS_MAX 8 /* that run operators, in one location; power of two */
 
 /*

@@ -12,6 +12,7 @@
 #include "core.bpf.h"
 #include "names.bpf.h"
 #include "shapes.bpf.h"
+#include "status.bpf.h"
 
 #define LOWEST_ADDRESS 0x10000 /* no mapping lies below: vm.mmap_min_addr */
 
@@ -20,9 +21,11 @@
  * a hidden first one in rdi on x86-64, but in x8 on arm64.
  */
 #if defined(__TARGET_ARCH_arm64)
+#define RESULT_ADDRESS(ctx)	 (((struct user_pt_regs *)(ctx))->regs[8])
 #define FIRST_AFTER_RESULT(ctx)	 PT_REGS_PARM1(ctx)
 #define SECOND_AFTER_RESULT(ctx) PT_REGS_PARM2(ctx)
 #else
+#define RESULT_ADDRESS(ctx)	 PT_REGS_PARM1(ctx)
 #define FIRST_AFTER_RESULT(ctx)	 PT_REGS_PARM2(ctx)
 #define SECOND_AFTER_RESULT(ctx) PT_REGS_PARM3(ctx)
 #endif
@@ -30,6 +33,7 @@
 /* Of a thread, while a run is open. */
 struct ort_private {
 	__u64 context; /* StreamExecutionContext that run_session was read from */
+	__u64 result;  /* where the run's Status will be; 0 if not known */
 };
 
 _Static_assert(sizeof(struct ort_private) <= sizeof(((struct thread_state *)0)->private),
@@ -132,16 +136,21 @@ int ort_exit(struct pt_regs *ctx)
 	return 0;
 }
 
-/* InferenceSession::Run(this, ...), whose result is in memory. */
+/* Status InferenceSession::Run(this, ...); the site's value tells whether the result's place is
+ * known there. */
 SEC("uprobe")
 int ort_run_enter(struct pt_regs *ctx)
 {
 	struct site site;
 	struct thread_state *thread = thread_at(ctx, &site);
+	struct ort_private *private;
 
 	if (!thread)
 		return 0;
 	run_begin(thread, &site, FIRST_AFTER_RESULT(ctx));
+	private = (void *)thread->private;
+	if (site.value && thread->run_sp == site.sp)
+	private->result = RESULT_ADDRESS(ctx);
 	return 0;
 }
 
@@ -151,10 +160,12 @@ int ort_run_exit(struct pt_regs *ctx)
 	__u64 end = bpf_ktime_get_ns();
 	struct site site;
 	struct thread_state *thread = thread_at(ctx, &site);
+	const struct ort_private *private;
 
-	if (!thread)
+	if (!thread || !run_close(thread, &site))
 		return 0;
-	run_end(thread, &site, end);
+	private = (void *)thread->private;
+	emit_run(thread, end, 0, run_status(thread, private->result));
 	return 0;
 }
 

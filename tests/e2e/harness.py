@@ -645,6 +645,11 @@ class Context:
                 return
             check(not patience.over(), "%s in the capture" % what)
 
+    def failed(self, *arguments):
+        """What the runs that failed are shown as, of the recording."""
+        return self.opprobe("report", self.path("capture.opp"), "--failed", "--json",
+                            *arguments).finish()
+
     def fails(self, *arguments, status=1, **options):
         """Run opprobe, which must fail; returns its sentence."""
         process = self.opprobe(*arguments, **options)

@@ -190,7 +190,9 @@ def _(t):
                     change={"shape": {"values": [5, 5]}})
     check_equal((bad["done"], bad["failed"]), (50, 50), "runs that fail")
     target.run(session, 2)
-    report = probe.stop().nothing_lost()
+    good, report = probe.stop().nothing_lost(), t.failed()
     thrown = report.operator("Reshape")
-    check_equal((thrown["count"], thrown["threw"]), (52, 50), "executions and exceptions")
+    check_equal((thrown["count"], thrown["threw"]), (50, 50), "executions and exceptions")
     check_equal(report.operator("before/Relu")["threw"], 0, "exceptions of another operator")
+    check_equal([(op["count"], op["threw"]) for op in good.operators], [(2, 0)] * 3,
+                "executions and exceptions of runs that ended well")

@@ -280,6 +280,17 @@ static void send_pool(struct collector *collector)
 	}
 }
 
+/* How runs fail is told anew, with their messages. */
+static void forget_failures(struct collector *collector)
+{
+	int map = bpf_map__fd(collector->bpf->maps.failures);
+	struct failure_key key;
+
+	failures_free(&collector->failures);
+	while (!bpf_map_get_next_key(map, NULL, &key) && !bpf_map_delete_elem(map, &key))
+		;
+}
+
 /* All that is known by number is defined anew in @next, which has its info. */
 static int go_on(struct collector *collector, struct record_sink *next)
 {
@@ -297,6 +308,7 @@ static int go_on(struct collector *collector, struct record_sink *next)
 	collector->identities = identities;
 	collector->options.sink = next;
 	thread_numbers_clear(&collector->numbers);
+	forget_failures(collector);
 	collector->n_shapes = 0;
 	for (size_t i = 0; i < collector->members.n; i++)
 		collector->members.items[i]->told = !i;
@@ -430,5 +442,6 @@ void collector_free(struct collector *collector)
 	array_free(&collector->news);
 	opprobe_bpf__destroy(collector->bpf);
 	thread_numbers_clear(&collector->numbers);
+	failures_free(&collector->failures);
 	free(collector);
 }

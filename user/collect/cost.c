@@ -25,7 +25,7 @@ void cost_take(struct collector *collector, const struct run_record *run)
 	struct cost_turn *turn = &collector->turn;
 	struct capture_record record = {.type = CAPTURE_COST};
 
-	if (!turn->since || run->start < turn->since || run->flags & FLAG_THREW ||
+	if (!turn->since || run->start < turn->since || !run_is_good(run) ||
 	    turn->runs == TURN_RUNS_MAX)
 		return;
 	turn->runs++;

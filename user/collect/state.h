@@ -13,6 +13,7 @@
 #include "../base/array.h"
 #include "../runtime/skeleton.h"
 #include "collector.h"
+#include "failures.h"
 #include "held.h"
 #include "identity.h"
 #include "instance.h"
@@ -50,6 +51,7 @@ struct collector {
 	struct thread_slots *threads;
 	struct identity_table *identities;
 	struct thread_numbers numbers;
+	struct failures failures;
 	uint32_t n_shapes, n_names; /* numbers given so far */
 	struct news_list news;
 	bool expecting; /* further targets, even if none of these lives */
@@ -88,6 +90,12 @@ void collector_look_for_threads(struct collector *collector, uint64_t now);
  * open any more. Looked for twice before that, so that it takes two calls.
  */
 void collector_look_for_ends(struct collector *collector);
+/* It did not throw, and returned no error that is known. */
+static inline bool run_is_good(const struct run_record *run)
+{
+	return !(run->flags & FLAG_THREW) && (!run->status || run->status == STATUS_UNKNOWN);
+}
+
 /* A run has ended after the recording. */
 void cost_take(struct collector *collector, const struct run_record *run);
 /* The recording's number of thread @tid of @member, which is defined at first need. */

@@ -264,6 +264,12 @@ struct runtime {
 	bool (*share_shapes)(struct opprobe_bpf *bpf, unsigned int instance, const void *words);
 	/* Of words of shapes: the number of the guess. */
 	uint32_t (*shapes_epoch)(const void *words);
+	/*
+	 * What a run that failed returned, from its status (bpf/events.h): its name,
+	 * "" if it is not known, and the code that people know it by, not 0. NULL
+	 * where it is not known what runs return.
+	 */
+	const char *(*status_name)(uint32_t status, uint32_t *code);
 	/* Instead of a reader, where names can be told without. NULL without memory. */
 	struct naming *(*naming_new)(void);
 };

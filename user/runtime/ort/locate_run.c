@@ -207,6 +207,20 @@ static bool find_run(struct finder *finder, struct code_range *run, unsigned int
 	return found == 1;
 }
 
+/*
+ * Where the session is still in its register, and better the place of the result, too:
+ * @knows_result says which.
+ */
+static const struct insn *entry_of_run(const struct function *run, const struct abi *abi,
+				       uint32_t *knows_result)
+{
+	uint64_t session = 1ULL << abi->first_after_result;
+	const struct insn *entry = function_entry(run, session | 1ULL << abi->result_address);
+
+	*knows_result = entry != NULL;
+	return entry ? entry : function_entry(run, session);
+}
+
 static void locate_run(struct finder *finder)
 {
 	const struct abi *abi = &finder->image->arch->abi;
@@ -222,13 +236,14 @@ static void locate_run(struct finder *finder)
 	if (find_run(finder, &range, &site.routes))
 		error = function_decode(finder->image, finder->dis, &range, &function, NULL);
 	if (!error) {
-		entry = function_entry(&function, 1ULL << abi->first_after_result);
+		entry = entry_of_run(&function, abi, &site.value);
 		n = function_exits(&function, entry, exits);
 	}
 	if (!error && (!entry || !n))
 		error = -ENOEXEC;
 	if (!error)
 		error = ort_add_site(finder, site, &function, entry, NULL);
+	site.value = 0;
 	site.role = SITE_RUN_EXIT;
 	site.program = "ort_run_exit";
 	for (size_t i = 0; i < n && !error; i++)

@@ -45,6 +45,32 @@ out:
 	return error;
 }
 
+/* enum OrtErrorCode in onnxruntime_c_api.h; numbers are only added, at its end. */
+static const char *const codes[] = {
+	[1] = "FAIL",
+	[2] = "INVALID_ARGUMENT",
+	[3] = "NO_SUCHFILE",
+	[4] = "NO_MODEL",
+	[5] = "ENGINE_ERROR",
+	[6] = "RUNTIME_EXCEPTION",
+	[7] = "INVALID_PROTOBUF",
+	[8] = "MODEL_LOADED",
+	[9] = "NOT_IMPLEMENTED",
+	[10] = "INVALID_GRAPH",
+	[11] = "EP_FAIL",
+	[12] = "MODEL_LOAD_CANCELED",
+	[13] = "MODEL_REQUIRES_COMPILATION",
+	[14] = "NOT_FOUND",
+};
+
+static const char *ort_status_name(uint32_t status, uint32_t *code)
+{
+	*code = status & ORT_CODE_MAX;
+	if (status >> ORT_CODE_BITS != ORT_CATEGORY_SELF)
+		return "system error";
+	return *code < sizeof(codes) / sizeof(codes[0]) ? codes[*code] : "";
+}
+
 static const char *const programs[] = {
 	"ort_enter_index", ORT_ENTER_KERNEL, "ort_exit",
 	"ort_run_enter",   "ort_run_exit",   "ort_session_end",
@@ -63,4 +89,5 @@ const struct runtime ort_runtime = {
 	.share_names = ort_share_names,
 	.share_shapes = ort_share_shapes,
 	.shapes_epoch = ort_shapes_epoch,
+	.status_name = ort_status_name,
 };

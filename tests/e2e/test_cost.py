@@ -41,7 +41,9 @@ def _(t):
     truth = probed / bare - 1
     check(truth > 1, "tiny operators are hardly slower with probes: %.2f" % truth)
     check(found["slower"] is not None, "the cost is not known", found)
-    check(truth / 2 < found["slower"] < 2 * truth, "the target finds %.2f" % truth, found)
+    # On a busy machine neither is exact, which the interval tells.
+    check(truth / 2 < found["slower_high"] and found["slower_low"] < 2 * truth,
+          "the target finds %.2f" % truth, found)
     check(found["slower_low"] <= found["slower"] <= found["slower_high"], "interval", found)
     check(found["pairs"] >= 6 and min(found["runs_probed"], found["runs_bare"]) >= 6,
           "few runs were compared", found)
@@ -63,8 +65,8 @@ def _(t):
         outside = report.json["outside_of_runs"]["count"]
         whole = sum(op["count"] for op in report.operators) - outside
         check_equal(whole, runs * len(report.operators), "executions in %d runs" % runs)
-        # Those of the first and the last moment, not of what was compared.
-        check(outside < cost(report)["runs_probed"] * len(report.operators),
+        # Those of each thread's run at the first and at the last moment, not of what was compared.
+        check(outside <= 2 * int(THREADS) * len(report.operators),
               "%d executions are of no run" % outside, cost(report))
 
 

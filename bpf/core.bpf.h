@@ -442,19 +442,20 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 }
 
 /*
- * A run of @owner (0: of nothing that has a name) starts at @site. One inside
- * of another is no top-level run and does not count, and its exit is none.
+ * A run of @owner (0: of nothing that has a name) starts at @site. True if it is to
+ * begin: what its runtime keeps of it in thread->private is for its runtime to fill
+ * in. One inside of another is no top-level run and does not count, and its exit is none.
  */
-static __always_inline void run_begin(struct thread_state *thread, const struct site *site,
-				      __u64 owner)
+static __always_inline bool run_open(struct thread_state *thread, const struct site *site,
+				     __u64 owner)
 {
 	if (!counting_runs)
-		return;
+		return false;
 	if (thread->run != NO_ID) {
 		if (site->sp < thread->run_sp) {
 			if (site->sp > thread->run_inside)
 				thread->run_inside = site->sp;
-			return;
+			return false;
 		}
 		drop_thrown(thread, site->sp);
 		emit_run(thread, thread->run_start, FLAG_THREW, STATUS_UNKNOWN);
@@ -465,7 +466,7 @@ static __always_inline void run_begin(struct thread_state *thread, const struct 
 	thread->run_inside = 0;
 	thread->run = take_number(NUMBER_RUN);
 	if (thread->run == NO_ID)
-		return;
+		return false;
 	thread->run_instance = site->instance;
 	thread->run_owner = owner;
 	thread->run_on = run_is_on(thread->run);
@@ -474,6 +475,12 @@ static __always_inline void run_begin(struct thread_state *thread, const struct 
 	__builtin_memset(thread->private, 0, sizeof(thread->private));
 	if (thread->run_on)
 		take_place(thread);
+	return true;
+}
+
+/* The run that has been opened begins now. */
+static __always_inline void run_begin(struct thread_state *thread)
+{
 	if (n_counters)
 		counters_read(&thread->run_reading, thread->slot);
 	thread->run_start = bpf_ktime_get_ns();

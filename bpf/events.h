@@ -22,6 +22,7 @@
 #define SHAPE_VALUES  32   /* inputs and outputs of an operator; with more, no shapes */
 #define SHAPE_RANK    8	   /* dimensions of a tensor; with more, no shapes */
 #define TENSOR_WORDS  24   /* of a tensor's object, for the search of its layout */
+#define TAG_BYTES     128  /* of a run's tag, NUL included */
 #define FAILURE_BYTES 512  /* of the message of a run that failed, NUL included */
 #define INSTANCES_MAX 64   /* locations that are probed at once: runtimes in processes */
 #define NO_ID	      0xffffffffU
@@ -98,6 +99,7 @@ enum record_type {
 	RECORD_FORKED,		/* the process has a new child */
 	RECORD_EXECUTED,	/* the process executes another program */
 	RECORD_SHAPES,		/* first sight of the shapes of an operator's values */
+	RECORD_TAG,		/* a run has begun that its caller gave a tag */
 	RECORD_FAILURE,		/* a run is about to end, the first that failed in this way */
 };
 
@@ -272,6 +274,16 @@ struct shapes_record {
 _Static_assert(sizeof(struct shape_value) == 96, "shape_value");
 _Static_assert(sizeof(struct shapes_record) == 80 + 8 * TENSOR_WORDS + 96 * SHAPE_VALUES,
 	       "shapes_record");
+
+struct tag_record {
+	__u8 type;
+	__u8 instance;
+	__u8 pad[2];
+	__u32 run;
+	char text[TAG_BYTES]; /* ends with the first NUL; a longer one was cut */
+};
+
+_Static_assert(sizeof(struct tag_record) == 8 + TAG_BYTES, "tag_record");
 
 struct session_end_record {
 	__u8 type;

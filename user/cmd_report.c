@@ -24,13 +24,14 @@ enum key {
 	KEY_RUN,
 	KEY_SELF_COUNTERS,
 	KEY_SESSION,
+	KEY_TAG,
 	KEY_TREE,
 	KEY_FORMAT, /* and behind it: that of each format */
 };
 
 static const struct argp_option options[] = {
 	{"group-by", KEY_GROUP_BY, "WHAT", 0,
-	 "One row per node (the default), op, shape, thread, session, run or process", 1},
+	 "One row per node (the default), op, shape, thread, session, run, process or tag", 1},
 	{"tree", KEY_TREE, 0, 0, "Show nodes inside the nodes (If, Loop, Scan) that they ran in",
 	 1},
 	{"sort", 's', "COLUMN", 0, "Sort by any column (default: total)", 1},
@@ -55,6 +56,7 @@ static const struct argp_option options[] = {
 	 "Runs that returned an error or were left by an exception; these alone are shown, and "
 	 "without it all others",
 	 2},
+	{"tag", KEY_TAG, "GLOB", 0, "Runs whose caller gave them a tag that matches", 2},
 	{"run", KEY_RUN, "LIST", 0, "Runs by number, such as 0,5-9,20-", 2},
 	{"runs", KEY_RUN, 0, OPTION_ALIAS, 0, 2},
 	{0, 0, 0, 0, "Output:", 3},
@@ -146,6 +148,9 @@ static error_t parse_selection(int key, char *arg, struct argp_state *state,
 	case KEY_SESSION:
 		analyze->one_session = true;
 		analyze->session = parse_number(state, "session", arg);
+		return 0;
+	case KEY_TAG:
+		analyze->tag = arg;
 		return 0;
 	case KEY_RUN:
 		if (analyze_parse_runs(analyze, arg, &err))

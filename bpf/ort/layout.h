@@ -59,6 +59,16 @@ struct ort_shape_layout {
 };
 
 /*
+ * The value of a site where runs begin: which arguments are still in their registers,
+ * and above these the number of the one that the second was saved in; 0: in none.
+ */
+#define ORT_RUN_RESULT	    1
+#define ORT_RUN_OPTIONS	    2
+#define ORT_RUN_SAVED_SHIFT 8
+#define ORT_RUN_SAVED_FIRST 19 /* of arm64's registers that calls preserve */
+#define ORT_RUN_SAVED_LAST  28
+
+/*
  * What a run returned, as a status of ../events.h: the category above the code.
  * Categories are those of onnxruntime/core/common/status.h.
  */

@@ -13,6 +13,7 @@
 #include "names.bpf.h"
 #include "shapes.bpf.h"
 #include "status.bpf.h"
+#include "tag.bpf.h"
 
 #define LOWEST_ADDRESS 0x10000 /* no mapping lies below: vm.mmap_min_addr */
 
@@ -136,21 +137,67 @@ int ort_exit(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Status InferenceSession::Run(this, ...); the site's value tells whether the result's place is
- * known there. */
+#if defined(__TARGET_ARCH_arm64)
+/* The verifier wants a constant offset, which compilers would make one that is computed. */
+#define SAVED_IN(ctx, number, address)                                                             \
+	case number:                                                                               \
+		asm volatile("%[to] = *(u64 *)(%[from] + %[at])"                                   \
+			     : [to] "=r"(address)                                                  \
+			     : [from] "r"(ctx), [at] "i"(offsetof(struct user_pt_regs, regs) +     \
+							 (number)*8));                             \
+		return address
+
+/* What one of the registers that calls preserve holds; 0 for any other. */
+static __always_inline __u64 saved_register(struct pt_regs *ctx, __u32 number)
+{
+	__u64 address;
+
+	switch (number) {
+		SAVED_IN(ctx, 19, address);
+		SAVED_IN(ctx, 20, address);
+		SAVED_IN(ctx, 21, address);
+		SAVED_IN(ctx, 22, address);
+		SAVED_IN(ctx, 23, address);
+		SAVED_IN(ctx, 24, address);
+		SAVED_IN(ctx, 25, address);
+		SAVED_IN(ctx, 26, address);
+		SAVED_IN(ctx, 27, address);
+		SAVED_IN(ctx, 28, address);
+	}
+	return 0;
+}
+#endif
+
+/*
+ * Where the RunOptions are at a run's entry, by the value of its site; 0 if that is
+ * not known.
+ */
+static __always_inline __u64 options_at(struct pt_regs *ctx, __u32 value)
+{
+#if defined(__TARGET_ARCH_arm64)
+	/* The argument's own register may be another's by then. */
+	if (value >> ORT_RUN_SAVED_SHIFT)
+		return saved_register(ctx, value >> ORT_RUN_SAVED_SHIFT);
+#endif
+	return value & ORT_RUN_OPTIONS ? SECOND_AFTER_RESULT(ctx) : 0;
+}
+
+/* Status InferenceSession::Run(this, const RunOptions &, ...) */
 SEC("uprobe")
 int ort_run_enter(struct pt_regs *ctx)
 {
 	struct site site;
 	struct thread_state *thread = thread_at(ctx, &site);
-	struct ort_private *private;
+	struct ort_private *state;
 
-	if (!thread)
+	if (!thread || !run_open(thread, &site, FIRST_AFTER_RESULT(ctx)))
 		return 0;
-	run_begin(thread, &site, FIRST_AFTER_RESULT(ctx));
-	private = (void *)thread->private;
-	if (site.value && thread->run_sp == site.sp)
-	private->result = RESULT_ADDRESS(ctx);
+	state = (void *)thread->private;
+	if (site.value & ORT_RUN_RESULT)
+		state->result = RESULT_ADDRESS(ctx);
+	if (thread->run_on)
+		tell_tag(thread, options_at(ctx, site.value));
+	run_begin(thread);
 	return 0;
 }
 
@@ -160,12 +207,12 @@ int ort_run_exit(struct pt_regs *ctx)
 	__u64 end = bpf_ktime_get_ns();
 	struct site site;
 	struct thread_state *thread = thread_at(ctx, &site);
-	const struct ort_private *private;
+	const struct ort_private *state;
 
 	if (!thread || !run_close(thread, &site))
 		return 0;
-	private = (void *)thread->private;
-	emit_run(thread, end, 0, run_status(thread, private->result));
+	state = (void *)thread->private;
+	emit_run(thread, end, 0, run_status(thread, state->result));
 	return 0;
 }
 

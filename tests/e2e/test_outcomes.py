@@ -4,6 +4,7 @@
 import json
 
 from harness import check, check_counts, check_equal, test
+from outcomes import look_at_outcomes
 
 BAD_VALUES = {"shape": {"values": [5, 5]}}         # the kernel throws, the run returns that
 BAD_INPUT = {"shape": {"dims": [1, 2], "values": [2, 3]}}  # refused before any operator
@@ -58,6 +59,11 @@ def outcomes(version):
 
 for version in VERSIONS:
     outcomes(version)
+
+
+@test("a C program's runs are told by their tags, and failed ones by what they return")
+def _(t):
+    look_at_outcomes(t, "1.20.1")
 
 
 @test("failed runs are told per session")

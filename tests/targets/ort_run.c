@@ -12,6 +12,7 @@
  *
  *   run N              run the model N times on every thread
  *   set INPUT V...     give a one-dimensional int64 input other values
+ *   tag TEXT           give the runs from now on this tag; none if it is empty
  *   end-profiling      make the built-in profiler write its files
  *   hold N             begin N runs, each on a thread of its own, which stay open (with -H)
  *   let-go             they end, one after another
@@ -93,7 +94,7 @@ struct worker {
 static struct api api;
 static struct options options = {
 	.intra_threads = 1, .sessions = 1, .concurrency = 1, .optimize = 99};
-static void *env, *memory, *allocator;
+static void *env, *memory, *allocator, *tagged_options;
 static void *sessions[SESSIONS_MAX];
 static struct input inputs[INPUTS_MAX];
 static size_t n_inputs;
@@ -383,8 +384,9 @@ static void run_batch(long runs)
 
 	start = nanoseconds(CLOCK_MONOTONIC);
 	for (int i = 0; i < n; i++) {
-		workers[i] =
-			(struct worker){.session = sessions[i % options.sessions], .runs = runs};
+		workers[i] = (struct worker){.session = sessions[i % options.sessions],
+					     .run_options = tagged_options,
+					     .runs = runs};
 		if (n > 1 && pthread_create(&workers[i].thread, NULL, work, &workers[i]))
 			die("a thread", "cannot be created");
 	}
@@ -416,6 +418,14 @@ static void run_batch(long runs)
 		print_json_text(failure);
 	}
 	printf("}\n");
+}
+
+static void set_tag(const char *tag)
+{
+	if (!tagged_options)
+		check(api.create_run_options(&tagged_options), "run options");
+	check(api.set_run_tag(tagged_options, tag), "tag");
+	printf("{\"ok\":true}\n");
 }
 
 static void run_with_tag(void)
@@ -562,6 +572,8 @@ static void obey(void)
 			run_batch(strtol(line + 4, NULL, 10));
 		else if (!strncmp(line, "set ", 4))
 			set_input(line + 4);
+		else if (!strncmp(line, "tag ", 4))
+			set_tag(line + 4);
 		else if (!strcmp(line, "end-profiling"))
 			end_profiling();
 		else if (!strncmp(line, "hold ", 5))

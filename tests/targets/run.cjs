@@ -8,8 +8,8 @@
 //   {"do":"load", "model":PATH, "options":{...}, "replace":[OLD,NEW]}
 //                    → {"session":ID}; options are onnxruntime-node's; OLD is
 //                      replaced by NEW, of the same length, wherever it is
-//   {"do":"run", "session":ID, "times":N, "seed":S, "change":{INPUT:{dims,values}}}
-//                    → {"done":N, "failed":N, "sums":[...], "error":TEXT}
+//   {"do":"run", "session":ID, "times":N, "seed":S, "change":{INPUT:{dims,values}},
+//    "tag":TEXT}     → {"done":N, "failed":N, "sums":[...], "error":TEXT}
 //   {"do":"concurrent", "sessions":[ID...], "each":M, "times":N, "seed":S}
 //                    the same, N times M requests at once for each session
 //   {"do":"end_profiling", "session":ID}, {"do":"release", "session":ID}
@@ -63,8 +63,9 @@ function find(id) {
 }
 
 // Run `each` requests at once on every one of the sessions, `times` times.
-async function run({ sessions: ids, each, times = 1, seed = 1, change }) {
+async function run({ sessions: ids, each, times = 1, seed = 1, change, tag }) {
 	const wanted = ids.map(find);
+	const options = tag === undefined ? [] : [{ tag }];
 	const sums = new Set();
 	let done = 0, failed = 0, error;
 	for (let i = 0; i < times; i++) {
@@ -72,7 +73,7 @@ async function run({ sessions: ids, each, times = 1, seed = 1, change }) {
 			Array.from({ length: each }, async () => {
 				const feeds = makeFeeds(ort, makeInputs(inputs, seed, change));
 				try {
-					sums.add(checksum(session, await session.run(feeds)));
+					sums.add(checksum(session, await session.run(feeds, ...options)));
 				} catch (e) {
 					failed++;
 					error = e.message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Runs that returned an error or threw: in captures, rows and views. */
+/* How runs ended, and what their callers tag them with: in captures, rows and views. */
 #include "output_helper.h"
 
 #include <errno.h>
@@ -298,6 +298,119 @@ static void the_trace_has_why_a_run_failed(void **state)
 	test_remove(&c);
 }
 
+/* Runs 0 to 5 of one operator each, 100 ns more than the one before; 1, 2 and 4 have tags. */
+static struct test_capture tagged_capture(void)
+{
+	static const char *const tags[] = {NULL, "user \"a\"", "batch", NULL, "user \"a\"", NULL};
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+
+	test_operator(&c, 0, "Conv", "Conv");
+	for (uint32_t i = 0; i < 6; i++) {
+		struct capture_tag tag = {.run = i};
+
+		if (tags[i]) {
+			strcpy(tag.text, tags[i]);
+			assert_int_equal(capture_write_tag(c.writer, &tag), 0);
+		}
+		/* The last one ends before its operator. */
+		if (i < 5)
+			write_exec(&c, 0, i, 1000 * i, 1000 * i + 100 * (i + 1));
+		write_run(&c, test_run(i, 1000 * i, 1000 * i + 900));
+	}
+	assert_int_equal(capture_write_tag(c.writer, &(struct capture_tag){6, "no operator"}), 0);
+	write_run(&c, test_run(6, 6000, 6500));
+	test_finish(&c);
+	return c;
+}
+
+static void operators_are_of_the_tag_of_their_run(void **state)
+{
+	struct test_capture c = tagged_capture();
+	struct analysis *a = analyzed(c.path, (struct analyze_options){.group = GROUP_TAG});
+
+	assert_int_equal(a->n_rows, 3);
+	assert_int_equal(row(a, "no tag")->total, 100 + 400);
+	assert_int_equal(row(a, "user \"a\"")->total, 200 + 500);
+	assert_int_equal(row(a, "batch")->total, 300);
+	/* One that has a tag and no operator ran on no other thread than its own. */
+	assert_false(a->parallel);
+	assert_int_equal(a->runs->count, 7);
+	assert_int_equal(a->gap->total, 6 * 900 + 500 - 1500);
+	analysis_free(a);
+	a = analyzed(c.path, (struct analyze_options){.group = GROUP_RUN});
+	assert_string_equal(row(a, "run 2")->tag, "batch");
+	assert_null(row(a, "run 3")->tag);
+	assert_string_equal(row(a, "run 6")->tag, "no operator");
+	analysis_free(a);
+	test_remove(&c);
+}
+
+static void runs_are_chosen_by_their_tag(void **state)
+{
+	struct test_capture c = tagged_capture();
+	struct analysis *a = analyzed(c.path, (struct analyze_options){.tag = "user*"});
+
+	assert_int_equal(a->n_rows, 1);
+	assert_int_equal(a->rows[0]->total, 200 + 500);
+	assert_int_equal(a->runs_seen, 2);
+	assert_int_equal(a->runs->count, 2);
+	analysis_free(a);
+	a = analyzed(c.path, (struct analyze_options){.tag = "nobody"});
+	assert_int_equal(a->n_rows, 0);
+	assert_int_equal(a->runs_seen, 0);
+	analysis_free(a);
+	test_remove(&c);
+}
+
+static void views_have_the_tags_of_runs(void **state)
+{
+	struct test_capture c = tagged_capture();
+	struct report_options options = {.analyze.group = GROUP_RUN};
+	cJSON *json = parse(export(&c, "chrome"));
+	const cJSON *event;
+	char *text;
+	int runs = 0;
+
+	cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
+	{
+		const cJSON *args = cJSON_GetObjectItem(event, "args");
+
+		if (strcmp(string(event, "name"), "model_run"))
+			continue;
+		if (runs == 4)
+			assert_string_equal(string(args, "tag"), "user \"a\"");
+		if (runs == 0 || runs == 5)
+			assert_null(cJSON_GetObjectItem(args, "tag"));
+		runs++;
+	}
+	assert_int_equal(runs, 7);
+	cJSON_Delete(json);
+	text = report(&c, &options);
+	assert_non_null(strstr(text, " Tag "));
+	assert_non_null(strstr(text, "user \"a\""));
+	free(text);
+	test_remove(&c);
+	/* Where no run has one, there is no column. */
+	c = mixed_capture();
+	text = report(&c, &options);
+	assert_null(strstr(text, " Tag "));
+	free(text);
+	test_remove(&c);
+}
+
+static void a_tag_is_of_a_run_and_not_empty(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+
+	assert_int_equal(capture_write_tag(c.writer, &(struct capture_tag){0, ""}), -EINVAL);
+	assert_int_equal(capture_write_tag(c.writer, &(struct capture_tag){CAPTURE_UNKNOWN, "a"}),
+			 -EINVAL);
+	test_finish(&c);
+	test_remove(&c);
+}
+
 static void a_run_that_contradicts_itself_is_not_written(void **state)
 {
 	struct capture_info info = test_info(0);
@@ -355,6 +468,10 @@ int main(void)
 		cmocka_unit_test(the_foot_of_the_table_names_how_runs_failed),
 		cmocka_unit_test(json_has_each_way_to_fail),
 		cmocka_unit_test(the_trace_has_why_a_run_failed),
+		cmocka_unit_test(operators_are_of_the_tag_of_their_run),
+		cmocka_unit_test(runs_are_chosen_by_their_tag),
+		cmocka_unit_test(views_have_the_tags_of_runs),
+		cmocka_unit_test(a_tag_is_of_a_run_and_not_empty),
 		cmocka_unit_test(a_run_that_contradicts_itself_is_not_written),
 		cmocka_unit_test(ways_to_fail_have_a_number_per_session),
 	};

@@ -187,6 +187,8 @@ static int add_record(struct fold *f, const struct capture_record *record)
 		return define_operator(f, &record->op);
 	case CAPTURE_SHAPES:
 		return define_shapes(f, &record->shapes);
+	case CAPTURE_TAG:
+		return fold_tag(f, &record->tag);
 	case CAPTURE_FAILURE:
 		return define_failure(f, &record->failure);
 	case CAPTURE_EXEC:

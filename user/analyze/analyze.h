@@ -40,6 +40,7 @@ enum analyze_group {
 	GROUP_SESSION,
 	GROUP_RUN,
 	GROUP_PROCESS,
+	GROUP_TAG, /* of their runs */
 };
 
 /* Numbers of runs, both ends included. */
@@ -54,6 +55,7 @@ struct analyze_options {
 	enum analyze_group group;
 	bool tree;	       /* one row per node and the node around it */
 	const char *name, *op; /* globs on the shown name and the op type, or NULL */
+	const char *tag;       /* a glob on the tag of runs, or NULL */
 	bool one_session;      /* executions of @session only */
 	uint32_t session;
 	bool one_process; /* those of the process @pid only */
@@ -102,6 +104,7 @@ struct analyze_row {
 	 * CAPTURE_UNKNOWN. The label is never NULL and may hold any bytes. */
 	const char *label;
 	const char *name, *op_type, *domain, *provider;
+	const char *tag; /* of the runs; with GROUP_RUN and GROUP_TAG only */
 	struct tensor_list *inputs, *outputs;
 	uint32_t op, session, node_index, thread, tid, run, step;
 	const struct analyze_process *process;
@@ -200,6 +203,7 @@ struct analysis {
 	 * for how long, and their CPU time (0 if not known of all). */
 	uint32_t pool_threads;
 	uint64_t pool_work_ns, pool_cpu_ns;
+	bool has_tags; /* some run that is shown has one */
 	bool has_work, has_shapes, has_counters, truncated_names;
 	uint64_t duration; /* ns from the start to the last that is known */
 	bool complete;	   /* the end record is there: */

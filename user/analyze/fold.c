@@ -3,6 +3,7 @@
 #include "fold.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <string.h>
 
 #include "histogram.h"
@@ -257,6 +258,31 @@ static void count_pauses(uint32_t *pauses, uint32_t sampled)
 		pauses[__builtin_ctz(sampled)]++;
 }
 
+/* Has @run, NULL if it is not known, a tag that is wanted? */
+static bool has_tag(const struct fold *f, const struct open_run *run)
+{
+	return !f->a.options.tag || (run && run->tag_matches);
+}
+
+int fold_tag(struct fold *f, const struct capture_tag *tag)
+{
+	const struct analyze_options *options = &f->a.options;
+	struct open_run *run = open_runs_get(&f->open_runs, tag->run);
+
+	if (!run)
+		return -ENOMEM;
+	f->a.has_tags = true;
+	run->tag_matches = options->tag && !fnmatch(options->tag, tag->text, 0);
+	/* Tags may be as many as runs. */
+	if (options->group == GROUP_RUN || options->group == GROUP_TAG) {
+		run->tag = strings_intern(&f->strings, tag->text, strlen(tag->text));
+		if (!run->tag)
+			return -ENOMEM;
+	}
+	give_up_endless(f);
+	return 0;
+}
+
 int fold_exec(struct fold *f, const struct capture_exec *exec)
 {
 	struct op_state *state = table_get(&f->ops, exec->op);
@@ -276,7 +302,8 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 		know_exec(f, thread, exec);
 	if (count_in_run(f, thread, exec))
 		return -ENOMEM;
-	if (!selected(f, thread, exec->run, state->op.session) || !has_outcome(f, exec->run))
+	if (!selected(f, thread, exec->run, state->op.session) || !has_outcome(f, exec->run) ||
+	    !has_tag(f, exec->run == CAPTURE_UNKNOWN ? NULL : thread->run))
 		return 0;
 	if (exec->flags & EXEC_TURNS)
 		count_pauses(thread->pauses, exec->turns.sampled);
@@ -437,13 +464,14 @@ static int add_whole_run(struct fold *f, const struct capture_run *run, const st
 }
 
 /* Where rows are runs. */
-static int add_run_row(struct fold *f, const struct capture_run *run, bool whole)
+static int add_run_row(struct fold *f, const struct capture_run *run, const char *tag, bool whole)
 {
 	struct analyze_row *row = row_of_run(f, run);
 
 	if (!row)
 		return -ENOMEM;
 	row->whole = whole;
+	row->tag = tag;
 	return 0;
 }
 
@@ -469,9 +497,10 @@ static int add_outcome(struct fold *f, const struct capture_run *run)
 	return 0;
 }
 
-/* Add @run, which is one of those to show, and @ops, its operators, up. */
-static int add_shown_run(struct fold *f, const struct capture_run *run, const struct open_run *ops)
+/* Add @run, which is one of those to show, up; of it is @open, or nothing. */
+static int add_shown_run(struct fold *f, const struct capture_run *run, const struct open_run *open)
 {
+	const struct open_run *ops = open && open->executions ? open : NULL;
 	struct capture_run less = compensated(f, run, ops);
 	bool ended = !run->threw && run_failed(run) == f->a.options.failed;
 	bool whole = is_whole(run, ops);
@@ -488,29 +517,29 @@ static int add_shown_run(struct fold *f, const struct capture_run *run, const st
 	if (!whole && f->compensation.overhead)
 		less.end = less.start;
 	if (!error && f->a.options.group == GROUP_RUN)
-		error = add_run_row(f, &less, whole && run->has_operators);
+		error = add_run_row(f, &less, open ? open->tag : NULL, whole && run->has_operators);
 	return error;
 }
 
 int fold_run(struct fold *f, const struct capture_run *run)
 {
 	const struct thread_state *thread = table_get(&f->threads, run->thread);
-	struct open_run *ops;
+	struct open_run *open;
 	int error = 0;
 
 	if (!thread || run->run == CAPTURE_UNKNOWN || run_seen(run) >> f->a.info.n_events ||
 	    (run_failed(run) && run->failure >= f->a.failures.n))
 		return -EINVAL;
 	f->a.has_runs |= thread->process->shown;
-	ops = open_runs_take(&f->open_runs, run->run);
+	open = open_runs_take(&f->open_runs, run->run);
 	f->last = run->end > f->last ? run->end : f->last;
-	if (selected(f, thread, run->run, run->session)) {
+	if (selected(f, thread, run->run, run->session) && has_tag(f, open)) {
 		error = add_outcome(f, run);
 		if (!error && has_outcome(f, run->run))
-			error = add_shown_run(f, run, ops);
+			error = add_shown_run(f, run, open);
 	}
-	if (ops)
-		open_runs_put(&f->open_runs, ops);
+	if (open)
+		open_runs_put(&f->open_runs, open);
 	return error;
 }
 

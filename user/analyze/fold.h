@@ -78,6 +78,7 @@ struct fold {
 /* Add a record up. Return 0, -ENOMEM, or -EINVAL for one that contradicts what came before. */
 int fold_exec(struct fold *f, const struct capture_exec *exec);
 int fold_run(struct fold *f, const struct capture_run *run);
+int fold_tag(struct fold *f, const struct capture_tag *tag);
 void fold_pool(struct fold *f, const struct capture_pool *pool);
 
 /* -- grouping.c -------------------------------------------------------------- */

@@ -141,12 +141,19 @@ static uint32_t varying_part(const struct fold *f, const struct capture_exec *ex
 	case GROUP_THREAD:
 		return exec->thread;
 	case GROUP_RUN:
+	case GROUP_TAG:
 		return exec->run;
 	case GROUP_NODE:
 		return f->a.options.tree ? exec->parent : 0;
 	default:
 		return 0;
 	}
+}
+
+/* The tag of the run of @exec, the last one that @thread had an operator of; NULL if none. */
+static const char *tag_of(const struct thread_state *thread, const struct capture_exec *exec)
+{
+	return exec->run == CAPTURE_UNKNOWN ? NULL : thread->run->tag;
 }
 
 /*
@@ -191,6 +198,9 @@ static struct row_key key_of(const struct fold *f, const struct op_state *state,
 		break;
 	case GROUP_PROCESS:
 		key.words[0] = process;
+		break;
+	case GROUP_TAG:
+		key.words[0] = (uintptr_t)tag_of(thread, exec);
 		break;
 	}
 	return key;
@@ -239,6 +249,7 @@ static void start_row(struct fold *f, struct analyze_row *row, const struct op_s
 	row->tid = thread->thread.tid;
 	row->process = thread->process;
 	row->run = exec->run;
+	row->tag = tag_of(thread, exec);
 	row->inputs = shapes ? shapes->inputs : NULL;
 	row->outputs = shapes ? shapes->outputs : NULL;
 	switch (f->a.options.group) {
@@ -261,6 +272,9 @@ static void start_row(struct fold *f, struct analyze_row *row, const struct op_s
 		break;
 	case GROUP_PROCESS:
 		row->label = row->process->label;
+		break;
+	case GROUP_TAG:
+		row->label = row->tag ? row->tag : "no tag";
 		break;
 	}
 }

@@ -21,6 +21,8 @@ struct open_run {
 	uint32_t run;
 	uint32_t thread; /* of the first operator */
 	bool several_threads;
+	const char *tag; /* NULL if it has none, or nobody asks */
+	bool tag_matches;
 	uint64_t executions;			  /* at all depths, whatever is selected */
 	uint64_t count, ns;			  /* of the top-level operators */
 	struct probes probes;			  /* of them, and inside of them */

@@ -392,6 +392,15 @@ static const char *decode_exec(struct decoder *decoder, struct cursor *c, struct
 	return NULL;
 }
 
+static const char *decode_tag(struct cursor *c, struct capture_tag *tag)
+{
+	tag->run = format_get_u32(c);
+	copy_string(c, tag->text, sizeof(tag->text));
+	return c->failed || (tag->run != CAPTURE_UNKNOWN && tag->text[0])
+		       ? NULL
+		       : "a tag of no run, or none of one";
+}
+
 static const char *decode_failure(struct decoder *decoder, struct cursor *c,
 				  struct capture_failure *failure, int *error)
 {
@@ -520,6 +529,9 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		break;
 	case CAPTURE_EXEC:
 		problem = decode_exec(decoder, &c, &record->exec);
+		break;
+	case CAPTURE_TAG:
+		problem = decode_tag(&c, &record->tag);
 		break;
 	case CAPTURE_FAILURE:
 		problem = decode_failure(decoder, &c, &record->failure, &error);

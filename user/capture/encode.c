@@ -364,6 +364,17 @@ static int write_exec(struct capture_writer *writer, const struct capture_exec *
 	return finish(writer, CAPTURE_EXEC, p);
 }
 
+static int write_tag(struct capture_writer *writer, const struct capture_tag *tag)
+{
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info || tag->run == CAPTURE_UNKNOWN || !tag->text[0])
+		return -EINVAL;
+	p = format_put_varint(p, tag->run);
+	p = put_bytes(p, tag->text, strnlen(tag->text, sizeof(tag->text) - 1));
+	return finish(writer, CAPTURE_TAG, p);
+}
+
 static int write_failure(struct capture_writer *writer, const struct capture_failure *failure)
 {
 	bool has_session = failure->session != CAPTURE_UNKNOWN;
@@ -534,6 +545,8 @@ int writer_take(struct record_sink *sink, const struct capture_record *record)
 		return write_shapes(writer, &record->shapes);
 	case CAPTURE_EXEC:
 		return write_exec(writer, &record->exec);
+	case CAPTURE_TAG:
+		return write_tag(writer, &record->tag);
 	case CAPTURE_FAILURE:
 		return write_failure(writer, &record->failure);
 	case CAPTURE_RUN:

@@ -23,6 +23,7 @@
 #define CAPTURE_COUNTERS  16
 #define CAPTURE_NOTES	  8
 #define CAPTURE_NOTE_SIZE 256
+#define CAPTURE_TAG_SIZE  128
 #define CAPTURE_DEPTH_MAX 64	     /* depths are below it */
 #define CAPTURE_IDS_MAX	  (1u << 20) /* numbers of operators, threads, sessions, shapes, too */
 
@@ -115,6 +116,12 @@ struct capture_turns {
 	uint64_t running[CAPTURE_COUNTERS];
 	/* The same of other threads, with EXEC_WORK. */
 	uint64_t work_enabled, work_running[CAPTURE_COUNTERS];
+};
+
+/* What the caller of a run says that it belongs to, before anything of it. */
+struct capture_tag {
+	uint32_t run;
+	char text[CAPTURE_TAG_SIZE]; /* any bytes, not ""; a longer one was cut */
 };
 
 /*
@@ -261,6 +268,7 @@ enum capture_type {
 	CAPTURE_PROCESS,
 	CAPTURE_COST,
 	CAPTURE_FAILURE,
+	CAPTURE_TAG,
 };
 
 struct capture_record {
@@ -273,6 +281,7 @@ struct capture_record {
 		struct capture_operator op;
 		struct capture_shapes shapes;
 		struct capture_exec exec;
+		struct capture_tag tag;
 		struct capture_failure failure;
 		struct capture_run run;
 		struct capture_loss loss;

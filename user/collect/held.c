@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "../../bpf/events.h"
 #include "../base/hash.h"
 #include "kept.h"
 
@@ -13,7 +14,7 @@ struct held_run {
 	struct hash_node node; /* by its number */
 	struct held_run *next; /* among the spare ones */
 	struct kept records;
-	uint64_t n_records;
+	uint64_t n_operators;
 	bool closed; /* it was not open any more when it was looked for */
 };
 
@@ -58,7 +59,7 @@ static struct held_run *find(const struct held *held, uint32_t number)
 
 static void put_aside(struct held *held, struct held_run *run)
 {
-	run->records.n = run->n_records = 0;
+	run->records.n = run->n_operators = 0;
 	run->closed = false;
 	run->next = held->spare;
 	held->spare = run;
@@ -97,7 +98,7 @@ int held_add(struct held *held, uint32_t number, const void *data, uint32_t size
 	if (!run || kept_add(&run->records, data, size, before + HELD_MAX - held->total))
 		return -ENOMEM;
 	held->total += run->records.n - before;
-	run->n_records++;
+	run->n_operators += *(const uint8_t *)data == RECORD_OPERATOR;
 	return 0;
 }
 
@@ -130,7 +131,7 @@ uint64_t held_sweep(struct held *held, bool (*is_open)(void *context, uint32_t r
 		} else if (!run->closed) {
 			run->closed = true;
 		} else {
-			n += run->n_records;
+			n += run->n_operators;
 			take_out(held, run);
 			free_run(run);
 		}

@@ -26,7 +26,7 @@ bool held_any(const struct held *held);
 /*
  * Forget the runs that were not open, as @is_open tells, at this sweep and at
  * the one before: a record may be delayed for an instant. Returns how many
- * records they had.
+ * operators they had.
  */
 uint64_t held_sweep(struct held *held, bool (*is_open)(void *context, uint32_t run), void *context);
 

@@ -275,6 +275,15 @@ static void take_failure(struct collector *collector, const struct instance_stat
 		add_failure(collector, instance, session, record->status, message);
 }
 
+static void add_tag(struct collector *collector, const struct tag_record *record)
+{
+	struct capture_record tag = {.type = CAPTURE_TAG, .tag.run = record->run};
+
+	_Static_assert(sizeof(tag.tag.text) == sizeof(record->text), "tags have one length");
+	memcpy(tag.tag.text, record->text, sizeof(tag.tag.text) - 1);
+	collector_send(collector, &tag);
+}
+
 /* What @run returned, as its @record tells. */
 static void add_status(struct collector *collector, const struct instance_state *instance,
 		       const struct run_record *record, struct capture_run *run)
@@ -322,12 +331,12 @@ static void add_run(struct collector *collector, struct instance_state *instance
 	collector->runs++;
 }
 
-/* Hold an operator back until its run is over? Those of unknown runs are dropped. */
-static bool hold(struct collector *collector, const struct operator_record *record, size_t size)
+/* Hold what is of @run back until that is over? What is of unknown runs is dropped. */
+static bool hold(struct collector *collector, uint32_t run, const void *data, size_t size)
 {
 	if (!collector->options.min_duration || collector->releasing)
 		return false;
-	if (record->run != NO_ID && held_add(collector->held, record->run, record, size))
+	if (run != NO_ID && held_add(collector->held, run, data, size))
 		collector->unheld++;
 	return true;
 }
@@ -359,13 +368,14 @@ static void take_record(struct collector *collector, const void *data, size_t si
 	const struct operator_record *op = data;
 	const struct run_record *run = data;
 	const struct session_end_record *end = data;
+	const struct tag_record *tag = data;
 	size_t n = collector->options.counters->n;
 
 	if (!instance)
 		return;
 	switch (*(const uint8_t *)data) {
 	case RECORD_OPERATOR:
-		if (hold(collector, data, size))
+		if (hold(collector, op->run, data, size))
 			break;
 		if (size >= sizeof(*op) && size >= sizeof(*op) + 8 * words_of(op->flags, n))
 			add_operator(collector, instance, data, size);
@@ -383,6 +393,10 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		break;
 	case RECORD_SESSION_END:
 		identity_session_end(collector->identities, instance->number, end->owner);
+		break;
+	case RECORD_TAG:
+		if (size >= sizeof(*tag) && !hold(collector, tag->run, data, size))
+			add_tag(collector, data);
 		break;
 	case RECORD_FAILURE:
 		if (size >= sizeof(struct failure_record))

@@ -34,9 +34,22 @@ struct tracks {
 /* ,"NAME": unless one of the usual args has this name already. */
 static int prepare_key(struct prepared *key, const char *name)
 {
-	static const char *const taken[] = {
-		"op_name",	    "provider",		 "node_index",	     "run",	"session",
-		"input_type_shape", "output_type_shape", "other_threads_us", "migrated"};
+	static const char *const taken[] = {"op_name",
+					    "provider",
+					    "node_index",
+					    "run",
+					    "session",
+					    "input_type_shape",
+					    "output_type_shape",
+					    "other_threads_us",
+					    "migrated",
+					    "threw",
+					    "failed",
+					    "code",
+					    "error",
+					    "message",
+					    "tag",
+					    "step"};
 	char *text, prefixed[200];
 	int error;
 
@@ -334,10 +347,14 @@ static int chrome_run(struct export_state *e, const struct capture_run *run,
 		      const struct open_run *ops)
 {
 	const struct prepared *failure = run_failed(run) ? &e->failures.items[run->failure] : NULL;
-	char *p = stream_reserve(e->out, counters_room(e) + 384 + (failure ? failure->size : 0));
+	char *tag = ops && ops->tag ? text_json(ops->tag) : NULL;
+	char *p = stream_reserve(e->out, counters_room(e) + 384 + (failure ? failure->size : 0) +
+						 (tag ? strlen(tag) : 0));
 
-	if (!p)
+	if (!p || (ops && ops->tag && !tag)) {
+		free(tag);
 		return -ENOMEM;
+	}
 	p = PUT_LITERAL(p, ",\n{\"name\":\"model_run\",\"cat\":\"Session\",\"pid\":");
 	p = put_times(e, p, e->threads.items[run->thread], run->start, run->end, !run->threw);
 	p = PUT_LITERAL(p, ",\"args\":{\"run\":");
@@ -352,6 +369,11 @@ static int chrome_run(struct export_state *e, const struct capture_run *run,
 		p = PUT_LITERAL(p, ",\"threw\":true");
 	if (failure)
 		p = put_prepared(p, failure);
+	if (tag) {
+		p = PUT_LITERAL(p, ",\"tag\":");
+		p = put_text(p, tag, strlen(tag));
+	}
+	free(tag);
 	p = put_counters(e, p, run->counted, run->counters);
 	stream_advance(e->out, PUT_LITERAL(p, "}}"));
 	return 0;

@@ -289,6 +289,11 @@ static bool is_by_run(const struct analysis *a)
 	return a->options.group == GROUP_RUN;
 }
 
+static bool is_by_tag(const struct analysis *a)
+{
+	return a->has_tags && (a->options.group == GROUP_RUN || a->options.group == GROUP_TAG);
+}
+
 static bool has_shapes(const struct analysis *a)
 {
 	return a->has_shapes;
@@ -320,6 +325,8 @@ const struct column_kind column_kinds[] = {
 	 .member = {"step", "count", "The run's number within its session.", is_by_run}},
 	{"duration", "Duration", count_unless_0, FIELD(run_ns), &unit_ns, 0,
 	 .member = {"run_ns", "count", "The run's own duration.", is_by_run}},
+	{"tag", "Tag", text, FIELD(tag), &unit_text, 0,
+	 .member = {"tag", "text", "What the run's caller gave it.", is_by_tag}},
 	{"inputs", "Inputs", shapes, FIELD(inputs), &unit_text, 0,
 	 .member = {"inputs", "tensors", "If all executions of the row share them.", has_shapes}},
 	{"outputs", "Outputs", shapes, FIELD(outputs), &unit_text, 0,

@@ -116,19 +116,39 @@ static int define_failure(struct export_state *e, const struct capture_failure *
 
 /* -- executions and runs ------------------------------------------------------- */
 
+/* The open run of that number; NULL if out of memory. */
+static struct open_run *open_run(struct export_state *e, uint32_t number)
+{
+	struct open_run *run = open_runs_get(&e->open_runs, number), *endless;
+
+	endless = run ? open_runs_take_endless(&e->open_runs) : NULL;
+	if (endless)
+		open_runs_put(&e->open_runs, endless);
+	return run;
+}
+
 static int add_to_run(struct export_state *e, const struct capture_exec *exec)
 {
-	struct open_run *run = open_runs_get(&e->open_runs, exec->run), *endless;
+	struct open_run *run = open_run(e, exec->run);
 
 	if (!run)
 		return -ENOMEM;
-	endless = open_runs_take_endless(&e->open_runs);
-	if (endless)
-		open_runs_put(&e->open_runs, endless);
 	run->count++;
 	run->first = exec->start < run->first ? exec->start : run->first;
 	run->last = exec->end > run->last ? exec->end : run->last;
 	return 0;
+}
+
+static int add_tag(struct export_state *e, const struct capture_tag *tag)
+{
+	struct open_run *run;
+
+	if (!e->format->run)
+		return 0;
+	run = open_run(e, tag->run);
+	if (run)
+		run->tag = strings_intern(&e->tags, tag->text, strlen(tag->text));
+	return run && run->tag ? 0 : -ENOMEM;
 }
 
 static int close_nesting(struct export_state *e, const struct capture_exec *exec,
@@ -203,6 +223,8 @@ static int export_record(struct export_state *e, const struct capture_record *re
 		return define_thread(e, &record->thread);
 	case CAPTURE_SHAPES:
 		return define_shapes(e, &record->shapes);
+	case CAPTURE_TAG:
+		return add_tag(e, &record->tag);
 	case CAPTURE_FAILURE:
 		return define_failure(e, &record->failure);
 	case CAPTURE_EXEC:
@@ -275,6 +297,7 @@ static void free_state(struct export_state *e)
 	free(e->private);
 	processes_free(&e->processes);
 	open_runs_free(&e->open_runs);
+	strings_free(&e->tags);
 }
 
 /*

@@ -15,6 +15,7 @@
 #include "../analyze/open_runs.h"
 #include "../base/array.h"
 #include "../capture/capture.h"
+#include "../capture/strings.h"
 #include "output.h"
 #include "stream.h"
 
@@ -63,6 +64,7 @@ struct export_state {
 	ARRAY_OF(struct export_shapes *) shapes;
 	ARRAY_OF(struct prepared) failures; /* of runs that refer to them */
 	struct open_runs open_runs;
+	struct strings tags;
 	struct capture_loss loss;
 	bool complete;
 	struct capture_end end;

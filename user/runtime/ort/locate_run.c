@@ -5,6 +5,7 @@
  * IoBinding, asynchronously, from Python) ends in one overload of
  * InferenceSession::Run(), which is the one that logs the run's tag.
  */
+#include <elf.h>
 #include <errno.h>
 #include <string.h>
 
@@ -207,49 +208,98 @@ static bool find_run(struct finder *finder, struct code_range *run, unsigned int
 	return found == 1;
 }
 
-/*
- * Where the session is still in its register, and better the place of the result, too:
- * @knows_result says which.
- */
-static const struct insn *entry_of_run(const struct function *run, const struct abi *abi,
-				       uint32_t *knows_result)
+/* Was @reg as it is at the beginning of @part when @insn comes? */
+static bool is_intact(const struct function_part *part, const struct insn *insn, int reg)
 {
-	uint64_t session = 1ULL << abi->first_after_result;
-	const struct insn *entry = function_entry(run, session | 1ULL << abi->result_address);
+	for (const struct insn *before = part->items; before < insn; before++)
+		if (before->written >> reg & 1)
+			return false;
+	return true;
+}
 
-	*knows_result = entry != NULL;
-	return entry ? entry : function_entry(run, session);
+/* The preserved register that holds at @entry what @reg did at the beginning of @run; or 0. */
+static uint32_t saved_in(struct finder *finder, const struct function *run,
+			 const struct insn *entry, int reg)
+{
+	flow_id value;
+
+	flow_start(finder->flow, run);
+	value = flow_reg(finder->flow, reg);
+	for (const struct insn *insn = run->parts[0].items; insn < entry; insn++)
+		flow_step(finder->flow, insn);
+	for (uint32_t i = ORT_RUN_SAVED_FIRST; i <= ORT_RUN_SAVED_LAST; i++)
+		if (flow_equal(finder->flow, flow_reg(finder->flow, i), value))
+			return i;
+	return 0;
+}
+
+/* What the program is to know of the registers at @entry. */
+static uint32_t value_of_run(struct finder *finder, const struct function *run,
+			     const struct insn *entry)
+{
+	const struct arch *arch = finder->image->arch;
+	const struct abi *abi = &arch->abi;
+	uint32_t value = 0;
+
+	if (is_intact(&run->parts[0], entry, abi->result_address))
+		value |= ORT_RUN_RESULT;
+	if (is_intact(&run->parts[0], entry, abi->second_after_result))
+		value |= ORT_RUN_OPTIONS;
+	else if (arch->machine == EM_AARCH64)
+		value |= saved_in(finder, run, entry, abi->second_after_result)
+			 << ORT_RUN_SAVED_SHIFT;
+	return value;
+}
+
+static void note_what_is_hidden(struct location *location, uint32_t value)
+{
+	if (!(value & ORT_RUN_RESULT))
+		location_note(location, "what runs return is not known in this build: those that "
+					"fail count as good ones");
+	if (!(value & ORT_RUN_OPTIONS) && !(value >> ORT_RUN_SAVED_SHIFT))
+		location_note(location, "the tags of runs are not known in this build");
+}
+
+/* Sites at the entry and the exits of @range, which is a run; 0 or a negative errno. */
+static int add_run(struct finder *finder, const struct code_range *range, unsigned int routes)
+{
+	const struct abi *abi = &finder->image->arch->abi;
+	struct site enter = {.role = SITE_RUN_ENTER,
+			     .program = "ort_run_enter",
+			     .routes = routes,
+			     .function = finder->n_functions++};
+	struct site leave = enter;
+	const struct insn *exits[FUNCTION_EXITS_MAX], *entry = NULL;
+	struct function function;
+	size_t n = 0;
+	int error = function_decode(finder->image, finder->dis, range, &function, NULL);
+
+	if (!error) {
+		entry = function_entry(&function, 1ULL << abi->first_after_result);
+		n = function_exits(&function, entry, exits);
+		error = entry && n ? 0 : -ENOEXEC;
+	}
+	if (!error) {
+		enter.value = value_of_run(finder, &function, entry);
+		error = ort_add_site(finder, enter, &function, entry, NULL);
+	}
+	leave.role = SITE_RUN_EXIT;
+	leave.program = "ort_run_exit";
+	for (size_t i = 0; i < n && !error; i++)
+		error = ort_add_site(finder, leave, &function, exits[i], NULL);
+	function_free(&function);
+	if (!error)
+		note_what_is_hidden(finder->location, enter.value);
+	return error;
 }
 
 static void locate_run(struct finder *finder)
 {
-	const struct abi *abi = &finder->image->arch->abi;
-	struct site site = {.role = SITE_RUN_ENTER,
-			    .program = "ort_run_enter",
-			    .function = finder->n_functions++};
-	size_t before = finder->location->sites.n, n = 0;
-	const struct insn *exits[FUNCTION_EXITS_MAX], *entry = NULL;
-	struct function function = {.n_parts = 0};
+	size_t before = finder->location->sites.n;
 	struct code_range range;
-	int error = -ENOENT;
+	unsigned int routes;
 
-	if (find_run(finder, &range, &site.routes))
-		error = function_decode(finder->image, finder->dis, &range, &function, NULL);
-	if (!error) {
-		entry = entry_of_run(&function, abi, &site.value);
-		n = function_exits(&function, entry, exits);
-	}
-	if (!error && (!entry || !n))
-		error = -ENOEXEC;
-	if (!error)
-		error = ort_add_site(finder, site, &function, entry, NULL);
-	site.value = 0;
-	site.role = SITE_RUN_EXIT;
-	site.program = "ort_run_exit";
-	for (size_t i = 0; i < n && !error; i++)
-		error = ort_add_site(finder, site, &function, exits[i], NULL);
-	function_free(&function);
-	if (error) {
+	if (!find_run(finder, &range, &routes) || add_run(finder, &range, routes)) {
 		finder->location->sites.n = before;
 		location_note(finder->location,
 			      "the place where runs begin and end could not be proven in this "

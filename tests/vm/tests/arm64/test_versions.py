@@ -3,6 +3,7 @@
 
 from harness import (SHAPES, SIZES, check, check_counts, check_equal, read_profile, read_shapes,
                      recorded_shapes, test)
+from outcomes import look_at_outcomes
 
 VERSIONS = ("1.10.0", "1.14.0", "1.16.3", "1.20.1", "1.24.3", "1.27.0", "1.30.0")
 RUNS = 10
@@ -30,6 +31,15 @@ def agreement(version, model, *options):
             names = set(op["counters"])
             check({"cycles", "instructions"} <= names, "counted by default: %s" % sorted(names))
 
+
+def outcomes(version):
+    @test("arm64, %s: runs are told by their tags, and failed ones by what they return" % version)
+    def _(t):
+        look_at_outcomes(t, version)
+
+
+for each in VERSIONS:
+    outcomes(each)
 
 agreement("1.10.0", "cnn")
 agreement("1.14.0", "nested")

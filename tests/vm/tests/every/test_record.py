@@ -3,6 +3,7 @@
 
 from harness import (check_counts, check_equal, described_counts, read_shapes, recorded_shapes,
                      test)
+from outcomes import look_at_outcomes
 
 VERSIONS = ("1.12.0", "1.20.1", "1.30.0")
 RUNS = 10
@@ -36,6 +37,12 @@ def _(t):
     report = probe.stop().nothing_lost()
     check_counts(report.counts(), described_counts(t.model("mlp"), RUNS))
     check_equal(report.json["runs"], RUNS, "runs")
+
+
+for each in ("1.12.0", "1.20.1", "1.30.0"):
+    @test("C API, %s: runs are told by their tags, and failed ones by what they return" % each)
+    def _(t, version=each):
+        look_at_outcomes(t, version)
 
 
 @test("a capture that is recorded here is reported here, with counters")

@@ -56,6 +56,22 @@ def _(t):
     check_equal([run.get("tag") for run in runs], ["mine", "mine", None], "tags")
 
 
+@test("runs that are compared when the recording is over leave no tags")
+def _(t):
+    target = t.ort_run("1.30.0", "mlp")
+    target.ask("tag one of a kind")
+    target.write("run 100000000\n")
+    probe = t.attach(target)
+    t.recorded("no 100 runs", lambda report: report["runs"] >= 100)
+    report = probe.stop().nothing_lost()
+    check(report.json["recording"]["cost"]["runs_probed"] > 5, "nothing was compared")
+    with open(t.path("capture.opp"), "rb") as capture:
+        tags = capture.read().count(b"one of a kind")
+    # And of one that was open when it ended, or began in that instant.
+    check(report.json["runs"] <= tags <= report.json["runs"] + 2, "%d tags" % tags,
+          report.json["runs"])
+
+
 @test("runs that are dropped leave no tags")
 def _(t):
     target = t.node("1.24.3")

@@ -371,6 +371,7 @@ static void end_recording(struct collector *collector, bool operators_only)
 	if (collector->ended)
 		return;
 	collector->ended = clock_ns();
+	collector->runs_at_end = collector_runs_started(collector);
 	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
 	collector->operators_attached = false;
 	collector_detach(collector, NULL, operators_only);

@@ -618,6 +618,8 @@ static bool take_late(struct collector *collector, const void *data, size_t size
 
 	if (op->type == RECORD_OPERATOR)
 		return collector->closed || op->start > collector->ended;
+	if (op->type == RECORD_TAG)
+		return ((const struct tag_record *)data)->run >= collector->runs_at_end;
 	if (run->type != RECORD_RUN || (!collector->closed && run->end <= collector->ended))
 		return false;
 	if (size < sizeof(*run))

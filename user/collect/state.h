@@ -62,8 +62,9 @@ struct collector {
 	uint64_t updated, reported, swept;
 	uint64_t overfull; /* operators that found their table full, when it was cleared last */
 	bool threads_changed;
-	uint64_t ended; /* when the recording was over, 0 before; */
-	bool closed;	/* and all of it has been taken */
+	uint64_t ended;	      /* when the recording was over, 0 before; */
+	uint32_t runs_at_end; /* how many runs had started then */
+	bool closed;	      /* and all of it has been taken */
 	struct cost_turn turn;
 	struct error failure;
 	int failed;

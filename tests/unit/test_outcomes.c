@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* How runs ended, and what their callers tag them with: in captures, rows and views. */
+#include "analysis_helper.h"
 #include "output_helper.h"
 
 #include <errno.h>
 #include <fcntl.h>
 
-#include "analyze/analyze.h"
 #include "collect/failures.h"
 
 #define MESSAGE "Got invalid dimensions\x1b[31m for input: x"
@@ -70,27 +70,6 @@ static struct test_capture mixed_capture(void)
 	write_run(&c, returned(5, 700, 760, 1));
 	test_finish(&c);
 	return c;
-}
-
-static struct analysis *analyzed(const char *path, struct analyze_options options)
-{
-	struct error err = {};
-	struct capture_reader *reader = capture_reader_open(path, &err);
-	struct analysis *a;
-
-	if (!reader || analyze(reader, &options, &a, &err))
-		fail_msg("%s", err.text);
-	capture_reader_close(reader);
-	return a;
-}
-
-static const struct analyze_row *row(const struct analysis *a, const char *label)
-{
-	for (size_t i = 0; i < a->n_rows; i++)
-		if (!strcmp(a->rows[i]->label, label))
-			return a->rows[i];
-	fail_msg("no row %s", label);
-	return NULL;
 }
 
 static void check_outcomes(const struct analysis *a)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Events that take turns: from the file to the rows, their sum, the runs and what lies between. */
-#include "capture_helper.h"
+#include "analysis_helper.h"
 
 #include <errno.h>
 #include <math.h>
-
-#include "analyze/analyze.h"
 
 /* With event 0 on for @running ns of @enabled. */
 static struct capture_exec sampled(struct capture_exec exec, uint64_t value, uint64_t running,
@@ -36,28 +34,6 @@ static struct capture_exec inside(struct capture_exec exec, uint32_t parent)
 	exec.parent = parent;
 	exec.depth = 1;
 	return exec;
-}
-
-static struct analysis *analysis(struct test_capture *c, struct analyze_options options)
-{
-	struct capture_reader *reader = capture_reader_open(c->path, NULL);
-	struct analysis *a = NULL;
-	struct error err = {};
-
-	assert_non_null(reader);
-	if (analyze(reader, &options, &a, &err))
-		fail_msg("%s", err.text);
-	capture_reader_close(reader);
-	return a;
-}
-
-static const struct analyze_row *row(const struct analysis *a, const char *label)
-{
-	for (size_t i = 0; i < a->n_rows; i++)
-		if (!strcmp(a->rows[i]->label, label))
-			return a->rows[i];
-	fail_msg("no row %s", label);
-	return NULL;
 }
 
 static void expect(struct analyze_estimate e, double value, double coverage)
@@ -180,7 +156,7 @@ static void long_executions_count_by_the_part_that_was_seen(void **state)
 		test_write(&c, sampled(test_exec(0, 0, 10), 0, 0, 20000));
 	}
 	test_finish(&c);
-	a = analysis(&c, (struct analyze_options){});
+	a = analyzed(c.path, (struct analyze_options){});
 	e = analyze_total(row(a, "a"), 0);
 	/* The first one of the second loop was seen in whole, too: turns begin behind it. */
 	expect(e, 10 * 1e4 + 40 * 1e4 + 20 * 1e6, (11 + 59 * 20.38 / 40.78) / 70);
@@ -211,7 +187,7 @@ static void executions_in_different_turns_are_told_apart(void **state)
 			test_write(&c, sampled(test_exec(1, 0, 10), 5, between ? 5 : 10, 10));
 		}
 		test_finish(&c);
-		a = analysis(&c, (struct analyze_options){});
+		a = analyzed(c.path, (struct analyze_options){});
 		assert_int_equal(analyze_total(row(a, "a"), 0).has_interval, between);
 		analysis_free(a);
 		test_remove(&c);
@@ -233,7 +209,7 @@ static void a_sum_with_an_unknown_part_is_no_less_than_its_rows(void **state)
 		test_write(&c, sampled(test_exec(1, 0, 10), 0, 0, 1000));
 	}
 	test_finish(&c);
-	a = analysis(&c, (struct analyze_options){});
+	a = analyzed(c.path, (struct analyze_options){});
 	e = analyze_total(a->sum, 0);
 	assert_true(e.known && e.at_least && !e.exact && !e.has_interval);
 	assert_true(fabs(e.value - 7500) < 1e-6);
@@ -242,7 +218,7 @@ static void a_sum_with_an_unknown_part_is_no_less_than_its_rows(void **state)
 	assert_false(analyze_total(row(a, "seen"), 0).at_least);
 	analysis_free(a);
 	/* And where the unknown is not shown, all of the sum is known. */
-	a = analysis(&c, (struct analyze_options){.name = "seen"});
+	a = analyzed(c.path, (struct analyze_options){.name = "seen"});
 	e = analyze_total(a->sum, 0);
 	assert_true(e.known && !e.at_least && e.has_interval);
 	analysis_free(a);
@@ -277,7 +253,7 @@ static struct test_capture nested_capture(void)
 static void what_ran_inside_is_taken_off_with_the_time_that_it_was_seen(void **state)
 {
 	struct test_capture c = nested_capture();
-	struct analysis *a = analysis(&c, (struct analyze_options){});
+	struct analysis *a = analyzed(c.path, (struct analyze_options){});
 	double add = 20 * 80, self = (10 * 30 + 10 * 50) * 32000.0 / (10 * 600 + 10 * 1000);
 
 	expect(analyze_total(row(a, "Add"), 0), add, 0.5);
@@ -313,7 +289,7 @@ static void what_the_probes_added_is_taken_off_for_the_time_that_was_seen(void *
 		assert_int_equal(capture_write_run(c.writer, &run), 0);
 	}
 	test_finish(&c);
-	a = analysis(&c, (struct analyze_options){.compensate = true});
+	a = analyzed(c.path, (struct analyze_options){.compensate = true});
 	expect(analyze_total(row(a, "a"), 0), 10 * (220 - 20) * 2, 0.5);
 	expect(analyze_total(a->runs, 0), 10 * (400 - 50) * 2, 0.5);
 	analysis_free(a);
@@ -346,7 +322,7 @@ static void other_threads_add_what_they_saw_and_for_how_long(void **state)
 		assert_int_equal(capture_write_run(c.writer, &run), 0);
 	}
 	test_finish(&c);
-	a = analysis(&c, (struct analyze_options){});
+	a = analyzed(c.path, (struct analyze_options){});
 	expect(analyze_total(row(a, "a"), 0), 10 * 150 * 2, 0.5);
 	expect(analyze_total(a->runs, 0), 10 * 160 * 2, 0.5);
 	/* The runs' own time without the operators'. */
@@ -377,7 +353,7 @@ static void shapes_are_estimated_by_themselves(void **state)
 		test_write(&c, exec);
 	}
 	test_finish(&c);
-	a = analysis(&c, (struct analyze_options){});
+	a = analyzed(c.path, (struct analyze_options){});
 	expect(analyze_total(row(a, "a"), 0), 20 * 1000 + 20 * 10000, 15000.0 / 40000);
 	analysis_free(a);
 	test_remove(&c);

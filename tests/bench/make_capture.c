@@ -19,7 +19,7 @@
 struct settings {
 	uint64_t records;
 	uint32_t threads, events, nodes;
-	bool multiplexed, shapes, work, odd_names, unfinished, no_runs;
+	bool multiplexed, shapes, work, odd_names, unfinished, no_runs, outcomes;
 	const char *path;
 };
 
@@ -126,6 +126,10 @@ static void write_definitions(struct maker *m)
 		node_name(m, op, name, sizeof(name));
 		check(m, capture_write_operator(m->writer, &node));
 	}
+	if (m->settings.outcomes)
+		check(m, capture_write_failure(
+				 m->writer, &(struct capture_failure){0, 0, 2, "INVALID_ARGUMENT",
+								      "no such shape"}));
 	for (uint32_t i = 0; m->settings.shapes && i < 4; i++) {
 		struct capture_shapes shapes;
 		struct made_values made[2];
@@ -199,6 +203,24 @@ static void write_node(struct maker *m, uint32_t op, uint32_t thread, uint32_t r
 	*clock += 100 + next_random(m) % 100;
 }
 
+static void write_tag(struct maker *m, uint32_t number)
+{
+	struct capture_tag tag = {.run = number};
+
+	snprintf(tag.text, sizeof(tag.text), "user %u", number % 3);
+	check(m, capture_write_tag(m->writer, &tag));
+}
+
+/* Of seven runs one returns an error, and one throws. */
+static void end_badly(struct capture_run *run)
+{
+	run->threw = run->run % 7 == 3;
+	run->has_operators = run->has_status = !run->threw;
+	run->failure = run->run % 7 == 5 ? 0 : CAPTURE_UNKNOWN;
+	if (run->threw)
+		run->end = run->start;
+}
+
 /* All threads run the model at once; their records interleave. */
 static void write_runs(struct maker *m)
 {
@@ -208,6 +230,8 @@ static void write_runs(struct maker *m)
 	for (uint32_t t = 0; t < n; t++) {
 		start[t] = m->clock[t];
 		m->clock[t] += MICROSECOND;
+		if (m->settings.outcomes)
+			write_tag(m, m->runs + t);
 	}
 	for (uint32_t op = 0; op < m->settings.nodes && m->written < m->settings.records; op++)
 		for (uint32_t t = 0; t < n; t++)
@@ -226,6 +250,8 @@ static void write_runs(struct maker *m)
 			for (uint32_t i = 0; i < m->settings.events; i++)
 				run.counters[i] = m->counts[t][i] + 1000;
 		}
+		if (m->settings.outcomes)
+			end_badly(&run);
 		if (!m->settings.no_runs)
 			check(m, capture_write_run(m->writer, &run));
 		memset(m->counts[t], 0, sizeof(m->counts[t]));
@@ -271,7 +297,7 @@ int main(int argc, char **argv)
 	struct error err;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:t:e:p:mswour")) >= 0) {
+	while ((option = getopt(argc, argv, "n:t:e:p:mswourf")) >= 0) {
 		switch (option) {
 		case 'n':
 			s->records = strtoull(optarg, NULL, 10);
@@ -303,17 +329,21 @@ int main(int argc, char **argv)
 		case 'r':
 			s->no_runs = true;
 			break;
+		case 'f':
+			s->outcomes = true;
+			break;
 		default:
 			optind = argc;
 		}
 	}
 	if (optind != argc - 1 || s->threads < 1 || s->threads > 64 || s->nodes < 1 ||
 	    s->events > CAPTURE_COUNTERS) {
-		fprintf(stderr, "usage: make_capture [-n RECORDS] [-t THREADS] [-e EVENTS] [-p "
-				"NODES] [-mswour] FILE\n"
-				"  -m multiplexed events  -s shapes  -w work of other threads\n"
-				"  -o odd node names      -u without an end record\n"
-				"  -r without records of runs\n");
+		fprintf(stderr,
+			"usage: make_capture [-n RECORDS] [-t THREADS] [-e EVENTS] [-p "
+			"NODES] [-mswourf] FILE\n"
+			"  -m multiplexed events  -s shapes  -w work of other threads\n"
+			"  -o odd node names      -u without an end record\n"
+			"  -r without records of runs  -f runs that fail or throw, and have tags\n");
 		return 2;
 	}
 	s->path = argv[optind];

@@ -51,11 +51,13 @@ static void print(const char *path, unsigned int view, FILE *out)
 	}
 	options.percentiles = options.self_counters = true;
 	options.format = report_formats[view % 3].name;
-	options.analyze.group = view / 3 % 7;
+	options.analyze.group = view / 3 % 8;
 	options.analyze.tree = options.analyze.group == GROUP_NODE && view & 32;
 	options.analyze.compensate = view & 64;
 	options.analyze.one_process = (view & 24) == 24;
 	options.analyze.pid = PID;
+	options.analyze.failed = (view & 12) == 12;
+	options.analyze.tag = (view & 20) == 20 ? "u*" : NULL;
 	if (view & 16) {
 		options.analyze.name = "*a*";
 		options.analyze.n_runs = 1;

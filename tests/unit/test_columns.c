@@ -101,6 +101,7 @@ static const struct expected row_columns[] = {
 	{"tid", "TID", "tid", "100", "100", "", NULL},
 	{"run", "Run", "run", "5", "5", "", NULL},
 	{"step", "Step", "step", "", "-", "", NULL},
+	{"outcome", "Outcome", "outcome", "", "-", "", NULL},
 	{"tag", "Tag", "tag", "", "-", "", NULL},
 	{"duration", "Duration", "duration_ns", "", "-", "", NULL},
 	{"inputs", "Inputs", "inputs", "", "-", "", "inputs"},

@@ -120,6 +120,12 @@ static void failed_runs_are_shown_alone_where_that_is_wanted(void **state)
 	analysis_free(a);
 	a = analyzed(c.path, (struct analyze_options){.failed = true, .group = GROUP_RUN});
 	assert_int_equal(a->n_rows, 4);
+	assert_string_equal(row(a, "run 1")->outcome, "INVALID_ARGUMENT");
+	assert_string_equal(row(a, "run 2")->outcome, "threw");
+	assert_string_equal(row(a, "run 5")->outcome, "error");
+	analysis_free(a);
+	a = analyzed(c.path, (struct analyze_options){.group = GROUP_RUN});
+	assert_string_equal(row(a, "run 0")->outcome, "good");
 	analysis_free(a);
 	/* Of the runs 1 to 4. */
 	a = analyzed(c.path,

@@ -104,7 +104,8 @@ struct analyze_row {
 	 * CAPTURE_UNKNOWN. The label is never NULL and may hold any bytes. */
 	const char *label;
 	const char *name, *op_type, *domain, *provider;
-	const char *tag; /* of the runs; with GROUP_RUN and GROUP_TAG only */
+	const char *tag;     /* of the runs; with GROUP_RUN and GROUP_TAG only */
+	const char *outcome; /* GROUP_RUN: "good", "threw", or the name of what it returned */
 	struct tensor_list *inputs, *outputs;
 	uint32_t op, session, node_index, thread, tid, run, step;
 	const struct analyze_process *process;

@@ -463,6 +463,19 @@ static int add_whole_run(struct fold *f, const struct capture_run *run, const st
 	return add_gap(f, run, ops);
 }
 
+/* How @run ended; NULL if that is not known. */
+static const char *outcome_of(const struct fold *f, const struct capture_run *run)
+{
+	const char *name;
+
+	if (run->threw)
+		return "threw";
+	if (!run_failed(run))
+		return run->has_status ? "good" : NULL;
+	name = f->a.failures.items[run->failure].name;
+	return *name ? name : "error";
+}
+
 /* Where rows are runs. */
 static int add_run_row(struct fold *f, const struct capture_run *run, const char *tag, bool whole)
 {
@@ -472,6 +485,7 @@ static int add_run_row(struct fold *f, const struct capture_run *run, const char
 		return -ENOMEM;
 	row->whole = whole;
 	row->tag = tag;
+	row->outcome = outcome_of(f, run);
 	return 0;
 }
 

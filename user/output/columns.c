@@ -152,6 +152,8 @@ static void add_what_the_row_is(const struct analysis *a, struct columns *column
 	case GROUP_RUN:
 		add_process(a, columns);
 		ADD(columns, "session", "step", "duration");
+		if (a->runs_failed || a->runs_threw)
+			ADD(columns, "outcome");
 		if (a->has_tags)
 			ADD(columns, "tag");
 		break;

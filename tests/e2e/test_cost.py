@@ -65,9 +65,11 @@ def _(t):
         outside = report.json["outside_of_runs"]["count"]
         whole = sum(op["count"] for op in report.operators) - outside
         check_equal(whole, runs * len(report.operators), "executions in %d runs" % runs)
-        # Those of each thread's run at the first and at the last moment, not of what was compared.
-        check(outside <= 2 * int(THREADS) * len(report.operators),
-              "%d executions are of no run" % outside, cost(report))
+        # Those of the first and the last moment, not of what was compared, which on a busy machine
+        # may be fewer runs than there are threads.
+        runs = max(cost(report)["runs_probed"], 2 * int(THREADS))
+        check(outside < runs * len(report.operators), "%d executions are of no run" % outside,
+              cost(report))
 
 
 @test("with --no-cost nothing is compared")

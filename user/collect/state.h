@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The collector's state, for its own six files: load.c brings the BPF
+ * The collector's state, for its own seven files: load.c brings the BPF
  * programs into the kernel, members.c the processes under their probes,
- * records.c takes what the programs send, unfinished.c what waits for
- * a run's end in vain, cost.c compares runs when the
- * recording is over, collector.c is the life as collector.h tells it.
+ * records.c takes what the programs send, outcomes.c what they tell of runs
+ * beside counts, unfinished.c what waits for a run's end in vain, cost.c
+ * compares runs when the recording is over, collector.c is the life as
+ * collector.h tells it.
  */
 #ifndef OPPROBE_COLLECT_STATE_H
 #define OPPROBE_COLLECT_STATE_H
@@ -97,6 +98,14 @@ static inline bool run_is_good(const struct run_record *run)
 	return !(run->flags & FLAG_THREW) && (!run->status || run->status == STATUS_UNKNOWN);
 }
 
+/* A run begins whose caller gave it a tag. */
+void collector_add_tag(struct collector *collector, const struct tag_record *record);
+/* The first run of a session that fails in this way is about to end. */
+void collector_take_failure(struct collector *collector, const struct instance_state *instance,
+			    const struct failure_record *record);
+/* Fill in what @run returned, as its @record tells. */
+void collector_add_status(struct collector *collector, const struct instance_state *instance,
+			  const struct run_record *record, struct capture_run *run);
 /* A run has ended after the recording. */
 void cost_take(struct collector *collector, const struct run_record *run);
 /* The recording's number of thread @tid of @member, which is defined at first need. */

@@ -95,14 +95,14 @@ static void self_is_total_less_what_ran_inside(void **state)
 	assert_int_equal(v.a->n_rows, 4);
 	assert_int_equal(row(&v, "Outer")->total, 900);
 	assert_int_equal(row(&v, "Outer")->self, 900 - 90 - 100);
-	assert_int_equal(row(&v, "Outer")->counters[0].self, 100 - 20 - 21);
+	assert_int_equal(analyze_parts(row(&v, "Outer"), 0).self, 100 - 20 - 21);
 	assert_int_equal(row(&v, "Middle")->count, 2);
 	assert_int_equal(row(&v, "Middle")->total, 190);
 	assert_int_equal(row(&v, "Middle")->self, 190 - 20 - 30 - 10);
 	assert_int_equal(row(&v, "Middle")->min, 90);
 	assert_int_equal(row(&v, "Middle")->max, 100);
 	assert_int_equal(row(&v, "Middle")->counters[0].total, 41);
-	assert_int_equal(row(&v, "Middle")->counters[0].self, 41 - 14);
+	assert_int_equal(analyze_parts(row(&v, "Middle"), 0).self, 41 - 14);
 	assert_int_equal(row(&v, "Inner")->self, 60);
 	assert_int_equal(row(&v, "Plain")->counters[0].total, 50);
 	close_view(&v);
@@ -268,14 +268,51 @@ static void work_of_other_threads_is_added_up_and_kept_apart(void **state)
 	test_finish(&c);
 	v = view(&c, (struct analyze_options){});
 	assert_int_equal(row(&v, "Conv")->counters[0].total, 170);
-	assert_int_equal(row(&v, "Conv")->counters[0].work, 70);
+	assert_int_equal(analyze_parts(row(&v, "Conv"), 0).work, 70);
 	assert_int_equal(row(&v, "Conv")->work_ns, 30);
 	assert_int_equal(row(&v, "Loop")->counters[0].total, 150 + 8 + 70);
-	assert_int_equal(row(&v, "Loop")->counters[0].self, 50 + 8);
+	assert_int_equal(analyze_parts(row(&v, "Loop"), 0).self, 50 + 8);
 	assert_int_equal(row(&v, "Loop")->work_ns, 35);
 	assert_int_equal(v.a->sum->counters[0].total, 228);
 	assert_int_equal(v.a->runs->counters[0].total, 160 + 78);
 	assert_int_equal(v.a->gap->counters[0].total, 10);
+	close_view(&v);
+	test_remove(&c);
+}
+
+/* Rows keep parts of their own from the first execution on that has some. */
+static void what_is_a_part_is_right_from_whenever_there_is_one(void **state)
+{
+	struct capture_info info = test_info(2);
+	struct test_capture c = test_begin(&info);
+	struct capture_exec exec = counted(test_exec(0, 0, 10), 50), inner;
+	struct view v;
+
+	test_operator(&c, 0, "Conv", "Conv");
+	test_operator(&c, 1, "If", "If");
+	test_operator(&c, 2, "Add", "Add");
+	test_write(&c, exec);
+	exec = counted(flagged(test_exec(0, 10, 20), EXEC_WORK), 60);
+	exec.work_counters[0] = 7;
+	test_write(&c, exec);
+	test_write(&c, counted(test_exec(0, 20, 30), 80));
+	test_write(&c, counted(test_exec(1, 30, 40), 90));
+	inner = counted(nested(2, 1, 1, 41, 49), 12);
+	test_write(&c, inner);
+	test_write(&c, counted(flagged(test_exec(1, 40, 50), EXEC_NESTED), 100));
+	test_finish(&c);
+	v = view(&c, (struct analyze_options){});
+	assert_int_equal(row(&v, "Conv")->counters[0].total, 50 + 67 + 80);
+	assert_int_equal(analyze_parts(row(&v, "Conv"), 0).self, 50 + 67 + 80);
+	assert_int_equal(analyze_parts(row(&v, "Conv"), 0).self_counted, 3);
+	assert_int_equal(analyze_parts(row(&v, "Conv"), 0).work, 7);
+	assert_int_equal(analyze_parts(row(&v, "Conv"), 1).self_counted, 0);
+	assert_int_equal(row(&v, "If")->counters[0].total, 190);
+	assert_int_equal(analyze_parts(row(&v, "If"), 0).self, 190 - 12);
+	assert_int_equal(analyze_parts(row(&v, "If"), 0).self_counted, 2);
+	assert_null(row(&v, "Add")->parts);
+	assert_int_equal(analyze_parts(row(&v, "Add"), 0).self, 12);
+	assert_int_equal(analyze_parts(row(&v, "Add"), 0).work, 0);
 	close_view(&v);
 	test_remove(&c);
 }
@@ -600,7 +637,7 @@ static void what_the_probes_added_can_be_taken_off(void **state)
 	assert_int_equal(row(&v, "If")->total, 100 - 2 - 2 * 5);
 	assert_int_equal(row(&v, "If")->self, 88 - 10);
 	assert_int_equal(row(&v, "If")->counters[0].total, 50 - 1 - 2 * 3);
-	assert_int_equal(row(&v, "If")->counters[0].self, 43 - 20);
+	assert_int_equal(analyze_parts(row(&v, "If"), 0).self, 43 - 20);
 	assert_int_equal(v.a->runs->total, 200 - 3 * 5);
 	assert_int_equal(v.a->runs->counters[0].total, 70 - 9);
 	close_view(&v);
@@ -703,19 +740,19 @@ static void what_operators_compute_is_added_up(void **state)
 	close_to(analyze_bytes(product), 2 * 896);
 	close_to(analyze_gflops(product), 2560.0 / 250);
 	close_to(analyze_flop_per_byte(product), 2048.0 / 1792);
-	assert_int_equal(product->amounts.executions, 3);
+	assert_int_equal(product->leaves, 3);
 	close_to(analyze_size(product, SIZE_ACTIVATION), (128 + 128 + 64) / 3.0);
 	close_to(analyze_size(product, SIZE_PARAMETERS), 512);
 	assert_true(isnan(analyze_flops(pool)) && isnan(analyze_gflops(pool)));
 	assert_true(isnan(analyze_flop_per_byte(pool)));
 	close_to(analyze_bytes(pool), 48);
 	assert_true(isnan(analyze_flops(row(&v, "if"))) && isnan(analyze_bytes(row(&v, "if"))));
-	assert_int_equal(row(&v, "if")->amounts.executions, 0);
+	assert_int_equal(row(&v, "if")->leaves, 0);
 	close_to(analyze_size(row(&v, "if"), SIZE_OUTPUT), 16);
 	/* Of four, three are known to compute something, and three to move something. */
-	assert_int_equal(v.a->sum->amounts.executions, 4);
-	assert_int_equal(v.a->sum->amounts.flops_counted, 3);
-	assert_int_equal(v.a->sum->amounts.bytes_counted, 3);
+	assert_int_equal(v.a->sum->leaves, 4);
+	assert_int_equal(analyze_amounts(v.a->sum)->flops_counted, 3);
+	assert_int_equal(analyze_amounts(v.a->sum)->bytes_counted, 3);
 	close_to(analyze_flops(v.a->sum), 2560);
 	close_to(analyze_bytes(v.a->sum), 1792 + 48);
 	close_to(analyze_gflops(v.a->sum), 2560.0 / 250);
@@ -774,6 +811,7 @@ int main(void)
 		cmocka_unit_test(an_execution_that_threw_has_a_count_and_no_time),
 		cmocka_unit_test(what_ran_inside_a_lost_operator_is_not_taken_off_another),
 		cmocka_unit_test(work_of_other_threads_is_added_up_and_kept_apart),
+		cmocka_unit_test(what_is_a_part_is_right_from_whenever_there_is_one),
 		cmocka_unit_test(executions_that_were_not_counted_make_an_estimate_not_a_zero),
 		cmocka_unit_test(the_sum_of_estimates_weighs_each_operator_by_itself),
 		cmocka_unit_test(the_gap_is_unknown_where_operators_ran_side_by_side),

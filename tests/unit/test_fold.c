@@ -146,7 +146,7 @@ static void same_row(const struct analyze_row *x, const struct analyze_row *y, u
 	assert_int_equal(!x->inputs, !y->inputs);
 	if (x->inputs)
 		assert_true(values_equal(&x->inputs->tensors, &y->inputs->tensors));
-	assert_int_equal(x->amounts.bytes, y->amounts.bytes);
+	assert_int_equal(analyze_amounts(x)->bytes, analyze_amounts(y)->bytes);
 	for (uint32_t i = 0; i < n_events; i++) {
 		assert_int_equal(x->counters[i].total, y->counters[i].total);
 		assert_int_equal(x->counters[i].counted, y->counters[i].counted);

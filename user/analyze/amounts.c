@@ -72,8 +72,12 @@ int amounts_add(struct fold *f, const struct op_state *state, struct analyze_row
 	if (exec->flags & EXEC_THREW)
 		return 0;
 	if (shapes) {
-		add_sizes(&row->amounts, shapes);
-		add_sizes(&f->a.sum->amounts, shapes);
+		if (!row->amounts)
+			row->amounts = calloc(1, sizeof(*row->amounts));
+		if (!row->amounts)
+			return -ENOMEM;
+		add_sizes(row->amounts, shapes);
+		add_sizes(f->a.sum->amounts, shapes);
 	}
 	/*
 	 * The work of an If or a Loop is that of the operators inside it, which
@@ -81,8 +85,8 @@ int amounts_add(struct fold *f, const struct op_state *state, struct analyze_row
 	 */
 	if (exec->flags & EXEC_NESTED || nested->inside.executions)
 		return 0;
-	row->amounts.executions++;
-	f->a.sum->amounts.executions++;
+	row->leaves++;
+	f->a.sum->leaves++;
 	if (!shapes)
 		return 0;
 	if (!f->flops)
@@ -90,8 +94,8 @@ int amounts_add(struct fold *f, const struct op_state *state, struct analyze_row
 	if (!f->flops)
 		return -ENOMEM;
 	flops = flops_of_exec(f, state, exec, shapes);
-	add(&row->amounts, flops, nested->ns);
-	add(&f->a.sum->amounts, flops, nested->ns);
+	add(row->amounts, flops, nested->ns);
+	add(f->a.sum->amounts, flops, nested->ns);
 	return 0;
 }
 
@@ -100,24 +104,32 @@ static double known(uint64_t sum, uint64_t counted)
 	return counted && sum != FLOPS_UNKNOWN ? (double)sum : NAN;
 }
 
+const struct analyze_amounts *analyze_amounts(const struct analyze_row *row)
+{
+	static const struct analyze_amounts none;
+
+	return row->amounts ? row->amounts : &none;
+}
+
 double analyze_flops(const struct analyze_row *row)
 {
-	return known(row->amounts.flops, row->amounts.flops_counted);
+	return known(analyze_amounts(row)->flops, analyze_amounts(row)->flops_counted);
 }
 
 double analyze_bytes(const struct analyze_row *row)
 {
-	return known(row->amounts.bytes, row->amounts.bytes_counted);
+	return known(analyze_amounts(row)->bytes, analyze_amounts(row)->bytes_counted);
 }
 
 double analyze_gflops(const struct analyze_row *row)
 {
-	return row->amounts.flops_ns ? analyze_flops(row) / row->amounts.flops_ns : NAN;
+	return analyze_amounts(row)->flops_ns ? analyze_flops(row) / analyze_amounts(row)->flops_ns
+					      : NAN;
 }
 
 double analyze_flop_per_byte(const struct analyze_row *row)
 {
-	const struct analyze_amounts *amounts = &row->amounts;
+	const struct analyze_amounts *amounts = analyze_amounts(row);
 
 	/* Of the executions where both are known; 0/0 is NaN where none moved a byte. */
 	return known(amounts->both_flops, amounts->both_bytes) /
@@ -126,6 +138,7 @@ double analyze_flop_per_byte(const struct analyze_row *row)
 
 double analyze_size(const struct analyze_row *row, enum analyze_size size)
 {
-	return known(row->amounts.sizes[size].total, row->amounts.sizes[size].counted) /
-	       row->amounts.sizes[size].counted;
+	return known(analyze_amounts(row)->sizes[size].total,
+		     analyze_amounts(row)->sizes[size].counted) /
+	       analyze_amounts(row)->sizes[size].counted;
 }

@@ -40,7 +40,7 @@ static void sum_from_cover(struct fold *f)
 	for (uint32_t i = 0; i < f->a.info.n_events; i++) {
 		sum->counters[i].total = cover.total[i];
 		sum->counters[i].counted = cover.counted[i];
-		sum->counters[i].work = cover.work[i];
+		sum->parts[i].work = cover.work[i];
 	}
 }
 

@@ -71,13 +71,18 @@ struct analyze_options {
 
 /* One counter over a row's executions. */
 struct analyze_counter {
-	uint64_t total;	       /* over the executions that were counted */
-	uint64_t counted;      /* how many these are */
+	uint64_t total;	  /* over the executions that were counted */
+	uint64_t counted; /* how many these are */
+	/* For the spread: the first value, and the sum of the squared distances to it. */
+	uint64_t first;
+	double squares;
+};
+
+/* What is a part of a counter, see analyze_parts(). */
+struct analyze_parts {
 	uint64_t self;	       /* without operators inside, where that is known */
 	uint64_t self_counted; /* how many these are */
 	uint64_t work;	       /* the part of total that other threads have */
-	/* For the spread: sums of the distance to the first value. */
-	double first, sum, squares;
 	/* Where the event took turns with others: what it saw, from the first
 	 * execution on that it did not see in whole. NULL if it saw all. */
 	struct turns *turns, *self_turns;
@@ -90,7 +95,6 @@ struct analyze_counter {
  * threads, sessions, runs and processes, too.
  */
 struct analyze_amounts {
-	uint64_t executions;			 /* that ended and had none inside */
 	uint64_t flops, flops_counted, flops_ns; /* sum, of how many, their time */
 	uint64_t bytes, bytes_counted;
 	uint64_t both_flops, both_bytes; /* of those where both are known */
@@ -118,6 +122,7 @@ struct analyze_row {
 	uint64_t self_counted;	    /* executions whose self time is known */
 	uint64_t self_count;	    /* and how many could be */
 	uint64_t nested;	    /* that ended and had others inside */
+	uint64_t leaves;	    /* that ended and had none */
 	bool self_unsure;	    /* of these, it may lack some: no self time is known */
 	bool whole;		    /* GROUP_RUN: all of its operators were recorded */
 	uint64_t migrated;
@@ -129,7 +134,9 @@ struct analyze_row {
 	struct histogram *durations;
 	/* Of the sum of rows: of each event, with what ran inside and without; else NULL. */
 	struct analyze_estimates *sums;
-	struct analyze_amounts amounts;
+	/* Rows may be many, and most have none of these: NULL until they have some. */
+	struct analyze_amounts *amounts;
+	struct analyze_parts *parts; /* one per event; else self is total, of all of them */
 	uint32_t n_counters;
 	struct analyze_counter counters[]; /* one per event */
 };
@@ -271,6 +278,8 @@ int analyze(struct capture_reader *reader, const struct analyze_options *options
 	    struct analysis **analysis, struct error *err);
 void analysis_free(struct analysis *analysis);
 
+/* The parts of what event @i counted in @row. */
+struct analyze_parts analyze_parts(const struct analyze_row *row, uint32_t i);
 /* Of event @i, over the executions of @row that ended; of the sum of rows, theirs added up. */
 struct analyze_estimate analyze_total(const struct analyze_row *row, uint32_t i);
 /* The same without what ran inside them. */
@@ -281,6 +290,8 @@ struct analyze_estimate analyze_self_time(const struct analyze_row *row);
  * ns: exact up to 256 executions, else within 1 %. False if none ended, and
  * for rows that are runs. */
 bool analyze_percentile(const struct analyze_row *row, double percent, uint64_t *ns);
+/* What is known of what @row computed and moved: nothing, of a row without shapes. */
+const struct analyze_amounts *analyze_amounts(const struct analyze_row *row);
 /* Floating-point operations, and bytes moved at least, summed over the
  * executions where they are known; NaN if over none. */
 double analyze_flops(const struct analyze_row *row);

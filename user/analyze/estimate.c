@@ -49,11 +49,12 @@ static struct analyze_estimate from_turns(const struct turns *turns, uint64_t to
 static void add_interval(struct analyze_estimate *e, const struct analyze_counter *c, uint64_t all)
 {
 	double n = c->counted, mean = fmax((double)c->total / n, 1), squares;
+	double sum = (double)(int64_t)(c->total - c->counted * c->first);
 
 	if (!e->known || e->exact || c->counted < 2)
 		return;
 	/* As in turns.c: one that was not seen may differ as much as a mean one. */
-	squares = fmax(c->squares - c->sum * c->sum / n, 0) + mean * mean;
+	squares = fmax(c->squares - sum * sum / n, 0) + mean * mean;
 	e->has_interval = true;
 	e->interval =
 		turns_quantile(c->counted - 1) * all * sqrt(squares / (n - 1) / n * (1 - n / all));
@@ -62,12 +63,13 @@ static void add_interval(struct analyze_estimate *e, const struct analyze_counte
 struct analyze_estimate analyze_total(const struct analyze_row *row, uint32_t i)
 {
 	const struct analyze_counter *c = &row->counters[i];
+	const struct turns *turns = row->parts ? row->parts[i].turns : NULL;
 	struct analyze_estimate e;
 
 	if (row->sums)
 		return row->sums[i].total;
-	if (c->turns)
-		return from_turns(c->turns, c->total, c->counted, row->ended);
+	if (turns)
+		return from_turns(turns, c->total, c->counted, row->ended);
 	e = scale(c->total, c->counted, row->ended);
 	add_interval(&e, c, row->ended);
 	return e;
@@ -75,15 +77,16 @@ struct analyze_estimate analyze_total(const struct analyze_row *row, uint32_t i)
 
 struct analyze_estimate analyze_self(const struct analyze_row *row, uint32_t i)
 {
-	const struct analyze_counter *c = &row->counters[i];
+	struct analyze_parts parts = analyze_parts(row, i);
 
 	if (row->self_unsure)
 		return (struct analyze_estimate){};
 	if (row->sums)
 		return row->sums[i].self;
-	if (c->self_turns)
-		return from_turns(c->self_turns, c->self, c->self_counted, row->self_count);
-	return scale(c->self, c->self_counted, row->self_count);
+	if (parts.self_turns)
+		return from_turns(parts.self_turns, parts.self, parts.self_counted,
+				  row->self_count);
+	return scale(parts.self, parts.self_counted, row->self_count);
 }
 
 struct analyze_estimate analyze_self_time(const struct analyze_row *row)
@@ -208,12 +211,14 @@ void estimate_sums(struct fold *f)
 		ended += f->rows.items[i]->ended;
 	for (uint32_t i = 0; i < f->a.info.n_events; i++) {
 		const struct analyze_counter *c = &sum->counters[i];
+		const struct analyze_parts *parts = &sum->parts[i];
 
 		sum->sums[i].total = c->counted >= sum->ended
 					     ? scale(c->total, c->counted, sum->ended)
 					     : estimate_sum(f, i, ended != sum->ended);
-		sum->sums[i].self = c->self_counted >= sum->self_count
-					    ? scale(c->self, c->self_counted, sum->self_count)
-					    : add_rows(f, i, true);
+		sum->sums[i].self =
+			parts->self_counted >= sum->self_count
+				? scale(parts->self, parts->self_counted, sum->self_count)
+				: add_rows(f, i, true);
 	}
 }

@@ -7,71 +7,6 @@
 #include <string.h>
 
 #include "histogram.h"
-#include "turns.h"
-
-/*
- * Add what an event saw of an execution while it was on. From the first one on
- * that it did not see in whole: before, it saw all.
- */
-static int add_turn(struct turns **turns, const struct on_time *on, uint32_t i, bool whole,
-		    uint64_t value, uint32_t stratum, const struct thread_state *thread)
-{
-	struct turn turn = {
-		.stratum = stratum,
-		.whole = whole,
-		.turn = (uint64_t)thread->thread.thread << 32 | thread->pauses[i],
-		.value = value,
-		.running = on->running[i],
-		.enabled = on->enabled,
-	};
-
-	return *turns || !turn.whole ? turns_add(turns, &turn) : 0;
-}
-
-static void add_count(struct analyze_counter *counter, uint64_t value, uint64_t work)
-{
-	double distance;
-
-	if (!counter->counted++)
-		counter->first = value;
-	distance = value - counter->first;
-	counter->total += value;
-	counter->work += work;
-	counter->sum += distance;
-	counter->squares += distance * distance;
-}
-
-static int add_turns(struct analyze_row *row, const struct thread_state *thread,
-		     const struct capture_exec *exec, const struct nested_exec *nested)
-{
-	uint32_t bits = nested->on.known ? nested_seen(nested) : 0;
-	int error = 0;
-
-	for (; bits && !error; bits &= bits - 1) {
-		int i = __builtin_ctz(bits);
-
-		error = add_turn(&row->counters[i].turns, &nested->on, i, nested->counted >> i & 1,
-				 nested->total[i], exec->shapes, thread);
-	}
-	return error;
-}
-
-/* The same of what is left without what ran inside. */
-static int add_self_turns(struct analyze_row *row, const struct thread_state *thread,
-			  const struct capture_exec *exec, const struct nested_exec *nested)
-{
-	uint32_t bits = nested->self_on.known ? nested->self_counted | nested->self_sampled : 0;
-	int error = 0;
-
-	for (; bits && !error; bits &= bits - 1) {
-		int i = __builtin_ctz(bits);
-
-		error = add_turn(&row->counters[i].self_turns, &nested->self_on, i,
-				 nested->self_counted >> i & 1, nested->self[i], exec->shapes,
-				 thread);
-	}
-	return error;
-}
 
 static void add_self(struct analyze_row *row, const struct capture_exec *exec,
 		     const struct nested_exec *nested)
@@ -83,12 +18,6 @@ static void add_self(struct analyze_row *row, const struct capture_exec *exec,
 	if (nested->self_known) {
 		row->self_counted++;
 		row->self += nested->self_ns;
-	}
-	for (uint32_t bits = nested->self_counted; bits; bits &= bits - 1) {
-		struct analyze_counter *counter = &row->counters[__builtin_ctz(bits)];
-
-		counter->self_counted++;
-		counter->self += nested->self[__builtin_ctz(bits)];
 	}
 }
 
@@ -106,13 +35,6 @@ static int add_total(struct fold *f, struct analyze_row *row, const struct captu
 	row->work_ns += nested->work_ns;
 	row->min = nested->ns < row->min ? nested->ns : row->min;
 	row->max = nested->ns > row->max ? nested->ns : row->max;
-	for (uint32_t bits = nested->counted; bits; bits &= bits - 1) {
-		int i = __builtin_ctz(bits);
-
-		add_count(&row->counters[i], nested->total[i], nested->work[i]);
-	}
-	if (add_turns(row, table_get(&f->threads, exec->thread), exec, nested))
-		return -ENOMEM;
 	/* Runs may be many, and percentiles of one run's operators tell little. */
 	return f->a.options.group == GROUP_RUN ? 0 : histogram_add(&row->durations, nested->ns);
 }
@@ -133,16 +55,18 @@ static int add_to_row(struct fold *f, struct op_state *state, const struct captu
 		      const struct nested_exec *nested)
 {
 	struct analyze_row *row = row_of(f, state, exec);
+	bool in_total = counts_in_total(f, exec);
 
 	if (!row)
 		return -ENOMEM;
 	add_self(row, exec, nested);
 	add_self(f->a.sum, exec, nested);
-	if (add_self_turns(row, table_get(&f->threads, exec->thread), exec, nested))
+	if (counters_add(row, table_get(&f->threads, exec->thread), exec, nested, in_total))
 		return -ENOMEM;
+	counters_add_self(f->a.sum, exec, nested);
 	if (amounts_add(f, state, row, exec, nested))
 		return -ENOMEM;
-	if (!counts_in_total(f, exec))
+	if (!in_total)
 		return 0;
 	f->a.sum->count++;
 	f->a.sum->threw += exec->flags & EXEC_THREW ? 1 : 0;
@@ -346,15 +270,6 @@ static struct on_time run_on_time(const struct capture_run *run)
 	return on;
 }
 
-/* Add what was counted in a run to event @i of @row: in whole, or while it was on. */
-static int add_run_count(struct analyze_row *row, uint32_t i, const struct thread_state *thread,
-			 const struct on_time *on, bool whole, uint64_t value, uint64_t work)
-{
-	if (whole)
-		add_count(&row->counters[i], value, work);
-	return on->known ? add_turn(&row->counters[i].turns, on, i, whole, value, 0, thread) : 0;
-}
-
 /* Did all of its operators run on its own thread? */
 static bool on_one_thread(const struct capture_run *run, const struct open_run *ops)
 {
@@ -426,8 +341,8 @@ static int add_gap(struct fold *f, const struct capture_run *run, const struct o
 
 		/* All that other threads do, they do for operators. */
 		if (filled <= run->counters[i])
-			error = add_run_count(f->gap_row, i, thread, &on, counted >> i & 1,
-					      run->counters[i] - filled, 0);
+			error = counters_add_run(f->gap_row, i, thread, &on, counted >> i & 1,
+						 run->counters[i] - filled, 0);
 	}
 	return error;
 }
@@ -456,8 +371,8 @@ static int add_whole_run(struct fold *f, const struct capture_run *run, const st
 	for (; seen; seen &= seen - 1) {
 		int i = __builtin_ctz(seen);
 
-		if (add_run_count(runs, i, thread, &on, counted >> i & 1,
-				  run->counters[i] + (work ? work[i] : 0), work ? work[i] : 0))
+		if (counters_add_run(runs, i, thread, &on, counted >> i & 1,
+				     run->counters[i] + (work ? work[i] : 0), work ? work[i] : 0))
 			return -ENOMEM;
 	}
 	return add_gap(f, run, ops);

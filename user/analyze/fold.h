@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The state of an analysis, for the files that make one: analyze.c is its
- * life, fold.c adds records up, grouping.c says to which rows, amounts.c adds
- * what operators computed and moved.
+ * life, fold.c adds records up, grouping.c says to which rows, counters.c
+ * adds what events counted, amounts.c what operators computed and moved.
  */
 #ifndef OPPROBE_ANALYZE_FOLD_H
 #define OPPROBE_ANALYZE_FOLD_H
@@ -97,6 +97,19 @@ void table_free(struct table *table);
 struct analyze_row *row_of(struct fold *f, struct op_state *state, const struct capture_exec *exec);
 /* The row of a run, where rows are runs. */
 struct analyze_row *row_of_run(struct fold *f, const struct capture_run *run);
+
+/* -- counters.c -------------------------------------------------------------- */
+
+/* Add what was counted in @exec to @row: what is its own, and if @in_total with what ran
+ * inside. Returns 0 or -ENOMEM. */
+int counters_add(struct analyze_row *row, const struct thread_state *thread,
+		 const struct capture_exec *exec, const struct nested_exec *nested, bool in_total);
+/* What is its own to @sum, without what events saw that took turns. */
+void counters_add_self(struct analyze_row *sum, const struct capture_exec *exec,
+		       const struct nested_exec *nested);
+/* Add what was counted in a run to event @i of @row: in whole, or while it was on. */
+int counters_add_run(struct analyze_row *row, uint32_t i, const struct thread_state *thread,
+		     const struct on_time *on, bool whole, uint64_t value, uint64_t work);
 
 /* -- estimate.c -------------------------------------------------------------- */
 

@@ -42,18 +42,27 @@ static void clean_up(struct analyze_row *row)
 {
 	histogram_free(row->durations);
 	free(row->sums);
-	for (uint32_t i = 0; i < row->n_counters; i++) {
-		turns_free(row->counters[i].turns);
-		turns_free(row->counters[i].self_turns);
+	free(row->amounts);
+	for (uint32_t i = 0; row->parts && i < row->n_counters; i++) {
+		turns_free(row->parts[i].turns);
+		turns_free(row->parts[i].self_turns);
 	}
+	free(row->parts);
 }
 
 struct analyze_row *row_new(uint32_t n_events)
 {
 	struct analyze_row *row = calloc(1, sizeof(*row) + counters_size(n_events));
 
-	if (row)
-		set_up(row, n_events);
+	if (!row)
+		return NULL;
+	set_up(row, n_events);
+	row->parts = calloc(n_events, sizeof(*row->parts));
+	row->amounts = calloc(1, sizeof(*row->amounts));
+	if (!row->parts || !row->amounts) {
+		row_free(row);
+		return NULL;
+	}
 	return row;
 }
 

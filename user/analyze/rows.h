@@ -19,7 +19,7 @@ struct rows {
 	uint32_t n_events;
 };
 
-/* A row of its own, in no table; NULL if out of memory. */
+/* A row of its own, in no table, that has amounts and parts; NULL if out of memory. */
 struct analyze_row *row_new(uint32_t n_events);
 void row_free(struct analyze_row *row);
 /* The row of @key, new with count 0 if there is none yet; NULL if out of

@@ -6,7 +6,7 @@
 #include "shapes.h"
 
 #define FIELD(name)  offsetof(struct analyze_row, name)
-#define AMOUNT(name) offsetof(struct analyze_row, amounts.name)
+#define AMOUNT(name) offsetof(struct analyze_amounts, name)
 
 #define ON_ALL	 (ON_SUM | ON_GAP | ON_TOTAL)
 #define ON_TIMES (ON_ALL | ON_REST | ON_OUTSIDE) /* each line is a part of the time */
@@ -154,19 +154,32 @@ static struct value amount(const struct analyze_row *row, double known, uint64_t
 {
 	struct value value = isfinite(known) ? value_whole(sum) : absent;
 
-	if (counted < row->amounts.executions)
+	if (counted < row->leaves)
 		value.certainty = CERTAINTY_AT_LEAST;
 	return value;
 }
 
+/* Of how many executions a sum is, at @of. */
+static struct value amount_counted(const struct analysis *a, const struct analyze_row *row,
+				   uint32_t of)
+{
+	const struct analyze_amounts *amounts = analyze_amounts(row);
+
+	return value_whole(*(const uint64_t *)((const char *)amounts + of));
+}
+
 static struct value flops(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
-	return amount(row, analyze_flops(row), row->amounts.flops, row->amounts.flops_counted);
+	const struct analyze_amounts *amounts = analyze_amounts(row);
+
+	return amount(row, analyze_flops(row), amounts->flops, amounts->flops_counted);
 }
 
 static struct value bytes(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
-	return amount(row, analyze_bytes(row), row->amounts.bytes, row->amounts.bytes_counted);
+	const struct analyze_amounts *amounts = analyze_amounts(row);
+
+	return amount(row, analyze_bytes(row), amounts->bytes, amounts->bytes_counted);
 }
 
 static struct value gflops(const struct analysis *a, const struct analyze_row *row, uint32_t of)
@@ -197,7 +210,7 @@ static struct value event_total(const struct analysis *a, const struct analyze_r
 
 static struct value event_self(const struct analysis *a, const struct analyze_row *row, uint32_t i)
 {
-	return estimate(analyze_self(row, i), row->counters[i].self);
+	return estimate(analyze_self(row, i), analyze_parts(row, i).self);
 }
 
 static struct value event_average(const struct analysis *a, const struct analyze_row *row,
@@ -220,7 +233,7 @@ static struct value event_caller(const struct analysis *a, const struct analyze_
 {
 	struct analyze_estimate e = analyze_total(row, i);
 
-	return e.exact ? value_whole(row->counters[i].total - row->counters[i].work) : absent;
+	return e.exact ? value_whole(row->counters[i].total - analyze_parts(row, i).work) : absent;
 }
 
 static struct value event_others(const struct analysis *a, const struct analyze_row *row,
@@ -229,7 +242,8 @@ static struct value event_others(const struct analysis *a, const struct analyze_
 	const struct analyze_counter *counter = &row->counters[i];
 
 	/* Where no work was seen, nobody may have looked for it. */
-	return a->has_work && counter->counted ? share(counter->work, counter->total) : absent;
+	return a->has_work && counter->counted ? share(analyze_parts(row, i).work, counter->total)
+					       : absent;
 }
 
 static struct value event_interval(const struct analysis *a, const struct analyze_row *row,
@@ -374,7 +388,7 @@ const struct column_kind column_kinds[] = {
 		    "With shapes: floating-point operations of the executions where they are "
 		    "known.",
 		    has_shapes}},
-	{.value = count,
+	{.value = amount_counted,
 	 .of = AMOUNT(flops_counted),
 	 .member = {"flops_counted", "integer", "How many these are,", has_shapes}},
 	{"bytes", "Bytes", bytes, 0, &unit_bytes, ON_SUM | LOSS_SUM,
@@ -382,11 +396,11 @@ const struct column_kind column_kinds[] = {
 		    "Inputs read and outputs written, each once, of the executions where that is "
 		    "known.",
 		    has_shapes}},
-	{.value = count,
+	{.value = amount_counted,
 	 .of = AMOUNT(bytes_counted),
 	 .member = {"bytes_counted", "integer", "how many these are,", has_shapes}},
 	{.value = count,
-	 .of = AMOUNT(executions),
+	 .of = FIELD(leaves),
 	 .member = {"amounts_of", "integer",
 		    "and of how many: those that ended and had none inside.", has_shapes}},
 	{"gflops", "GFLOP/s", gflops, 0, &unit_rate, ON_SUM | LOSS_SAMPLE,

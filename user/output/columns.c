@@ -173,7 +173,7 @@ static void choose_usual(const struct analysis *a, const struct report_options *
 		ADD(columns, "threw");
 	if (a->has_work)
 		ADD(columns, "busy", "others");
-	if (a->sum->amounts.flops)
+	if (analyze_amounts(a->sum)->flops)
 		ADD(columns, "gflops", "flop/byte");
 	for (uint32_t i = 0; i < a->info.n_events; i++) {
 		add_event(a, columns, "", i);

@@ -105,13 +105,14 @@ static void put_members(struct json *j, const struct analyze_row *row, const cha
 static void put_counter(struct json *j, const struct analyze_row *row, uint32_t i)
 {
 	const struct analyze_counter *c = &row->counters[i];
+	struct analyze_parts parts = analyze_parts(row, i);
 	struct analyze_estimate e = analyze_total(row, i);
 
 	fprintf(j->out, "%s:{\"counted\":%" PRIu64, j->titles[i], c->counted);
 	member_u64(j, "total", c->total, c->counted);
-	member_u64(j, "self", c->self, c->self_counted);
-	member_u64(j, "self_counted", c->self_counted, true);
-	member_u64(j, "other_threads", c->work, c->counted && j->a->has_work);
+	member_u64(j, "self", parts.self, parts.self_counted);
+	member_u64(j, "self_counted", parts.self_counted, true);
+	member_u64(j, "other_threads", parts.work, c->counted && j->a->has_work);
 	fputs(",\"estimate\":", j->out);
 	put_value(j, event_kinds[0].value(j->a, row, i));
 	fprintf(j->out, ",\"at_least\":%s",

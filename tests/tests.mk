@@ -97,7 +97,7 @@ $(FAULT_LIBRARY): tests/faults/fail.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g $(WARNINGS) -fPIC -shared -o $@ $<
 
-faults: $(PROGRAM) $(FAULT_LIBRARY) e2e-programs
+faults: $(PROGRAM) $(FAULT_LIBRARY) $(O)/tests/bench/make_capture e2e-programs
 	$(Q)tests/faults/run --program $(PROGRAM) --library $(FAULT_LIBRARY) --objects $(O) \
 		$(if $(FAULT_POINTS),--points $(FAULT_POINTS)) $(FAULTS)
 

@@ -184,8 +184,8 @@ static int parse_sum(struct parser *parser)
 	return error;
 }
 
-struct metric *metric_parse(const char *text, const char (*titles)[160], size_t n_titles,
-			    struct error *err)
+int metric_parse(const char *text, const char (*titles)[160], size_t n_titles,
+		 struct metric **parsed, struct error *err)
 {
 	struct metric *metric = calloc(1, sizeof(*metric));
 	struct parser parser = {.metric = metric,
@@ -198,10 +198,9 @@ struct metric *metric_parse(const char *text, const char (*titles)[160], size_t 
 	size_t length = equals ? equals - text : 0;
 	int error;
 
-	if (!metric) {
-		error_set(err, -ENOMEM, "cannot compute the metric '%s': out of memory", text);
-		return NULL;
-	}
+	if (!metric)
+		return error_set(err, -ENOMEM, "cannot compute the metric '%s': out of memory",
+				 text);
 	while (length && isspace((unsigned char)text[length - 1]))
 		length--;
 	if (!length || length >= sizeof(metric->name)) {
@@ -213,11 +212,11 @@ struct metric *metric_parse(const char *text, const char (*titles)[160], size_t 
 		if (!error && *parser.p)
 			error = fail(&parser, "an operation or the end");
 	}
-	if (error) {
+	if (error)
 		metric_free(metric);
-		return NULL;
-	}
-	return metric;
+	else
+		*parsed = metric;
+	return error;
 }
 
 const char *metric_name(const struct metric *metric)

@@ -24,11 +24,11 @@ enum metric_variable {
 struct metric;
 
 /*
- * Parse @text, NAME=EXPR, over the @n_titles events @titles. Returns NULL with
- * @err set, naming the position, if it cannot be understood.
+ * Parse @text, NAME=EXPR, over the @n_titles events @titles. Returns 0 with
+ * *@parsed set, -EINVAL with @err naming the position if it cannot be understood, or -ENOMEM.
  */
-struct metric *metric_parse(const char *text, const char (*titles)[160], size_t n_titles,
-			    struct error *err);
+int metric_parse(const char *text, const char (*titles)[160], size_t n_titles,
+		 struct metric **parsed, struct error *err);
 const char *metric_name(const struct metric *metric);
 /* The value for @values, indexed by enum metric_variable, NaN where not
  * known; NaN if it cannot be known. */

@@ -78,15 +78,16 @@ static const char *title_of(const struct capture_info *info, const char (*titles
 	return NULL;
 }
 
-static int add(struct metric **metrics, int n, const char *text, const char (*titles)[160],
-	       uint32_t n_titles, struct error *err)
+/* Free the first @n, and return @error. */
+static int free_metrics(struct metric **metrics, int n, int error)
 {
-	metrics[n] = metric_parse(text, titles, n_titles, err);
-	return metrics[n] ? n + 1 : -EINVAL;
+	while (n)
+		metric_free(metrics[--n]);
+	return error;
 }
 
 static int add_defaults(const struct capture_info *info, const char (*titles)[160],
-			struct metric **metrics)
+			struct metric **metrics, struct error *err)
 {
 	const char *cycles = title_of(info, titles, EVENT_CYCLES);
 	const char *instructions = title_of(info, titles, EVENT_INSTRUCTIONS);
@@ -107,10 +108,12 @@ static int add_defaults(const struct capture_info *info, const char (*titles)[16
 		snprintf(texts[n++], sizeof(texts[0]), "GHz=\"%s\"/busy_ns", cycles);
 	for (int i = 0; i < n; i++) {
 		/* A title with a quote in it cannot be named: no metric then. */
-		int added = add(metrics, n_metrics, texts[i], titles, info->n_events, NULL);
+		int error =
+			metric_parse(texts[i], titles, info->n_events, &metrics[n_metrics], err);
 
-		if (added > 0)
-			n_metrics = added;
+		if (error == -ENOMEM)
+			return free_metrics(metrics, n_metrics, error);
+		n_metrics += !error;
 	}
 	return n_metrics;
 }
@@ -119,17 +122,13 @@ int titles_metrics(const struct capture_info *info, const char (*titles)[160],
 		   const struct analyze_options *options, struct metric **metrics,
 		   struct error *err)
 {
-	int n = options->no_default_metrics ? 0 : add_defaults(info, titles, metrics);
+	int n = options->no_default_metrics ? 0 : add_defaults(info, titles, metrics, err);
 
-	for (size_t i = 0; i < options->n_metrics; i++) {
-		int added = add(metrics, n, options->metrics[i], titles, info->n_events, err);
+	for (size_t i = 0; n >= 0 && i < options->n_metrics; i++) {
+		int error =
+			metric_parse(options->metrics[i], titles, info->n_events, &metrics[n], err);
 
-		if (added < 0) {
-			while (n)
-				metric_free(metrics[--n]);
-			return added;
-		}
-		n = added;
+		n = error ? free_metrics(metrics, n, error) : n + 1;
 	}
 	return n;
 }

@@ -107,11 +107,11 @@ void column_cell(const struct analysis *analysis, const struct column *column, e
 		 const struct analyze_row *row, char *cell, size_t size);
 
 /*
- * The rows of @analysis in the order that @options ask for, in an allocated
- * array of n_rows; NULL with @err set.
+ * Put the rows of @analysis in the order that @options ask for into *@ordered, an
+ * allocated array of n_rows. Returns 0, or -EINVAL or -ENOMEM with @err set.
  */
-struct analyze_row **rows_in_order(const struct analysis *analysis,
-				   const struct report_options *options, struct error *err);
+int rows_in_order(const struct analysis *analysis, const struct report_options *options,
+		  struct analyze_row ***ordered, struct error *err);
 /* How many of them are to be shown. */
 size_t rows_shown(const struct analysis *analysis, const struct report_options *options);
 

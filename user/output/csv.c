@@ -83,9 +83,9 @@ int csv_print(const struct analysis *a, const struct report_options *options, FI
 	if (!options->columns)
 		columns_add_counted(a, &columns);
 	columns_add_lost(a, &columns);
-	rows = rows_in_order(a, options, err);
-	if (!rows)
-		return -EINVAL;
+	error = rows_in_order(a, options, &rows, err);
+	if (error)
+		return error;
 	error = put_titles(&csv, &columns);
 	for (size_t i = 0; !error && i < n; i++)
 		error = put_row(&csv, a, &columns, rows[i]);

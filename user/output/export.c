@@ -302,8 +302,8 @@ static void free_state(struct export_state *e)
 
 /*
  * All records, and what closes the file, also behind damage: a whole file of
- * its format then holds what precedes that. Returns the failure of exporting;
- * that of reading is put into *@damage.
+ * its format then holds what precedes that. Returns the failure of exporting, or
+ * -ENOMEM; that of reading is put into *@damage.
  */
 static int export_all(struct export_state *e, struct capture_reader *reader, int *damage,
 		      struct error *err)
@@ -312,6 +312,8 @@ static int export_all(struct export_state *e, struct capture_reader *reader, int
 
 	if (e->error || stream_error(e->out))
 		return e->error;
+	if (error == -ENOMEM)
+		return error;
 	*damage = error;
 	return e->format->end(e);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "header.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,10 +44,9 @@ void header_losses(const struct capture_loss *loss, struct loss_line *lines)
 /* "label    text", with @text from anywhere. */
 static void line(FILE *out, const char *label, const char *text)
 {
-	char *clean = text_terminal(text);
-
-	fprintf(out, "%-10s %s\n", label, clean ? clean : "");
-	free(clean);
+	fprintf(out, "%-10s ", label);
+	text_put(out, text);
+	fputc('\n', out);
 }
 
 /* "onnxruntime 1.24.3, build-id 0123", without what is not known. */
@@ -163,7 +163,6 @@ static void print_recording(const struct analysis *a, FILE *out)
 
 static void print_events(const struct analysis *a, FILE *out)
 {
-	char *titles[CAPTURE_COUNTERS];
 	bool multiplexed = false;
 
 	if (!a->info.n_events)
@@ -171,15 +170,14 @@ static void print_events(const struct analysis *a, FILE *out)
 	fprintf(out, "%-10s", "events");
 	for (uint32_t i = 0; i < a->info.n_events; i++) {
 		const struct capture_event *event = &a->info.events[i];
-		char *full = text_terminal(event->event);
 
-		titles[i] = text_terminal(a->titles[i]);
-		fprintf(out, "%s %s", i ? "," : "", titles[i] ? titles[i] : "");
-		if (full && event->event[0] && strcmp(event->event, a->titles[i]))
-			fprintf(out, " = %s", full);
+		fputs(i ? ", " : " ", out);
+		text_put(out, a->titles[i]);
+		if (event->event[0] && strcmp(event->event, a->titles[i])) {
+			fputs(" = ", out);
+			text_put(out, event->event);
+		}
 		multiplexed |= event->multiplexed;
-		free(full);
-		free(titles[i]);
 	}
 	fputc('\n', out);
 	if (multiplexed)
@@ -304,49 +302,52 @@ static int compare_failures(const void *a, const void *b)
 }
 
 /* What runs returned, the most frequent first, and the message of the first that did. */
-static void print_failure(const struct analysis *a, const struct analyze_failure *failure,
-			  FILE *out)
+static int print_failure(const struct analysis *a, const struct analyze_failure *failure, FILE *out)
 {
-	char *message = text_terminal(failure->message), *name = text_terminal(failure->name);
+	char *message = text_terminal(failure->message);
 	char *shorter = message ? text_shorten(message, FAILURE_WIDTH) : NULL;
 	char count[32];
 
-	fprintf(out, "  %s \xc3\x97 %s (%" PRIu32 ")",
-		text_count(count, sizeof(count), failure->runs), name && name[0] ? name : "error",
-		failure->code);
+	fprintf(out, "  %s \xc3\x97 ", text_count(count, sizeof(count), failure->runs));
+	text_put(out, failure->name[0] ? failure->name : "error");
+	fprintf(out, " (%" PRIu32 ")", failure->code);
 	if (a->n_sessions > 1 && failure->session != CAPTURE_UNKNOWN)
 		fprintf(out, " in session %" PRIu32, failure->session);
 	fprintf(out, "%s%s\n", shorter && shorter[0] ? ": " : "", shorter ? shorter : "");
 	free(message);
-	free(name);
 	free(shorter);
+	return shorter ? 0 : -ENOMEM;
 }
 
-static void print_failures(const struct analysis *a, FILE *out)
+static int print_failures(const struct analysis *a, FILE *out)
 {
 	const struct analyze_failure **failures = calloc(a->failures.n, sizeof(*failures));
 	size_t n = 0;
+	int error = 0;
 
-	for (size_t i = 0; failures && i < a->failures.n; i++)
+	if (!failures && a->failures.n)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->failures.n; i++)
 		if (a->failures.items[i].runs)
 			failures[n++] = &a->failures.items[i];
 	if (n)
 		qsort(failures, n, sizeof(*failures), compare_failures);
-	for (size_t i = 0; i < n && i < FAILURES_SHOWN; i++)
-		print_failure(a, failures[i], out);
+	for (size_t i = 0; !error && i < n && i < FAILURES_SHOWN; i++)
+		error = print_failure(a, failures[i], out);
 	if (n > FAILURES_SHOWN)
 		fprintf(out, "  and in %zu more ways: see \"failures\" of --json.\n",
 			n - FAILURES_SHOWN);
 	free(failures);
+	return error;
 }
 
 /* Runs that did not end well, of those that are selected. */
-static void print_outcomes(const struct analysis *a, FILE *out)
+static int print_outcomes(const struct analysis *a, FILE *out)
 {
 	char failed[32], threw[32], all[32];
 
 	if (!a->runs_failed && !a->runs_threw)
-		return;
+		return 0;
 	text_count(failed, sizeof(failed), a->runs_failed);
 	text_count(threw, sizeof(threw), a->runs_threw);
 	fprintf(out, "Of %s run%s ", text_count(all, sizeof(all), a->runs_seen),
@@ -362,7 +363,7 @@ static void print_outcomes(const struct analysis *a, FILE *out)
 			? ". Their operators are in the rows, as what is read from a pipe cannot "
 			  "be read twice; they themselves are not in the Total."
 			: ". Nothing of them is in the table: --failed shows it.");
-	print_failures(a, out);
+	return print_failures(a, out);
 }
 
 static void print_partial_runs(const struct analysis *a, FILE *out)
@@ -406,18 +407,21 @@ static void print_pool(const struct analysis *a, FILE *out)
 	fputs(".\n", out);
 }
 
-void header_print_notes(const struct analysis *a, FILE *out)
+int header_print_notes(const struct analysis *a, FILE *out)
 {
+	int error;
+
 	if (!a->n_rows)
 		print_why_empty(a, out);
 	else
 		fputc('\n', out);
 	print_pool(a, out);
-	print_outcomes(a, out);
+	error = print_outcomes(a, out);
 	print_partial_runs(a, out);
 	print_losses(a, out);
 	if (a->cut[0])
 		fprintf(out, "%s\n", a->cut);
 	if (a->damaged)
 		fprintf(out, "%s\n", a->damage.text);
+	return error;
 }

@@ -10,8 +10,8 @@
 /* Target, runtime, machine, events, and what the recording itself noted. */
 void header_print(const struct analysis *analysis, FILE *out);
 /* What the figures do not hold: losses, a missing end, partial runs; and if
- * there are no operators, why that may be. */
-void header_print_notes(const struct analysis *analysis, FILE *out);
+ * there are no operators, why that may be. Returns 0 or -ENOMEM. */
+int header_print_notes(const struct analysis *analysis, FILE *out);
 /* The kinds of loss, as words and numbers. */
 struct loss_line {
 	const char *key, *what;

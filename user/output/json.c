@@ -375,9 +375,10 @@ static int prepare(struct json *j, struct error *err)
 {
 	const struct analysis *a = j->a;
 
-	j->rows = rows_in_order(a, j->options, err);
-	if (!j->rows)
-		return -EINVAL;
+	int error = rows_in_order(a, j->options, &j->rows, err);
+
+	if (error)
+		return error;
 	j->failed = a->options.tree && tree_order(j->rows, a->n_rows);
 	for (uint32_t i = 0; i < a->info.n_events; i++)
 		j->failed |= !(j->titles[i] = text_json(a->titles[i]));

@@ -62,28 +62,31 @@ static int find_column(const struct analysis *a, const char *key, struct column 
 	return 0;
 }
 
-struct analyze_row **rows_in_order(const struct analysis *a, const struct report_options *options,
-				   struct error *err)
+int rows_in_order(const struct analysis *a, const struct report_options *options,
+		  struct analyze_row ***ordered, struct error *err)
 {
 	struct analyze_row **rows = malloc((a->n_rows + 1) * sizeof(struct analyze_row *));
 	struct sorted *sorted = malloc((a->n_rows + 1) * sizeof(*sorted));
 	struct column column;
+	int error;
 
-	if (!rows || !sorted) {
-		error_set(err, -ENOMEM, "cannot sort the report: out of memory");
-	} else if (!find_column(a, options->sort, &column, err)) {
-		for (size_t i = 0; i < a->n_rows; i++)
-			sorted[i] =
-				(struct sorted){column_value(a, &column, a->rows[i]), a->rows[i]};
-		qsort_r(sorted, a->n_rows, sizeof(*sorted), compare, (void *)column.unit);
-		for (size_t i = 0; i < a->n_rows; i++)
-			rows[i] = sorted[i].row;
-		free(sorted);
-		return rows;
-	}
+	if (!rows || !sorted)
+		error = error_set(err, -ENOMEM, "cannot sort the report: out of memory");
+	else
+		error = find_column(a, options->sort, &column, err);
+	if (error)
+		goto out;
+	for (size_t i = 0; i < a->n_rows; i++)
+		sorted[i] = (struct sorted){column_value(a, &column, a->rows[i]), a->rows[i]};
+	qsort_r(sorted, a->n_rows, sizeof(*sorted), compare, (void *)column.unit);
+	for (size_t i = 0; i < a->n_rows; i++)
+		rows[i] = sorted[i].row;
+	*ordered = rows;
+out:
 	free(sorted);
-	free(rows);
-	return NULL;
+	if (error)
+		free(rows);
+	return error;
 }
 
 size_t rows_shown(const struct analysis *a, const struct report_options *options)

@@ -5,14 +5,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define DIGITS_MAX 21 /* of a dimension, and what is beside it */
 
 /* {"float":[1,64]} */
-static void put_tensor(FILE *out, const struct capture_value *value, const uint64_t *dims)
+static char *put_tensor(char *p, const struct capture_value *value, const uint64_t *dims)
 {
-	fprintf(out, "{\"%s\":[", element_name(value->element.type));
+	p += sprintf(p, "{\"%s\":[", element_name(value->element.type));
 	for (uint32_t i = 0; i < value->rank; i++)
-		fprintf(out, "%s%" PRIu64, i ? "," : "", dims[i]);
-	fputs("]}", out);
+		p += sprintf(p, "%s%" PRIu64, i ? "," : "", dims[i]);
+	return stpcpy(p, "]}");
 }
 
 static bool all_have_names(const struct capture_values *values)
@@ -24,37 +27,42 @@ static bool all_have_names(const struct capture_values *values)
 	return true;
 }
 
+/* Room for all of @values, and some more. */
+static size_t room_for(const struct capture_values *values)
+{
+	size_t room = sizeof("[]") + (size_t)values->n_dims * DIGITS_MAX;
+
+	for (uint32_t i = 0; i < values->n; i++)
+		if (value_is_tensor(&values->values[i]))
+			room += sizeof(",{\"\":[]}") +
+				strlen(element_name(values->values[i].element.type));
+	return room;
+}
+
 int shapes_text(const struct capture_values *values, char **text)
 {
 	const uint64_t *dims = values->dims;
-	bool any = false;
-	size_t size;
-	FILE *out;
+	char *p;
 
 	*text = NULL;
 	if (!all_have_names(values))
 		return 0;
-	out = open_memstream(text, &size);
-	if (!out)
+	p = *text = malloc(room_for(values));
+	if (!p)
 		return -ENOMEM;
-	fputc('[', out);
+	*p++ = '[';
 	for (uint32_t i = 0; i < values->n; i++) {
 		const struct capture_value *value = &values->values[i];
 
 		if (!value_is_tensor(value))
 			continue;
-		if (any)
-			fputc(',', out);
-		any = true;
-		put_tensor(out, value, dims);
+		if (p[-1] == '}')
+			*p++ = ',';
+		p = put_tensor(p, value, dims);
 		dims += value->rank;
 	}
-	fputc(']', out);
-	if (!fclose(out))
-		return 0;
-	free(*text);
-	*text = NULL;
-	return -ENOMEM;
+	strcpy(p, "]");
+	return 0;
 }
 
 int shapes_make_texts(const struct analysis *analysis)

@@ -306,9 +306,9 @@ static int prepare(struct table_state *t, struct error *err)
 
 	if (error)
 		return error;
-	t->rows = rows_in_order(t->a, t->options, err);
-	if (!t->rows)
-		return -EINVAL;
+	error = rows_in_order(t->a, t->options, &t->rows, err);
+	if (error)
+		return error;
 	if (t->a->options.tree && tree_order(t->rows, t->a->n_rows))
 		return error_set(err, -ENOMEM, "cannot print the report: out of memory");
 	t->n_rows = rows_shown(t->a, t->options);
@@ -325,10 +325,8 @@ int table_print(const struct analysis *a, const struct report_options *options, 
 	if (!error) {
 		if (!options->no_header)
 			header_print(a, out);
-		if (a->n_rows && print_table(&t))
+		if ((a->n_rows && print_table(&t)) || header_print_notes(a, out))
 			error = error_set(err, -ENOMEM, "cannot print the report: out of memory");
-		else
-			header_print_notes(a, out);
 	}
 	free(t.rows);
 	return error;

@@ -40,6 +40,20 @@ char *text_terminal(const char *bytes)
 	return text;
 }
 
+void text_put(FILE *out, const char *bytes)
+{
+	char hex[32];
+
+	while (*bytes) {
+		const char *start = bytes;
+
+		if (utf8_harms_terminal(utf8_next(&bytes)))
+			fwrite(hex, 1, put_hex(hex, start, bytes) - hex, out);
+		else
+			fwrite(start, 1, bytes - start, out);
+	}
+}
+
 static char *put_json(char *to, const char *start, const char *end, int32_t code)
 {
 	static const char named[] = "\b\f\n\r\t", names[] = "bfnrt";

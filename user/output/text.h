@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+/* Write @bytes as text_terminal() makes them. */
+void text_put(FILE *out, const char *bytes);
 
 /* The following return an allocated string, NULL if out of memory. */
 

@@ -22,6 +22,7 @@ static inline int capture_write_info(struct capture_writer *writer, const struct
 CAPTURE_WRITE(process, CAPTURE_PROCESS, process, process)
 CAPTURE_WRITE(thread, CAPTURE_THREAD, thread, thread)
 CAPTURE_WRITE(session, CAPTURE_SESSION, session, session)
+CAPTURE_WRITE(model, CAPTURE_MODEL, model, model)
 CAPTURE_WRITE(operator, CAPTURE_OPERATOR, op, operator)
 CAPTURE_WRITE(shapes, CAPTURE_SHAPES, shapes, shapes)
 CAPTURE_WRITE(exec, CAPTURE_EXEC, exec, exec)

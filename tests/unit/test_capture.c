@@ -320,7 +320,7 @@ static void what_is_no_capture_is_refused_with_a_reason(void **state)
 static void insert_record(const char *path, uint8_t type, const char *payload, size_t length)
 {
 	size_t size, at, record;
-	uint8_t *bytes = file_read(path, &size), chunk[256], *p = chunk + FORMAT_CHUNK_HEADER;
+	uint8_t *bytes = file_read(path, &size), chunk[8192], *p = chunk + FORMAT_CHUNK_HEADER;
 	FILE *file;
 
 	at = FORMAT_HEADER_SIZE + FORMAT_CHUNK_HEADER + format_get_le32(bytes + FORMAT_HEADER_SIZE);
@@ -465,6 +465,13 @@ static void contradictions_inside_whole_chunks_are_noticed(void **state)
 		{CAPTURE_RUN, "\x00\x00\x00\x09\x02\x01\x00", 7, "thread that was not defined"},
 		{CAPTURE_RUN, "\x04\x00\x07\x00\x00\x02\x01\x00", 8,
 		 "session that was not defined"},
+		/* Flags, session, [path], hash, threads of both kinds, five answers. */
+		{CAPTURE_MODEL, "\x00\x07\x00\x00\x00\x02\x02\x02\x02\x02", 10,
+		 "session that was not defined"},
+		{CAPTURE_MODEL, "\x00\x00\x00\x00\x00\x02\x02\x02\x02\x03", 10, "does not fit"},
+		{CAPTURE_MODEL, "\x00\x00\x00\x00\x00\x03\x02\x02\x02\x02", 10, "does not fit"},
+		{CAPTURE_MODEL, "\x00\x00\x00\x00\x00\x02\x02\x02\x02", 9, "does not fit"},
+		{CAPTURE_MODEL, "\x01\x00\x7f", 3, "does not fit"},
 		{CAPTURE_COST, "\x03\x07\x00\x01", 4, "session that was not defined"},
 		{CAPTURE_COST, "\x02\x00\x00", 3, "does not fit"},
 		{CAPTURE_THREAD, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10, "does not fit"},
@@ -492,6 +499,35 @@ static void contradictions_inside_whole_chunks_are_noticed(void **state)
 			fail_msg("record %zu: %s", i, err.text);
 		assert_int_equal(n, 3 + 1);
 		test_remove(&c);
+	}
+}
+
+/* A text of @length bytes, the one of @flag. */
+static void check_model_text(uint8_t flag, size_t length, bool fits)
+{
+	struct test_capture c = two_chunks();
+	uint8_t payload[CAPTURE_PATH_MAX + 64], *p = payload;
+	struct error err = {};
+	int n;
+
+	*p++ = flag;
+	*p++ = 0;
+	p = format_put_varint(p, length);
+	memset(p, 'a', length);
+	p = mempcpy(p + length, "\x00\x00\x00\x02\x02\x02\x02\x02", 8);
+	insert_record(c.path, CAPTURE_MODEL, (char *)payload, p - payload);
+	assert_int_equal(read_all(c.path, &n, &err), fits ? 0 : -EBADMSG);
+	assert_int_equal(!!strstr(err.text, "text that is too long"), !fits);
+	test_remove(&c);
+}
+
+static void texts_of_a_model_have_a_limit(void **state)
+{
+	check_model_text(1, CAPTURE_PATH_MAX, true);
+	check_model_text(1, CAPTURE_PATH_MAX + 1, false);
+	for (uint8_t flag = 2; flag <= 8; flag *= 2) {
+		check_model_text(flag, CAPTURE_WORDS_MAX, true);
+		check_model_text(flag, CAPTURE_WORDS_MAX + 1, false);
 	}
 }
 
@@ -787,6 +823,7 @@ static struct test_capture full_capture(void)
 	capture_write_overhead(c.writer, &(struct capture_overhead){1, 2, {3, 4}, {5, 6}});
 	test_shapes(&c, 0, "[{\"odd\":[1,300]},!{\"string\":[2]},-,?]", "[{\"Int4x2\":[3]}]");
 	test_operator(&c, 0, "a", "Conv");
+	capture_write_model(c.writer, &(struct capture_model){.path = "", .graph = "main_graph"});
 	for (int i = 0; i < 10000; i++)
 		test_write(&c, test_exec(0, i, i + 1));
 	capture_write_run(c.writer, &run);
@@ -886,6 +923,7 @@ int main(void)
 		cmocka_unit_test(a_run_with_the_reserved_bit_is_read_without_what_that_announced),
 		cmocka_unit_test(a_run_that_does_not_tell_its_operators_is_read),
 		cmocka_unit_test(contradictions_inside_whole_chunks_are_noticed),
+		cmocka_unit_test(texts_of_a_model_have_a_limit),
 		cmocka_unit_test(what_follows_the_end_is_noticed),
 		cmocka_unit_test(threads_and_sessions_belong_to_processes),
 		cmocka_unit_test(the_writer_leaves_out_what_contradicts_itself),

@@ -183,6 +183,8 @@ static int add_record(struct fold *f, const struct capture_record *record)
 		return processes_add(&a->processes, &record->process);
 	case CAPTURE_SESSION:
 		return define_session(f, &record->session);
+	case CAPTURE_MODEL:
+		return 0;
 	case CAPTURE_OPERATOR:
 		return define_operator(f, &record->op);
 	case CAPTURE_SHAPES:

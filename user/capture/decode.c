@@ -221,6 +221,36 @@ static const char *decode_session(struct decoder *decoder, struct cursor *c,
 	return c->failed ? NULL : define(&decoder->sessions, session->session, false, error);
 }
 
+static const char *decode_model(struct decoder *decoder, struct cursor *c,
+				struct capture_model *model, int *error)
+{
+	const char **const texts[MODEL_TEXTS] = {&model->path, &model->graph, &model->producer,
+						 &model->providers};
+	uint8_t *const answers[MODEL_ANSWERS] = {&model->parallel, &model->intra_spins,
+						 &model->inter_spins, &model->memory_pattern,
+						 &model->arena};
+	uint64_t flags = cursor_uleb(c);
+	bool too_long = false;
+
+	model->session = format_get_u32(c);
+	for (int i = 0; i < MODEL_TEXTS; i++) {
+		*texts[i] = NULL;
+		if (flags >> i & 1 && intern(decoder, c, texts[i]))
+			*error = -ENOMEM;
+		too_long |= *texts[i] && strlen(*texts[i]) > MODEL_TEXT_MAX(i);
+	}
+	model->graph_hash = cursor_uleb(c);
+	model->intra_threads = format_get_u32(c);
+	model->inter_threads = format_get_u32(c);
+	for (int i = 0; i < MODEL_ANSWERS; i++)
+		*answers[i] = get_below(c, CAPTURE_NOT_KNOWN + 1);
+	if (c->failed || *error)
+		return NULL;
+	if (!ids_has(&decoder->sessions, model->session))
+		return "a model of a session that was not defined";
+	return too_long ? "a model with a text that is too long" : NULL;
+}
+
 static const char *decode_operator(struct decoder *decoder, struct cursor *c,
 				   struct capture_operator *op, int *error)
 {
@@ -520,6 +550,9 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		break;
 	case CAPTURE_SESSION:
 		problem = decode_session(decoder, &c, &record->session, &error);
+		break;
+	case CAPTURE_MODEL:
+		problem = decode_model(decoder, &c, &record->model, &error);
 		break;
 	case CAPTURE_OPERATOR:
 		problem = decode_operator(decoder, &c, &record->op, &error);

@@ -218,6 +218,36 @@ static int write_session(struct capture_writer *writer, const struct capture_ses
 	return finish(writer, CAPTURE_SESSION, p);
 }
 
+static int write_model(struct capture_writer *writer, const struct capture_model *model)
+{
+	const char *const texts[MODEL_TEXTS] = {model->path, model->graph, model->producer,
+						model->providers};
+	const uint8_t answers[MODEL_ANSWERS] = {model->parallel, model->intra_spins,
+						model->inter_spins, model->memory_pattern,
+						model->arena};
+	uint8_t *p = begin(writer), flags = 0;
+
+	for (int i = 0; i < MODEL_TEXTS; i++) {
+		if (texts[i] && strnlen(texts[i], MODEL_TEXT_MAX(i) + 1) > MODEL_TEXT_MAX(i))
+			return -E2BIG;
+		flags |= texts[i] ? 1 << i : 0;
+	}
+	for (int i = 0; i < MODEL_ANSWERS; i++)
+		if (answers[i] > CAPTURE_NOT_KNOWN)
+			return -EINVAL;
+	if (!ids_has(&writer->sessions, model->session))
+		return -EINVAL;
+	*p++ = flags;
+	p = format_put_varint(p, model->session);
+	for (int i = 0; i < MODEL_TEXTS; i++)
+		p = texts[i] ? put_string(p, texts[i]) : p;
+	p = format_put_varint(p, model->graph_hash);
+	p = format_put_varint(p, model->intra_threads);
+	p = format_put_varint(p, model->inter_threads);
+	p = mempcpy(p, answers, sizeof(answers));
+	return finish(writer, CAPTURE_MODEL, p);
+}
+
 static bool defined_or_unknown(const struct ids *ids, uint32_t id)
 {
 	return id == CAPTURE_UNKNOWN || ids_has(ids, id);
@@ -539,6 +569,8 @@ int writer_take(struct record_sink *sink, const struct capture_record *record)
 		return write_thread(writer, &record->thread);
 	case CAPTURE_SESSION:
 		return write_session(writer, &record->session);
+	case CAPTURE_MODEL:
+		return write_model(writer, &record->model);
 	case CAPTURE_OPERATOR:
 		return write_operator(writer, &record->op);
 	case CAPTURE_SHAPES:

@@ -73,6 +73,11 @@ enum format_failure {
 	FAILURE_HAS_SESSION = 1 << 0,
 };
 
+/* The texts of a model are in the order of the struct; bit i of its flags: text i is there. */
+#define MODEL_TEXTS	  4
+#define MODEL_ANSWERS	  5 /* behind its numbers, in that order, too: enum capture_known */
+#define MODEL_TEXT_MAX(i) ((i) ? CAPTURE_WORDS_MAX : CAPTURE_PATH_MAX)
+
 enum format_cost {
 	COST_PROBED = 1 << 0,
 	COST_HAS_SESSION = 1 << 1,

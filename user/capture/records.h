@@ -24,6 +24,8 @@
 #define CAPTURE_NOTES	  8
 #define CAPTURE_NOTE_SIZE 256
 #define CAPTURE_TAG_SIZE  128
+#define CAPTURE_PATH_MAX  4096	     /* bytes of a model's path, */
+#define CAPTURE_WORDS_MAX 1024	     /* and of any other text of it */
 #define CAPTURE_DEPTH_MAX 64	     /* depths are below it */
 #define CAPTURE_IDS_MAX	  (1u << 20) /* numbers of operators, threads, sessions, shapes, too */
 
@@ -81,6 +83,29 @@ struct capture_session {
 	uint32_t session;
 	uint64_t address; /* in the target; reused after a release */
 	uint32_t process;
+};
+
+/* Whether something is so, where that may not be known. */
+enum capture_known { CAPTURE_NO, CAPTURE_YES, CAPTURE_NOT_KNOWN };
+
+/*
+ * What a session is: its model, and how it executes it. Behind its session, at any
+ * time; each part may be unknown by itself. A later one of the same session takes
+ * the place of the one before. Strings may hold any bytes.
+ */
+struct capture_model {
+	uint32_t session;
+	const char *path; /* as the user gave it; "" of a model from memory; NULL if not known */
+	const char *graph, *producer; /* as the model says, perhaps ""; NULL if not known */
+	const char
+		*providers;  /* in the order of preference, a ',' between them; NULL if not known */
+	uint64_t graph_hash; /* of the graph's operators as they are executed; 0 if not known */
+	/* That execute, the caller's included; 0 if not known, or (inter) not used. */
+	uint32_t intra_threads, inter_threads;
+	/* enum capture_known: */
+	uint8_t parallel;		  /* operators of a run at once, not one after the other */
+	uint8_t intra_spins, inter_spins; /* threads of the pool wait for work without sleeping */
+	uint8_t memory_pattern, arena;
 };
 
 /* A node of a session's graph (or of a subgraph's). Strings may hold any bytes. */
@@ -269,6 +294,7 @@ enum capture_type {
 	CAPTURE_COST,
 	CAPTURE_FAILURE,
 	CAPTURE_TAG,
+	CAPTURE_MODEL,
 };
 
 struct capture_record {
@@ -278,6 +304,7 @@ struct capture_record {
 		struct capture_process process;
 		struct capture_thread thread;
 		struct capture_session session;
+		struct capture_model model;
 		struct capture_operator op;
 		struct capture_shapes shapes;
 		struct capture_exec exec;

@@ -15,9 +15,10 @@
 /* A runtime whose names are proven when the test says so. */
 struct fake_naming {
 	struct naming naming;
-	bool proves, proven, session_ends; /* the last: while the name is read */
+	bool proves, proven, sessions_fail;
+	bool session_ends; /* while something is read */
 	uint32_t *generation;
-	unsigned int described;
+	unsigned int described, asked;
 };
 
 static int sight(struct naming *naming, const struct sighting_record *sighting, struct error *err)
@@ -61,8 +62,19 @@ static int describe(struct naming *naming, const struct identity *identity,
 	return 0;
 }
 
+static int session(struct naming *naming, uint64_t owner, uint64_t root,
+		   struct session_facts *facts)
+{
+	struct fake_naming *fake = (struct fake_naming *)naming;
+
+	fake->asked++;
+	*facts = (struct session_facts){.has_path = 1, .path = "a.onnx", .intra_threads = owner};
+	*fake->generation += fake->session_ends;
+	return fake->sessions_fail ? -ENOENT : 0;
+}
+
 static const struct naming_ops fake_ops = {
-	.sight = sight, .settled = is_settled, .describe = describe};
+	.sight = sight, .settled = is_settled, .describe = describe, .session = session};
 static const struct runtime fake_runtime = {.name = "fake", .title = "Fake"};
 
 struct test {
@@ -392,6 +404,144 @@ static void a_name_is_not_believed_if_a_session_ended_while_it_was_read(void **s
 	tear_down(t);
 }
 
+/* -- what sessions are ------------------------------------------------------------ */
+
+/* A collector that sees the end of sessions. */
+static struct test *set_up_models(void)
+{
+	struct test *t = set_up(true);
+
+	array_push(&t->location.sites)->role = SITE_SESSION_END;
+	return t;
+}
+
+static void take_owned(struct test *t, uint32_t id, uint64_t owner, uint32_t generation)
+{
+	struct identity whose = identity(id);
+	struct strings_record strings;
+
+	whose.owner = owner;
+	whose.generation = generation;
+	strings = strings_of(&whose);
+	take(t, &strings, sizeof(strings));
+}
+
+static void take_end(struct test *t, uint64_t owner)
+{
+	struct session_end_record end = {.type = RECORD_SESSION_END, .owner = owner};
+
+	take(t, &end, sizeof(end));
+}
+
+static void take_owners_run(struct test *t, uint32_t number, uint64_t owner, uint64_t root)
+{
+	struct run_record run = {.type = RECORD_RUN,
+				 .tid = MAIN,
+				 .run = number,
+				 .owner = owner,
+				 .session = root,
+				 .status = STATUS_UNKNOWN,
+				 .start = 100,
+				 .end = 200};
+	struct {
+		struct run_record record;
+		uint64_t value;
+	} whole = {run, 7};
+
+	take(t, &whole, sizeof(whole));
+}
+
+static size_t models(const struct test *t)
+{
+	return record_list_count(&t->list, CAPTURE_MODEL);
+}
+
+static void what_a_session_is_is_asked_once(void **state)
+{
+	struct test *t = set_up_models();
+
+	take_owned(t, 1, 0x9000, 0);
+	assert_int_equal(models(t), 1);
+	take_operator(t, 1, 0, MAIN, 100);
+	take_owned(t, 2, 0x9000, 0);
+	take_owners_run(t, 0, 0x9000, 0x1000);
+	assert_int_equal(t->naming.asked, 1);
+	assert_int_equal(models(t), 1);
+	tear_down(t);
+}
+
+static void a_session_is_asked_for_when_its_owner_is_known(void **state)
+{
+	struct test *t = set_up_models();
+
+	take_owned(t, 1, 0, 0);
+	assert_int_equal(t->naming.asked, 0);
+	take_owners_run(t, 0, 0x9000, 0x1000);
+	assert_int_equal(models(t), 1);
+	/* Of another one a run alone is known. */
+	take_owners_run(t, 1, 0x8000, 0);
+	assert_int_equal(models(t), 2);
+	tear_down(t);
+}
+
+static void a_session_is_not_asked_for_when_one_has_ended_since(void **state)
+{
+	struct test *t = set_up_models();
+
+	t->bss.instances[0].generation = 1;
+	take_owned(t, 1, 0x9000, 0);
+	take_owners_run(t, 0, 0x9000, 0x1000);
+	assert_int_equal(t->naming.asked, 0);
+	/* It was another one, of which is told now. */
+	take_end(t, 0x8000);
+	take_owners_run(t, 1, 0x9000, 0x1000);
+	assert_int_equal(models(t), 1);
+	tear_down(t);
+	/* That was lost, but its operators are seen anew. */
+	t = set_up_models();
+	t->bss.instances[0].generation = 1;
+	take_owned(t, 1, 0x9000, 0);
+	take_owned(t, 2, 0x9000, 1);
+	assert_int_equal(models(t), 1);
+	tear_down(t);
+}
+
+static void what_a_session_is_is_not_believed_if_one_ended_meanwhile(void **state)
+{
+	struct test *t = set_up_models();
+
+	t->naming.session_ends = true;
+	take_owned(t, 1, 0x9000, 0);
+	assert_int_equal(t->naming.asked, 1);
+	assert_int_equal(models(t), 0);
+	t->naming.session_ends = false;
+	take_owned(t, 2, 0x9000, 1);
+	assert_int_equal(models(t), 1);
+	tear_down(t);
+}
+
+static void sessions_whose_end_is_not_seen_are_not_asked_for(void **state)
+{
+	struct test *t = set_up(true);
+
+	take_owned(t, 1, 0x9000, 0);
+	take_owners_run(t, 0, 0x9000, 0x1000);
+	assert_int_equal(t->naming.asked, 0);
+	tear_down(t);
+}
+
+static void a_session_that_cannot_be_told_is_not_asked_for_for_ever(void **state)
+{
+	struct test *t = set_up_models();
+
+	t->naming.sessions_fail = true;
+	for (uint32_t i = 0; i < 20; i++)
+		take_owned(t, i, 0x9000, 0);
+	assert_in_range(t->naming.asked, 2, 8);
+	assert_int_equal(models(t), 0);
+	tear_down(t);
+}
+
 /* With two counters, of which the second was off for a part, and other threads' work. */
 static void events_that_took_turns_come_with_how_long_they_were_on(void **state)
 {
@@ -624,6 +774,12 @@ int main(void)
 		cmocka_unit_test(where_ends_are_not_seen_earlier_sightings_are_tried),
 		cmocka_unit_test(a_name_that_was_sighted_before_a_session_ended_is_not_read),
 		cmocka_unit_test(a_name_is_not_believed_if_a_session_ended_while_it_was_read),
+		cmocka_unit_test(what_a_session_is_is_asked_once),
+		cmocka_unit_test(a_session_is_asked_for_when_its_owner_is_known),
+		cmocka_unit_test(a_session_is_not_asked_for_when_one_has_ended_since),
+		cmocka_unit_test(what_a_session_is_is_not_believed_if_one_ended_meanwhile),
+		cmocka_unit_test(sessions_whose_end_is_not_seen_are_not_asked_for),
+		cmocka_unit_test(a_session_that_cannot_be_told_is_not_asked_for_for_ever),
 		cmocka_unit_test(events_that_took_turns_come_with_how_long_they_were_on),
 		cmocka_unit_test(a_run_comes_with_how_long_events_were_on),
 		cmocka_unit_test(strings_that_are_no_name_are_refused),

@@ -90,7 +90,8 @@ static uint64_t *make_argument(const char *text, uint64_t *shape)
 
 	strcpy((char *)bytes, text);
 	string[0] = pointer(bytes);
-	string[1] = string[2] = strlen(text);
+	string[1] = strlen(text);
+	string[2] = 31; /* a short one would be inside of the object */
 	argument[0] = pointer(string);
 	argument[1] = shapes.classes[CLASS_VALUE_INFO];
 	argument[6] = pointer(type);

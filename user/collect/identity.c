@@ -9,6 +9,8 @@
 #include "../base/array.h"
 #include "../base/hash.h"
 
+#define ASKED_MAX 4
+
 /*
  * A session is in the tables below until it has ended: its addresses may then
  * come back as another's.
@@ -19,6 +21,9 @@ struct session {
 	uint64_t owner;	  /* InferenceSession*, or 0 while not known */
 	uint32_t instance;
 	uint32_t number, steps;
+	uint32_t generation; /* in which operators of it were seen last */
+	bool sighted;	     /* and whether any were */
+	uint8_t asked;	     /* how often what it is, or ASKED_MAX if that is known */
 };
 
 /* An operator of the capture, found by where it lies. */
@@ -182,6 +187,45 @@ uint32_t identity_step(struct identity_table *table, uint32_t session)
 					   : CAPTURE_UNKNOWN;
 }
 
+static struct session *session_of(const struct identity_table *table, uint32_t number)
+{
+	return number < table->sessions.n ? table->sessions.items[number] : NULL;
+}
+
+static void sight(struct identity_table *table, uint32_t number, uint32_t generation)
+{
+	struct session *session = session_of(table, number);
+
+	if (!session)
+		return;
+	session->generation = generation;
+	session->sighted = true;
+}
+
+bool identity_wants_model(const struct identity_table *table, uint32_t number,
+			  struct session_place *place)
+{
+	const struct session *session = session_of(table, number);
+
+	if (!session || !session->owner || session->asked >= ASKED_MAX)
+		return false;
+	*place = (struct session_place){
+		.owner = session->owner,
+		.root = session->address,
+		.sighted = session->sighted,
+		.generation = session->generation,
+	};
+	return true;
+}
+
+void identity_model_asked(struct identity_table *table, uint32_t number, bool known)
+{
+	struct session *session = session_of(table, number);
+
+	if (session)
+		session->asked = known ? ASKED_MAX : session->asked + 1;
+}
+
 static struct session *first_of_owner(const struct identity_table *table, uint32_t instance,
 				      uint64_t owner)
 {
@@ -340,6 +384,7 @@ int identity_add(struct identity_table *table, const struct strings_record *stri
 		place->op = table->n_operators++;
 	}
 	*number = place->op + 1;
+	sight(table, place->session, identity->generation);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #ifndef OPPROBE_IDENTITY_H
 #define OPPROBE_IDENTITY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../../bpf/events.h"
@@ -34,6 +35,22 @@ uint32_t identity_session(struct identity_table *table, uint32_t instance, uint6
 			  uint64_t owner);
 /* The next step number of @session. */
 uint32_t identity_step(struct identity_table *table, uint32_t session);
+/* Where a session lies. */
+struct session_place {
+	uint64_t owner; /* InferenceSession* */
+	uint64_t root;	/* SessionState*, or 0 */
+	bool sighted;	/* operators of it were identified, the last in this generation: */
+	uint32_t generation;
+};
+
+/*
+ * Is it still to be asked what session @number is? Then *@place says where. Not
+ * before its owner is known, nor after some vain attempts.
+ */
+bool identity_wants_model(const struct identity_table *table, uint32_t number,
+			  struct session_place *place);
+/* It was asked, and is @known. */
+void identity_model_asked(struct identity_table *table, uint32_t number, bool known);
 /* @owner is about to be destroyed: its addresses may come back as others. */
 void identity_session_end(struct identity_table *table, uint32_t instance, uint64_t owner);
 

@@ -42,6 +42,7 @@ struct instance_state {
 	bool given_up; /* its probes could not be put in place */
 
 	struct kept pending; /* records that wait for names */
+	uint32_t ends;	     /* of sessions, whose records have been taken */
 	uint32_t sightings;
 	bool refused; /* its names cannot be proven: its operators are counted as lost */
 };

@@ -264,6 +264,7 @@ static void add_run(struct collector *collector, struct instance_state *instance
 	const uint32_t n = collector->options.counters->n;
 	struct capture_run *run = &ended.run;
 
+	collector_tell_model(collector, instance, run->session);
 	collector_add_status(collector, instance, record, run);
 	run->step = identity_step(collector->identities, run->session);
 	memcpy(run->counters, record->values, n * sizeof(record->values[0]));
@@ -272,6 +273,20 @@ static void add_run(struct collector *collector, struct instance_state *instance
 		get_turns((const struct turns *)(record->values + n), n, &run->turns);
 	collector_send(collector, &ended);
 	collector->runs++;
+}
+
+/* First sight of an operator, perhaps also of its session. */
+static void add_strings(struct collector *collector, const struct instance_state *instance,
+			const struct strings_record *strings)
+{
+	const struct identity *identity = &strings->identity;
+	uint32_t session;
+
+	if (identity_add(collector->identities, strings))
+		return;
+	session = identity_session(collector->identities, instance->number, identity->root,
+				   identity->owner);
+	collector_tell_model(collector, instance, session);
 }
 
 /* Hold what is of @run back until that is over? What is of unknown runs is dropped. */
@@ -332,9 +347,10 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		}
 		break;
 	case RECORD_STRINGS:
-		identity_add(collector->identities, data);
+		add_strings(collector, instance, data);
 		break;
 	case RECORD_SESSION_END:
+		instance->ends++;
 		identity_session_end(collector->identities, instance->number, end->owner);
 		break;
 	case RECORD_TAG:
@@ -356,12 +372,6 @@ static void take_record(struct collector *collector, const void *data, size_t si
 
 /* -- records, before names can be read -------------------------------------- */
 
-static uint32_t generation(const struct collector *collector, uint32_t instance)
-{
-	return __atomic_load_n(&collector->bpf->bss->instances[instance % INSTANCES_MAX].generation,
-			       __ATOMIC_ACQUIRE);
-}
-
 /*
  * Read an operator's names from outside. Right only if no session was
  * destroyed between the sighting and the end of the reading: the kernel
@@ -373,11 +383,12 @@ static void describe_sighting(struct collector *collector, const struct sighting
 	struct naming *naming = instance ? instance->naming : NULL;
 	struct strings_record strings;
 
-	if (!naming || generation(collector, sighting->instance) != sighting->identity.generation ||
+	if (!naming ||
+	    collector_generation(collector, sighting->instance) != sighting->identity.generation ||
 	    naming->ops->describe(naming, &sighting->identity, &strings) ||
-	    generation(collector, sighting->instance) != sighting->identity.generation)
+	    collector_generation(collector, sighting->instance) != sighting->identity.generation)
 		return;
-	identity_add(collector->identities, &strings);
+	add_strings(collector, instance, &strings);
 }
 
 static void take_settled(struct collector *collector, const void *data, size_t size)
@@ -456,7 +467,7 @@ static bool is_over(const struct collector *collector, const struct instance_sta
 		    const struct sighting_record *sighting)
 {
 	return location_has(instance->location, SITE_SESSION_END) &&
-	       generation(collector, sighting->instance) != sighting->identity.generation;
+	       collector_generation(collector, sighting->instance) != sighting->identity.generation;
 }
 
 static void refuse_unknown(struct collector *collector, struct instance_state *instance)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The collector's state, for its own seven files: load.c brings the BPF
+ * The collector's state, for its own eight files: load.c brings the BPF
  * programs into the kernel, members.c the processes under their probes,
  * records.c takes what the programs send, outcomes.c what they tell of runs
- * beside counts, unfinished.c what waits for a run's end in vain, cost.c
- * compares runs when the recording is over, collector.c is the life as
- * collector.h tells it.
+ * beside counts, models.c what sessions are, unfinished.c what waits for a
+ * run's end in vain, cost.c compares runs when the recording is over,
+ * collector.c is the life as collector.h tells it.
  */
 #ifndef OPPROBE_COLLECT_STATE_H
 #define OPPROBE_COLLECT_STATE_H
@@ -98,6 +98,16 @@ static inline bool run_is_good(const struct run_record *run)
 	return !(run->flags & FLAG_THREW) && (!run->status || run->status == STATUS_UNKNOWN);
 }
 
+/* How many sessions of @instance were destroyed so far: see struct instance of bpf/events.h. */
+static inline uint32_t collector_generation(const struct collector *collector, uint32_t instance)
+{
+	return __atomic_load_n(&collector->bpf->bss->instances[instance % INSTANCES_MAX].generation,
+			       __ATOMIC_ACQUIRE);
+}
+
+/* Say what @session is, unless that was said, or cannot be yet. */
+void collector_tell_model(struct collector *collector, const struct instance_state *instance,
+			  uint32_t session);
 /* A run begins whose caller gave it a tag. */
 void collector_add_tag(struct collector *collector, const struct tag_record *record);
 /* The first run of a session that fails in this way is about to end. */

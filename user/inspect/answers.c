@@ -130,3 +130,26 @@ int answers_location(const void *data, size_t size, struct location *location, u
 	*number = head.number;
 	return error;
 }
+
+/* -- sessions ------------------------------------------------------------------------ */
+
+#define SESSION_THREADS_MAX (1 << 20)
+
+/* A text that is not known is empty. */
+static bool is_text(uint8_t known, const char *text, size_t size)
+{
+	return known <= 1 && is_ended(text, size) && (known || !text[0]);
+}
+
+bool answers_session(const void *data, struct session_facts *facts)
+{
+	memcpy(facts, data, sizeof(*facts));
+	return is_text(facts->has_path, facts->path, sizeof(facts->path)) &&
+	       is_text(facts->has_graph, facts->graph, sizeof(facts->graph)) &&
+	       is_text(facts->has_producer, facts->producer, sizeof(facts->producer)) &&
+	       is_text(facts->has_providers, facts->providers, sizeof(facts->providers)) &&
+	       facts->parallel <= NOT_KNOWN && facts->intra_spins <= NOT_KNOWN &&
+	       facts->inter_spins <= NOT_KNOWN && facts->memory_pattern <= NOT_KNOWN &&
+	       facts->arena <= NOT_KNOWN && facts->intra_threads <= SESSION_THREADS_MAX &&
+	       facts->inter_threads <= SESSION_THREADS_MAX;
+}

@@ -12,4 +12,10 @@
  */
 int answers_location(const void *data, size_t size, struct location *location, uint32_t *number);
 
+/*
+ * Take what a session is from sizeof(struct session_facts) bytes at @data. False if
+ * they cannot be: numbers that are none, texts without an end.
+ */
+bool answers_session(const void *data, struct session_facts *facts);
+
 #endif

@@ -238,6 +238,21 @@ static void describe(const struct describe_question *question)
 		append(&strings, sizeof(strings));
 }
 
+static void session(const struct session_question *question)
+{
+	const struct subject *subject = subject_of(question->location);
+	struct session_facts facts;
+	struct error err = {};
+	int error = subject && subject->reader && ops_of(subject)->session
+			    ? ops_of(subject)->session(subject->reader, question->owner,
+						       question->root, &facts)
+			    : -ENOENT;
+
+	begin(error, &err);
+	if (!error)
+		append(&facts, sizeof(facts));
+}
+
 /* -- shapes -------------------------------------------------------------------------------- */
 
 static int begin_shapes(struct subject *subject, const struct shapes_question *question,
@@ -321,6 +336,7 @@ static union {
 	struct locate_question locate;
 	struct sight_question sight;
 	struct describe_question describe;
+	struct session_question session;
 	struct shapes_question shapes;
 	struct record_question record;
 } question;
@@ -336,6 +352,9 @@ static void answer(uint32_t type)
 		break;
 	case ASK_DESCRIBE:
 		describe(&question.describe);
+		break;
+	case ASK_SESSION:
+		session(&question.session);
 		break;
 	case ASK_SHAPES:
 		shapes(&question.shapes);

@@ -24,6 +24,7 @@ enum question {
 	ASK_LOCATE = 1, /* struct locate_question: sites in a file */
 	ASK_SIGHT,	/* struct sight_question: where names lie */
 	ASK_DESCRIBE,	/* struct describe_question: an operator's names */
+	ASK_SESSION,	/* struct session_question: what a session is */
 	ASK_SHAPES,	/* struct shapes_question: begin to read shapes */
 	ASK_PROVE,	/* struct record_question: is what was read a shape? */
 	ASK_VERIFY,	/* struct record_question: is it of its operator? */
@@ -44,6 +45,11 @@ struct sight_question {
 struct describe_question {
 	uint32_t location, pad;
 	struct identity identity;
+};
+
+struct session_question {
+	uint32_t location, pad;
+	uint64_t owner, root;
 };
 
 struct shapes_question {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers.h"
+
 #define SINGLE_TIME UINT64_C(3000000000) /* ns, for one operator once names are known */
 /* ns, beyond INSPECTOR_TIME for all: sessions that end meanwhile make thousands of them vain. */
 #define SIGHT_TIME UINT64_C(20000000)
@@ -86,6 +88,23 @@ static int describe(struct naming *naming, const struct identity *identity,
 	return 0;
 }
 
+static int session(struct naming *naming, uint64_t owner, uint64_t root,
+		   struct session_facts *facts)
+{
+	const struct remote *remote = &((struct remote_naming *)naming)->remote;
+	const struct session_question question = {
+		.location = remote->located->number, .owner = owner, .root = root};
+	const void *answer;
+	int error;
+
+	inspector_allow(remote->located->inspector, SINGLE_TIME);
+	error = ask(remote, ASK_SESSION, &question, sizeof(question), sizeof(*facts), &answer,
+		    NULL);
+	if (error)
+		return error < 0 ? error : -EBADMSG;
+	return answers_session(answer, facts) ? 0 : -EBADMSG;
+}
+
 static void free_naming(struct naming *naming)
 {
 	free(naming);
@@ -95,6 +114,7 @@ static const struct naming_ops naming_ops = {
 	.sight = sight,
 	.settled = settled,
 	.describe = describe,
+	.session = session,
 	.free = free_naming,
 };
 

@@ -42,7 +42,7 @@ char *text_terminal(const char *bytes)
 
 void text_put(FILE *out, const char *bytes)
 {
-	char hex[32];
+	char hex[32] = "";
 
 	while (*bytes) {
 		const char *start = bytes;

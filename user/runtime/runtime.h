@@ -24,6 +24,7 @@
 
 #include "../base/array.h"
 #include "../base/error.h"
+#include "../base/known.h"
 
 struct disassembler;
 struct element;
@@ -129,6 +130,25 @@ void location_free(struct location *location);
 
 struct naming;
 
+#define SESSION_PATH 1024
+#define SESSION_TEXT 256
+
+/* What a session is: its model and how it executes that. Each part may be unknown by itself. */
+struct session_facts {
+	/* Are these known? They may be empty then: the path of a model from memory. */
+	uint8_t has_path, has_graph, has_producer, has_providers;
+	uint8_t parallel; /* enum known, as the ones below: operators of a run at once */
+	uint8_t intra_spins, inter_spins; /* threads of the pool wait for work without sleeping */
+	uint8_t memory_pattern, arena;
+	uint8_t pad[3];
+	uint32_t intra_threads, inter_threads; /* with the caller; 0 if not known, or not used */
+	uint32_t pad2;
+	uint64_t graph_hash;	 /* of the operators as they are executed; 0 if not known */
+	char path[SESSION_PATH]; /* as the user gave it */
+	char graph[SESSION_TEXT], producer[SESSION_TEXT];
+	char providers[4 * SESSION_TEXT]; /* in the order of preference, with ',' in between */
+};
+
 /*
  * Names that are found in the target's memory: the programs send sightings
  * until their places are proven (settled), and may send strings from then on.
@@ -146,6 +166,12 @@ struct naming_ops {
 	/* Read an operator's names from outside; a negative errno if they are gone. */
 	int (*describe)(struct naming *naming, const struct identity *identity,
 			struct strings_record *strings);
+	/*
+	 * What the session of owner @owner, whose outermost state is @root, is; 0 for
+	 * either that is not known. A negative errno if it cannot be told. NULL: never.
+	 */
+	int (*session)(struct naming *naming, uint64_t owner, uint64_t root,
+		       struct session_facts *facts);
 	void (*free)(struct naming *naming);
 };
 
@@ -207,6 +233,9 @@ struct reader_ops {
 	/* Read an operator's names; a negative errno if they are gone. */
 	int (*describe)(const struct reader *reader, const struct identity *identity,
 			struct strings_record *strings);
+	/* What a session is, as of struct naming_ops. NULL: that is never told. */
+	int (*session)(const struct reader *reader, uint64_t owner, uint64_t root,
+		       struct session_facts *facts);
 	/*
 	 * Begin with a guess where shapes lie. @image, loaded, is the runtime's
 	 * file as @file is mapped; both are needed during the call only. 0, or

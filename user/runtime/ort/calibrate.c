@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/hash.h"
+#include "cxx_string.h"
+
 /* How far the search goes, in bytes. The objects are larger than this or are
  * followed by other heap memory; what lies beyond the end of a mapping is
  * simply not found. */
@@ -16,89 +19,14 @@
 #define NODE_BYTES	 0x20
 #define DEFINITION_BYTES 0xa0
 #define KERNELS_MAX	 1000000
-#define STRING_MAX	 (1 << 20)
-
-struct text {
-	uint64_t length;
-	char data[NAME_BYTES]; /* the first bytes of it, not terminated */
-};
-
-static const unsigned int string_strides[] = {
-	[STRING_CXX11] = 32,
-	[STRING_COW] = 8,
-	[STRING_LIBCXX] = 24,
-};
-
-static bool is_pointer(uint64_t value)
-{
-	return value >= 0x10000 && value < 1ULL << 56 && !(value & 7);
-}
+#define HASHED_MAX	 20000
 
 static int read_word(const struct memory *memory, uint64_t address, uint64_t *word)
 {
 	return memory_read(memory, address, word, sizeof(*word));
 }
 
-/* Where the bytes of the std::string at @address lie, after checks of its own fields. */
-static int find_string(const struct memory *memory, unsigned int abi, uint64_t address,
-		       uint64_t *data, uint64_t *length)
-{
-	uint64_t words[4];
-	unsigned char *first = (unsigned char *)words;
-	uint64_t capacity;
-
-	if (memory_read(memory, address, words, string_strides[abi]))
-		return -EFAULT;
-	switch (abi) {
-	case STRING_CXX11:
-		*data = words[0];
-		*length = words[1];
-		capacity = *data == address + 16 ? 15 : words[2];
-		break;
-	case STRING_COW:
-		*data = words[0];
-		if (!is_pointer(*data) || memory_read(memory, *data - 24, words, 16))
-			return -EFAULT;
-		*length = words[0];
-		capacity = words[1];
-		break;
-	default:
-		if (*first & 1) {
-			capacity = words[0] & ~1ULL;
-			*length = words[1];
-			*data = words[2];
-		} else {
-			capacity = 22;
-			*length = *first >> 1;
-			*data = address + 1;
-		}
-	}
-	if (*length > capacity || *length > STRING_MAX || *data < 0x10000)
-		return -EINVAL;
-	return 0;
-}
-
-/* Read the std::string at @address; -EINVAL if there is none. */
-static int read_text(const struct memory *memory, unsigned int abi, uint64_t address,
-		     struct text *text)
-{
-	char bytes[NAME_BYTES + 1], end;
-	uint64_t data;
-	size_t n;
-
-	if (find_string(memory, abi, address, &data, &text->length))
-		return -EINVAL;
-	n = text->length < NAME_BYTES ? text->length : NAME_BYTES;
-	if (memory_read(memory, data, bytes, n + (n == text->length)))
-		return -EINVAL;
-	/* All three keep a NUL behind the string, and names hold none inside. */
-	if (memory_read(memory, data + text->length, &end, 1) || end || memchr(bytes, '\0', n))
-		return -EINVAL;
-	memcpy(text->data, bytes, n);
-	return 0;
-}
-
-static bool is_identifier(const struct text *text)
+static bool is_identifier(const struct cxx_text *text)
 {
 	if (!text->length || text->length >= WORD_BYTES)
 		return false;
@@ -111,7 +39,7 @@ static bool is_identifier(const struct text *text)
 	return isalpha((unsigned char)text->data[0]) || text->data[0] == '_';
 }
 
-static bool is_domain(const struct text *text)
+static bool is_domain(const struct cxx_text *text)
 {
 	for (uint64_t i = 0; i < text->length; i++)
 		if (i >= WORD_BYTES || !isgraph((unsigned char)text->data[i]))
@@ -119,13 +47,13 @@ static bool is_domain(const struct text *text)
 	return true;
 }
 
-static bool same_text(const struct text *a, const struct text *b)
+static bool same_text(const struct cxx_text *a, const struct cxx_text *b)
 {
 	return a->length == b->length && a->length <= NAME_BYTES &&
 	       !memcmp(a->data, b->data, a->length);
 }
 
-static bool is_provider(const struct text *text)
+static bool is_provider(const struct cxx_text *text)
 {
 	static const char suffix[] = "ExecutionProvider";
 	size_t n = sizeof(suffix) - 1;
@@ -142,7 +70,7 @@ static bool holds(const struct memory *memory, const struct ort_layout *layout, 
 		  int64_t index)
 {
 	uint64_t info, node, definition, node_index;
-	struct text name, op_type, domain, defined, provider;
+	struct cxx_text name, op_type, domain, defined, provider;
 
 	if (read_word(memory, kernel + layout->info, &info) || !is_pointer(info) ||
 	    read_word(memory, info + layout->node, &node) || !is_pointer(node) ||
@@ -151,28 +79,30 @@ static bool holds(const struct memory *memory, const struct ort_layout *layout, 
 	if (read_word(memory, node + layout->index, &node_index) || node_index >= KERNELS_MAX ||
 	    (index >= 0 && node_index != (uint64_t)index))
 		return false;
-	return !read_text(memory, layout->string_abi, node + layout->op_type, &op_type) &&
+	return !cxx_string_read(memory, layout->string_abi, node + layout->op_type, &op_type) &&
 	       is_identifier(&op_type) &&
-	       !read_text(memory, layout->string_abi, node + layout->domain, &domain) &&
+	       !cxx_string_read(memory, layout->string_abi, node + layout->domain, &domain) &&
 	       is_domain(&domain) &&
-	       !read_text(memory, layout->string_abi, node + layout->name, &name) &&
-	       !read_text(memory, layout->string_abi, definition, &defined) &&
+	       !cxx_string_read(memory, layout->string_abi, node + layout->name, &name) &&
+	       !cxx_string_read(memory, layout->string_abi, definition, &defined) &&
 	       same_text(&defined, &op_type) &&
-	       !read_text(memory, layout->string_abi, definition + layout->provider, &provider) &&
+	       !cxx_string_read(memory, layout->string_abi, definition + layout->provider,
+				&provider) &&
 	       is_provider(&provider);
 }
 
 /* Find the provider in the kernel definition at @definition, which must name @op_type. */
 static int search_definition(const struct memory *memory, uint64_t definition,
-			     const struct text *op_type, struct ort_layout *layout)
+			     const struct cxx_text *op_type, struct ort_layout *layout)
 {
-	struct text text;
+	struct cxx_text text;
 
-	if (!is_pointer(definition) || read_text(memory, layout->string_abi, definition, &text) ||
+	if (!is_pointer(definition) ||
+	    cxx_string_read(memory, layout->string_abi, definition, &text) ||
 	    !same_text(&text, op_type))
 		return -EINVAL;
 	for (unsigned int at = 8; at < DEFINITION_BYTES; at += 8) {
-		if (read_text(memory, layout->string_abi, definition + at, &text) ||
+		if (cxx_string_read(memory, layout->string_abi, definition + at, &text) ||
 		    !is_provider(&text))
 			continue;
 		layout->provider = at;
@@ -185,23 +115,23 @@ static int search_definition(const struct memory *memory, uint64_t definition,
 static int search_node(const struct memory *memory, uint64_t node, int64_t index,
 		       const uint64_t *info, struct ort_layout *layout)
 {
-	struct text text, op_type;
+	struct cxx_text text, op_type;
 	uint64_t node_index;
 
 	if (!is_pointer(node) || read_word(memory, node + layout->index, &node_index) ||
 	    node_index >= KERNELS_MAX || (index >= 0 && node_index != (uint64_t)index))
 		return -EINVAL;
 	for (unsigned int abi = 0; abi <= STRING_LIBCXX; abi++) {
-		unsigned int stride = string_strides[abi];
+		unsigned int stride = cxx_string_sizes[abi];
 
 		layout->string_abi = abi;
 		layout->name = layout->index + 8;
 		layout->op_type = layout->name + stride;
 		layout->domain = layout->op_type + stride;
-		if (read_text(memory, abi, node + layout->op_type, &op_type) ||
+		if (cxx_string_read(memory, abi, node + layout->op_type, &op_type) ||
 		    !is_identifier(&op_type) ||
-		    read_text(memory, abi, node + layout->name, &text) ||
-		    read_text(memory, abi, node + layout->domain, &text) || !is_domain(&text))
+		    cxx_string_read(memory, abi, node + layout->name, &text) ||
+		    cxx_string_read(memory, abi, node + layout->domain, &text) || !is_domain(&text))
 			continue;
 		for (unsigned int at = 0; at < INFO_BYTES; at += 8) {
 			layout->definition = at;
@@ -298,9 +228,9 @@ int ort_calibrate(const struct memory *memory, const struct sighting_record *sig
 static uint32_t copy_text(const struct memory *memory, const struct ort_layout *layout,
 			  uint64_t address, char *to, size_t size)
 {
-	struct text text;
+	struct cxx_text text;
 
-	if (read_text(memory, layout->string_abi, address, &text))
+	if (cxx_string_read(memory, layout->string_abi, address, &text))
 		return NO_ID;
 	memcpy(to, text.data, text.length < size ? text.length : size);
 	return text.length;
@@ -339,14 +269,39 @@ int ort_describe(const struct memory *memory, const struct ort_layout *layout,
 	return 0;
 }
 
-int ort_read_string(const struct memory *memory, unsigned int abi, uint64_t address, char *to,
-		    size_t size)
+/* Of the node of @kernel, behind @hash; 0 if it cannot be read. */
+static uint64_t hash_kernel(const struct memory *memory, const struct ort_layout *layout,
+			    uint64_t kernel, uint64_t hash)
 {
-	struct text text;
+	struct cxx_text name, op_type;
+	uint64_t info, node;
 
-	if (read_text(memory, abi, address, &text) || text.length >= size)
-		return -EINVAL;
-	memcpy(to, text.data, text.length);
-	to[text.length] = '\0';
-	return 0;
+	if (read_word(memory, kernel + layout->info, &info) ||
+	    read_word(memory, info + layout->node, &node) ||
+	    cxx_string_read(memory, layout->string_abi, node + layout->name, &name) ||
+	    cxx_string_read(memory, layout->string_abi, node + layout->op_type, &op_type) ||
+	    name.length > NAME_BYTES || op_type.length > NAME_BYTES)
+		return 0;
+	hash = hash_word(hash, name.length);
+	hash = hash_bytes(hash, name.data, name.length);
+	return hash_bytes(hash, op_type.data, op_type.length);
+}
+
+uint64_t ort_graph_hash(const struct memory *memory, const struct ort_layout *layout,
+			uint64_t session)
+{
+	uint64_t vector[2], kernel, hash = HASH_START;
+
+	if (!layout->proven || !session ||
+	    memory_read(memory, session + layout->kernels, vector, sizeof(vector)) ||
+	    !is_pointer(vector[0]) || vector[1] <= vector[0] ||
+	    (vector[1] - vector[0]) / 8 > HASHED_MAX)
+		return 0;
+	for (uint64_t at = vector[0]; hash && at < vector[1]; at += 8) {
+		if (read_word(memory, at, &kernel))
+			return 0;
+		hash = kernel ? hash_kernel(memory, layout, kernel, hash_word(hash, at - vector[0]))
+			      : hash;
+	}
+	return hash;
 }

@@ -34,10 +34,10 @@ int ort_describe(const struct memory *memory, const struct ort_layout *layout,
 		 const struct identity *identity, struct strings_record *strings);
 
 /*
- * Read the std::string at @address, of enum string_abi @abi, into @to, ended
- * by NUL. -EINVAL if there is none, or one that does not fit.
+ * A number that stands for the operators of the session at @session: their names
+ * and types, in order. 0 if they cannot be read, or are more than can be looked at.
  */
-int ort_read_string(const struct memory *memory, unsigned int abi, uint64_t address, char *to,
-		    size_t size);
+uint64_t ort_graph_hash(const struct memory *memory, const struct ort_layout *layout,
+			uint64_t session);
 
 #endif

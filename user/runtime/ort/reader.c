@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "calibrate.h"
+#include "session.h"
 #include "shapes.h"
 
 struct reader {
@@ -56,6 +57,19 @@ static int describe(const struct reader *reader, const struct identity *identity
 	return ort_describe(reader->memory, &reader->layout, identity, strings);
 }
 
+/* -- sessions -------------------------------------------------------------------- */
+
+static int session(const struct reader *reader, uint64_t owner, uint64_t root,
+		   struct session_facts *facts)
+{
+	int error = owner ? ort_read_session(reader->memory, owner, facts) : -ENOENT;
+
+	/* Else its path tells which one it is. */
+	if (!error && (!facts->has_path || !facts->path[0]))
+		facts->graph_hash = ort_graph_hash(reader->memory, &reader->layout, root);
+	return error;
+}
+
 /* -- shapes ---------------------------------------------------------------------- */
 
 static int begin_shapes(struct reader *reader, const struct elf_image *image,
@@ -95,6 +109,7 @@ const struct reader_ops ort_reader = {
 	.sight = sight,
 	.names = names,
 	.describe = describe,
+	.session = session,
 	.begin_shapes = begin_shapes,
 	.shapes = shapes,
 	.prove = prove,

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "calibrate.h"
+#include "cxx_string.h"
 #include "shapes.h"
 
 #define INFO_AT		8 /* in NodeArg: the message; before it the type's text */
@@ -101,7 +101,7 @@ int argument_read(const struct ort_shapes *shapes, unsigned int string_abi, uint
 	if (!is_class(shapes, address + INFO_AT, CLASS_VALUE_INFO) ||
 	    memory_read(shapes->memory, address, &text, sizeof(text)) || !text)
 		return -EINVAL;
-	if (ort_read_string(shapes->memory, string_abi, text, argument->type,
+	if (cxx_string_copy(shapes->memory, string_abi, text, argument->type,
 			    sizeof(argument->type)))
 		return -EINVAL;
 	type = field(shapes, address + INFO_AT, INFO_WORDS, CLASS_TYPE);

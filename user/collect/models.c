@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What sessions are: asked once, as soon as it is known where one lies. */
+#include "state.h"
+
+/* "" of what is known to be empty, NULL of what is not known. */
+static const char *text(uint8_t known, const char *text)
+{
+	return known ? text : NULL;
+}
+
+static void send(struct collector *collector, uint32_t session, const struct session_facts *facts)
+{
+	const struct capture_record record = {
+		.type = CAPTURE_MODEL,
+		.model =
+			{
+				.session = session,
+				.path = text(facts->has_path, facts->path),
+				.graph = text(facts->has_graph, facts->graph),
+				.producer = text(facts->has_producer, facts->producer),
+				.providers = text(facts->has_providers, facts->providers),
+				.graph_hash = facts->graph_hash,
+				.intra_threads = facts->intra_threads,
+				.inter_threads = facts->inter_threads,
+				.parallel = facts->parallel,
+				.intra_spins = facts->intra_spins,
+				.inter_spins = facts->inter_spins,
+				.memory_pattern = facts->memory_pattern,
+				.arena = facts->arena,
+			},
+	};
+
+	collector_send(collector, &record);
+}
+
+/*
+ * Has no session been destroyed since it was there? The kernel counts those, in
+ * the @generation of the instance: as many as have been told, up to the record
+ * that is taken now, or as there were when operators of this session were seen.
+ */
+static bool is_there(const struct instance_state *instance, const struct session_place *place,
+		     uint32_t generation)
+{
+	return instance->ends == generation || (place->sighted && place->generation == generation);
+}
+
+void collector_tell_model(struct collector *collector, const struct instance_state *instance,
+			  uint32_t session)
+{
+	uint32_t generation = collector_generation(collector, instance->number);
+	struct naming *naming = instance->naming;
+	struct session_facts facts;
+	struct session_place place;
+	int error;
+
+	if (!naming || !naming->ops->session ||
+	    !location_has(instance->location, SITE_SESSION_END) ||
+	    !identity_wants_model(collector->identities, session, &place) ||
+	    !is_there(instance, &place, generation))
+		return;
+	error = naming->ops->session(naming, place.owner, place.root, &facts);
+	/* Nor while it was read. */
+	if (collector_generation(collector, instance->number) != generation)
+		return;
+	identity_model_asked(collector->identities, session, !error);
+	if (!error)
+		send(collector, session, &facts);
+}

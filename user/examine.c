@@ -16,8 +16,9 @@
 #include "collect/overhead.h"
 #include "counters/counters.h"
 #include "inspect/find.h"
+#include "inspect/remote.h"
 
-#define FINDINGS_MAX 40
+#define FINDINGS_MAX 80
 
 struct examination {
 	struct finding findings[FINDINGS_MAX];
@@ -101,6 +102,115 @@ static void examine_location(struct examination *examination, const struct locat
 		add(examination, "runtime", FINDING_WARN, "%s", location->notes[i]);
 }
 
+/* -- sessions ---------------------------------------------------------------------- */
+
+/* A sentence in the making. */
+struct sentence {
+	char text[sizeof(((struct finding *)0)->text)];
+	size_t used;
+	const char *between;
+};
+
+static void say(struct sentence *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct sentence *s, const char *format, ...)
+{
+	va_list args;
+
+	s->used += snprintf(s->text + s->used, sizeof(s->text) - s->used, "%s", s->between);
+	s->between = ", ";
+	if (s->used >= sizeof(s->text))
+		s->used = sizeof(s->text) - 1;
+	va_start(args, format);
+	s->used += vsnprintf(s->text + s->used, sizeof(s->text) - s->used, format, args);
+	va_end(args);
+	if (s->used >= sizeof(s->text))
+		s->used = sizeof(s->text) - 1;
+}
+
+static void say_threads(struct sentence *s, uint32_t threads, uint8_t spins, const char *what)
+{
+	if (threads)
+		say(s, "%u thread%s %s%s", threads, threads == 1 ? "" : "s", what,
+		    spins == KNOWN_YES	? " (they spin)"
+		    : spins == KNOWN_NO ? " (they sleep)"
+					: "");
+}
+
+static void say_unknown(struct sentence *s, const struct session_facts *facts)
+{
+	const struct {
+		bool known;
+		const char *what;
+	} parts[] = {
+		{facts->has_path, "where its model is from"},
+		{facts->has_graph, "the graph's name"},
+		{facts->has_producer, "the producer"},
+		{facts->parallel != NOT_KNOWN, "the mode of execution"},
+		{facts->intra_threads, "the threads within operators"},
+		{facts->inter_threads || facts->parallel != KNOWN_YES,
+		 "the threads for operators at once"},
+		{facts->memory_pattern != NOT_KNOWN, "memory pattern"},
+		{facts->arena != NOT_KNOWN, "arena"},
+		{facts->has_providers, "the providers"},
+	};
+
+	s->between = "; not known: ";
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (!parts[i].known)
+			say(s, "%s", parts[i].what);
+}
+
+static void examine_session(struct examination *examination, const struct session_facts *facts)
+{
+	struct sentence s = {.between = ""};
+
+	say(&s, "%.400s",
+	    !facts->has_path ? "a model"
+	    : facts->path[0] ? facts->path
+			     : "a model from memory");
+	s.between = ": ";
+	if (facts->has_graph && facts->graph[0])
+		say(&s, "graph %.100s", facts->graph);
+	if (facts->has_producer && facts->producer[0])
+		say(&s, "by %.60s", facts->producer);
+	if (facts->parallel != NOT_KNOWN)
+		say(&s, "%s", facts->parallel ? "parallel" : "sequential");
+	say_threads(&s, facts->intra_threads, facts->intra_spins, "within operators");
+	say_threads(&s, facts->inter_threads, facts->inter_spins, "for operators at once");
+	if (facts->memory_pattern == KNOWN_NO)
+		say(&s, "no memory pattern");
+	if (facts->arena == KNOWN_NO)
+		say(&s, "no arena");
+	if (facts->has_providers)
+		say(&s, "%.200s", facts->providers);
+	say_unknown(&s, facts);
+	add(examination, "session", FINDING_OK, "%s", s.text);
+}
+
+static void examine_sessions(struct examination *examination, const struct located *located,
+			     const struct process *process)
+{
+	struct sessions_answer *answer = malloc(sizeof(*answer));
+	struct error err = {};
+	int error = answer ? remote_sessions(located, process, answer, &err) : -ENOMEM;
+
+	for (uint32_t i = 0; !error && i < answer->n; i++)
+		examine_session(examination, &answer->facts[i]);
+	if (error && error != -ENOENT)
+		add(examination, "session", FINDING_WARN,
+		    "what sessions there are is not known: %s",
+		    err.text[0] ? err.text : "out of memory");
+	else if (!error && !answer->whole)
+		add(examination, "session", FINDING_WARN,
+		    "there may be more: not all memory of the process was looked at");
+	else if (!error && !answer->n)
+		add(examination, "session", FINDING_OK,
+		    "none was found: the process has made none, or in a way that opprobe does not "
+		    "know");
+	free(answer);
+}
+
 static void examine_process(struct examination *examination, pid_t pid)
 {
 	struct located *found = NULL;
@@ -125,6 +235,7 @@ static void examine_process(struct examination *examination, pid_t pid)
 		    *it->location.version ? it->location.version : "(version not known)",
 		    it->file.path, it->file.deleted ? " (deleted since)" : "");
 		examine_location(examination, &it->location);
+		examine_sessions(examination, it, &process);
 	}
 	located_free(found);
 	inspector_free(inspector);

@@ -253,6 +253,28 @@ static void session(const struct session_question *question)
 		append(&facts, sizeof(facts));
 }
 
+static void sessions(const struct sessions_question *question)
+{
+	static struct sessions_answer answer;
+	struct subject *subject = subject_of(question->location);
+	struct error err = {};
+	struct reader *reader = subject ? reader_of(subject, &err) : NULL;
+	bool known =
+		reader && ops_of(subject)->sessions && question->n_ranges <= SESSION_RANGES_MAX;
+	bool whole = false;
+
+	child_memory_read_ahead(false);
+	if (known)
+		answer.n = ops_of(subject)->sessions(reader, question->code, question->ranges,
+						     question->n_ranges, answer.facts, SESSIONS_MAX,
+						     &whole);
+	child_memory_read_ahead(true);
+	answer.whole = whole && question->n_ranges < SESSION_RANGES_MAX;
+	begin(known ? 0 : -ENOENT, &err);
+	if (known)
+		append(&answer, sizeof(answer));
+}
+
 /* -- shapes -------------------------------------------------------------------------------- */
 
 static int begin_shapes(struct subject *subject, const struct shapes_question *question,
@@ -337,6 +359,7 @@ static union {
 	struct sight_question sight;
 	struct describe_question describe;
 	struct session_question session;
+	struct sessions_question sessions;
 	struct shapes_question shapes;
 	struct record_question record;
 } question;
@@ -355,6 +378,9 @@ static void answer(uint32_t type)
 		break;
 	case ASK_SESSION:
 		session(&question.session);
+		break;
+	case ASK_SESSIONS:
+		sessions(&question.sessions);
 		break;
 	case ASK_SHAPES:
 		shapes(&question.shapes);

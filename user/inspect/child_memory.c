@@ -21,7 +21,7 @@ static struct {
 	bool unreadable;
 } known[BLOCKS];
 static uint8_t blocks[BLOCKS][MEMORY_BLOCK];
-static uint32_t question;
+static uint32_t question, blocks_at_once = MEMORY_BLOCKS;
 
 static size_t place_of(uint64_t address)
 {
@@ -45,7 +45,7 @@ static void remember(uint64_t address, bool unreadable)
 /* Ask for the block at @address, and take what comes behind it as well. */
 static void ask(uint64_t address)
 {
-	const struct memory_want want = {address};
+	const struct memory_want want = {.address = address, .blocks = blocks_at_once};
 	struct message head;
 
 	if (message_send(HELPER_SECOND, WANT_MEMORY, &want, sizeof(want), -1, NULL, NULL) ||
@@ -84,6 +84,11 @@ static int read_memory(void *context, uint64_t address, void *buffer, size_t siz
 }
 
 const struct memory child_memory = {.read = read_memory};
+
+void child_memory_read_ahead(bool ahead)
+{
+	blocks_at_once = ahead ? MEMORY_BLOCKS : 1;
+}
 
 void child_memory_forget(void)
 {

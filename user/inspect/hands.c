@@ -198,10 +198,11 @@ static int answer_debug_file(const struct work *work, const struct debug_want *w
 
 static int answer_memory(struct work *work, const struct memory_want *want)
 {
-	ssize_t n = !work->process.pid || want->address % MEMORY_BLOCK
-			    ? -EFAULT
-			    : process_read(&work->process, want->address, work->memory,
-					   sizeof(work->memory));
+	bool sound = work->process.pid && want->address % MEMORY_BLOCK == 0 &&
+		     want->blocks <= MEMORY_BLOCKS;
+	ssize_t n = sound ? process_read(&work->process, want->address, work->memory,
+					 (size_t)want->blocks * MEMORY_BLOCK)
+			  : -EFAULT;
 	size_t whole = n < 0 ? 0 : (size_t)n - (size_t)n % MEMORY_BLOCK;
 
 	return message_send(WANTS, 0, work->memory, whole, -1, NULL, NULL);

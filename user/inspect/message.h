@@ -16,6 +16,7 @@
 #include "../../bpf/events.h"
 #include "../base/element.h"
 #include "../runtime/runtime.h"
+#include "../target/memory.h"
 #include "../target/process.h"
 
 /* -- asked by the privileged part ------------------------------------------------- */
@@ -25,6 +26,7 @@ enum question {
 	ASK_SIGHT,	/* struct sight_question: where names lie */
 	ASK_DESCRIBE,	/* struct describe_question: an operator's names */
 	ASK_SESSION,	/* struct session_question: what a session is */
+	ASK_SESSIONS,	/* struct sessions_question: all that there are */
 	ASK_SHAPES,	/* struct shapes_question: begin to read shapes */
 	ASK_PROVE,	/* struct record_question: is what was read a shape? */
 	ASK_VERIFY,	/* struct record_question: is it of its operator? */
@@ -50,6 +52,14 @@ struct describe_question {
 struct session_question {
 	uint32_t location, pad;
 	uint64_t owner, root;
+};
+
+#define SESSION_RANGES_MAX 16384
+
+struct sessions_question {
+	uint32_t location, n_ranges;
+	uint64_t code; /* in its mapping */
+	struct memory_range ranges[SESSION_RANGES_MAX];
 };
 
 struct shapes_question {
@@ -95,6 +105,14 @@ struct located_site {
 	char instruction[64];
 };
 
+#define SESSIONS_MAX 32
+
+/* What @n sessions are, all of a process if @whole. */
+struct sessions_answer {
+	uint32_t n, whole;
+	struct session_facts facts[SESSIONS_MAX];
+};
+
 #define ELEMENTS_MAX 64
 
 struct shapes_answer {
@@ -128,6 +146,8 @@ struct debug_want {
 
 struct memory_want {
 	uint64_t address; /* a multiple of MEMORY_BLOCK */
+	uint32_t blocks;  /* up to MEMORY_BLOCKS */
+	uint32_t pad;
 };
 
 /* -- transport -------------------------------------------------------------------- */

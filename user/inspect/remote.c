@@ -131,6 +131,54 @@ struct naming *remote_naming_new(const struct located *located, struct opprobe_b
 	return &names->naming;
 }
 
+/* -- all sessions ----------------------------------------------------------------- */
+
+static int ask_sessions(const struct located *located, const struct process *process,
+			struct sessions_question *question, const void **told, struct error *err)
+{
+	question->location = located->number;
+	question->code = located->file.start;
+	question->n_ranges = process_heaps(process, question->ranges, SESSION_RANGES_MAX);
+	inspector_allow(located->inspector, INSPECTOR_TIME);
+	return inspector_ask(located->inspector, ASK_SESSIONS, question, sizeof(*question),
+			     sizeof(struct sessions_answer), told, err);
+}
+
+static int take_sessions(const struct sessions_answer *told, struct sessions_answer *answer)
+{
+	if (told->n > SESSIONS_MAX)
+		return -EBADMSG;
+	answer->n = told->n;
+	answer->whole = told->whole;
+	for (uint32_t i = 0; i < told->n; i++)
+		if (!answers_session(&told->facts[i], &answer->facts[i]))
+			return -EBADMSG;
+	return 0;
+}
+
+int remote_sessions(const struct located *located, const struct process *process,
+		    struct sessions_answer *answer, struct error *err)
+{
+	const struct runtime *runtime = located->location.runtime;
+	struct sessions_question *question;
+	const void *told;
+	int error;
+
+	if (!runtime->reader || !runtime->reader->sessions)
+		return -ENOENT;
+	question = calloc(1, sizeof(*question));
+	if (!question)
+		return error_set(err, -ENOMEM, "out of memory");
+	error = ask_sessions(located, process, question, &told, err);
+	free(question);
+	if (error < 0)
+		return error;
+	if (error || take_sessions(told, answer))
+		return error_set(err, -EBADMSG,
+				 "opprobe's inspector of this process tells what cannot be");
+	return 0;
+}
+
 /* -- shapes ------------------------------------------------------------------------ */
 
 struct remote_shapes {

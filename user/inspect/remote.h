@@ -18,4 +18,12 @@ struct naming *remote_naming_new(const struct located *located, struct opprobe_b
 struct shapes *remote_shapes_new(const struct located *located, struct opprobe_bpf *bpf,
 				 unsigned int instance, struct error *err);
 
+/*
+ * Look for what sessions of @located there are in @process, in at most
+ * INSPECTOR_TIME. Returns 0 with *@answer filled, -ENOENT where none can be
+ * found, or another negative errno with @err set.
+ */
+int remote_sessions(const struct located *located, const struct process *process,
+		    struct sessions_answer *answer, struct error *err);
+
 #endif

@@ -34,6 +34,7 @@ struct identity;
 struct insn;
 struct mapped_file;
 struct memory;
+struct memory_range;
 struct opprobe_bpf;
 struct shapes_record;
 struct sighting_record;
@@ -236,6 +237,14 @@ struct reader_ops {
 	/* What a session is, as of struct naming_ops. NULL: that is never told. */
 	int (*session)(const struct reader *reader, uint64_t owner, uint64_t root,
 		       struct session_facts *facts);
+	/*
+	 * Look for sessions in the @n @ranges of the target's memory, whose library
+	 * has code at @code. Stores up to @max; *@whole, if all was looked at. Returns
+	 * how many were stored. NULL: none are found.
+	 */
+	size_t (*sessions)(const struct reader *reader, uint64_t code,
+			   const struct memory_range *ranges, size_t n, struct session_facts *facts,
+			   size_t max, bool *whole);
 	/*
 	 * Begin with a guess where shapes lie. @image, loaded, is the runtime's
 	 * file as @file is mapped; both are needed during the call only. 0, or

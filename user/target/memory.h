@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct memory_range {
+	uint64_t start, end;
+};
+
 struct memory {
 	/*
 	 * Read @size bytes at @address. Returns 0, or -EFAULT if not all of them

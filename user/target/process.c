@@ -267,6 +267,82 @@ static int add_file(struct listing *listing, const struct mapped_file *file)
 	return hash_add(&listing->files, &listed->node, hash);
 }
 
+#define PAGE_PRESENT (UINT64_C(1) << 63) /* Documentation/admin-guide/mm/pagemap.rst */
+#define PAGES_ASKED  512
+
+static bool parse_heap(const char *line, struct memory_range *range)
+{
+	char permissions[5], name[16] = "";
+	uint64_t inode;
+
+	return sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %*x:%*x %" SCNu64 " %15s",
+		      &range->start, &range->end, permissions, &inode, name) >= 4 &&
+	       permissions[0] == 'r' && permissions[1] == 'w' && permissions[3] == 'p' && !inode &&
+	       strncmp(name, "[stack", 6) != 0 && strncmp(name, "[v", 2) != 0;
+}
+
+/* Add the pages of @range that are in memory: reading others would bring them there. */
+static size_t add_present(int pagemap, const struct memory_range *range, uint64_t page,
+			  struct memory_range *ranges, size_t n, size_t max)
+{
+	uint64_t entries[PAGES_ASKED];
+	uint64_t at = range->start;
+	size_t first = n;
+
+	while (at < range->end) {
+		size_t wanted = (range->end - at) / page;
+		ssize_t size;
+
+		wanted = wanted < PAGES_ASKED ? wanted : PAGES_ASKED;
+		size = pread(pagemap, entries, wanted * 8, (off_t)(at / page * 8));
+		if (size < 8)
+			break;
+		for (ssize_t i = 0; i < size / 8; i++, at += page) {
+			if (!(entries[i] & PAGE_PRESENT))
+				continue;
+			if (n > first && ranges[n - 1].end == at)
+				ranges[n - 1].end += page;
+			else if (n < max)
+				ranges[n++] = (struct memory_range){at, at + page};
+			else
+				return n;
+		}
+	}
+	return n;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct memory_range *x = a, *y = b;
+	uint64_t left = x->end - x->start, right = y->end - y->start;
+
+	return (left > right) - (left < right);
+}
+
+size_t process_heaps(const struct process *process, struct memory_range *ranges, size_t max)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE);
+	struct memory_range range;
+	char *line = NULL, path[64];
+	size_t n = 0, size = 0;
+	FILE *maps;
+	int pagemap;
+
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", process->pid);
+	if (open_maps(process->pid, &maps, NULL))
+		return 0;
+	pagemap = open(path, O_RDONLY | O_CLOEXEC);
+	while (pagemap >= 0 && n < max && getline(&line, &size, maps) > 0)
+		if (parse_heap(line, &range))
+			n = add_present(pagemap, &range, page, ranges, n, max);
+	free(line);
+	fclose(maps);
+	if (pagemap >= 0)
+		close(pagemap);
+	qsort(ranges, n, sizeof(*ranges), by_size);
+	return n;
+}
+
 ssize_t process_mapped_files(const struct process *process, struct mapped_file **files,
 			     struct error *err)
 {

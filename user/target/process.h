@@ -13,6 +13,7 @@
 
 #include "../base/array.h"
 #include "../base/error.h"
+#include "memory.h"
 
 struct process {
 	pid_t pid;
@@ -52,6 +53,13 @@ ssize_t process_mapped_files(const struct process *process, struct mapped_file *
 
 /* One @line of /proc/PID/maps, which is cut up: is it an executable file's, then @file's? */
 bool process_parse_mapping(char *line, struct mapped_file *file);
+
+/*
+ * The anonymous memory that it may write: its heaps, and whatever else, but for
+ * pages that are not there (yet). Up to @max ranges, the smallest first; returns
+ * how many, 0 if that cannot be told.
+ */
+size_t process_heaps(const struct process *process, struct memory_range *ranges, size_t max);
 
 /*
  * Read up to @size bytes at @address of its memory, as many as there are in one

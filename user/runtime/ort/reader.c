@@ -70,6 +70,13 @@ static int session(const struct reader *reader, uint64_t owner, uint64_t root,
 	return error;
 }
 
+static size_t sessions(const struct reader *reader, uint64_t code,
+		       const struct memory_range *ranges, size_t n, struct session_facts *facts,
+		       size_t max, bool *whole)
+{
+	return ort_find_sessions(reader->memory, code, ranges, n, facts, max, whole);
+}
+
 /* -- shapes ---------------------------------------------------------------------- */
 
 static int begin_shapes(struct reader *reader, const struct elf_image *image,
@@ -110,6 +117,7 @@ const struct reader_ops ort_reader = {
 	.names = names,
 	.describe = describe,
 	.session = session,
+	.sessions = sessions,
 	.begin_shapes = begin_shapes,
 	.shapes = shapes,
 	.prove = prove,

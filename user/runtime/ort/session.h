@@ -7,6 +7,8 @@
 #ifndef OPPROBE_ORT_SESSION_H
 #define OPPROBE_ORT_SESSION_H
 
+#include <stdbool.h>
+
 #include "../../target/memory.h"
 #include "../runtime.h"
 
@@ -29,5 +31,14 @@
  * nothing in it if there are no options: that is no session.
  */
 int ort_read_session(const struct memory *memory, uint64_t address, struct session_facts *facts);
+
+/*
+ * Look for sessions in the @n @ranges, whose class is in the library that has
+ * code at @code. Stores up to @max, and in *@whole if all was looked at; returns
+ * how many were stored.
+ */
+size_t ort_find_sessions(const struct memory *memory, uint64_t code,
+			 const struct memory_range *ranges, size_t n, struct session_facts *facts,
+			 size_t max, bool *whole);
 
 #endif

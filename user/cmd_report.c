@@ -16,6 +16,7 @@ enum key {
 	KEY_NO_COMPENSATE,
 	KEY_JSON_SCHEMA,
 	KEY_METRIC,
+	KEY_MODEL,
 	KEY_NAME,
 	KEY_NO_HEADER,
 	KEY_OP,
@@ -31,7 +32,8 @@ enum key {
 
 static const struct argp_option options[] = {
 	{"group-by", KEY_GROUP_BY, "WHAT", 0,
-	 "One row per node (the default), op, shape, thread, session, run, process or tag", 1},
+	 "One row per node (the default), op, shape, thread, session, model, run, process or tag",
+	 1},
 	{"tree", KEY_TREE, 0, 0, "Show nodes inside the nodes (If, Loop, Scan) that they ran in",
 	 1},
 	{"sort", 's', "COLUMN", 0, "Sort by any column (default: total)", 1},
@@ -52,6 +54,8 @@ static const struct argp_option options[] = {
 	{"op", KEY_OP, "GLOB", 0, "Operators whose type matches", 2},
 	{"process", KEY_PROCESS, "PID", 0, "The process PID, of several", 2},
 	{"session", KEY_SESSION, "N", 0, "Session number N", 2},
+	{"model", KEY_MODEL, "GLOB", 0,
+	 "Sessions whose model matches: its path, its file's name or what the table calls it", 2},
 	{"failed", KEY_FAILED, 0, 0,
 	 "Runs that returned an error or were left by an exception; these alone are shown, and "
 	 "without it all others",
@@ -73,6 +77,7 @@ static const char doc_format[] =
 	"  opprobe report run.opp --sort cache-misses --limit 20\n"
 	"  opprobe report run.opp --group-by op --percentiles\n"
 	"  opprobe report run.opp --name '*/attention/*' --run 10-\n"
+	"  opprobe report run.opp --model resnet.onnx    the sessions of this file\n"
 	"  opprobe report run.opp --failed --group-by run  runs that failed, one by one\n"
 	"  opprobe report run.opp --metric 'bytes/instr=64*cache-misses/instructions'\n"
 	"  opprobe report run.opp --json | jq '.operators[0]'\n"
@@ -148,6 +153,9 @@ static error_t parse_selection(int key, char *arg, struct argp_state *state,
 	case KEY_SESSION:
 		analyze->one_session = true;
 		analyze->session = parse_number(state, "session", arg);
+		return 0;
+	case KEY_MODEL:
+		analyze->model = arg;
 		return 0;
 	case KEY_TAG:
 		analyze->tag = arg;

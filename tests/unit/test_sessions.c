@@ -69,21 +69,21 @@ static void what_is_known_of_a_model_is_read_back(void **state)
 {
 	struct capture_info info = test_info(0);
 	struct test_capture c = test_begin(&info);
-	struct capture_model from_memory = nothing_known, no_names = resnet;
+	struct capture_model unnamed = nothing_known, no_names = resnet;
 	struct capture_reader *reader;
 
-	from_memory.path = "";
+	unnamed.path = "";
 	no_names.graph = no_names.producer = no_names.providers = "";
 	no_names.parallel = CAPTURE_YES;
 	write_model(&c, 0, nothing_known);
 	write_model(&c, 0, resnet);
-	write_model(&c, 0, from_memory);
+	write_model(&c, 0, unnamed);
 	write_model(&c, 0, no_names);
 	test_finish(&c);
 	reader = capture_reader_open(c.path, NULL);
 	check_read(reader, &nothing_known);
 	check_read(reader, &resnet);
-	check_read(reader, &from_memory);
+	check_read(reader, &unnamed);
 	check_read(reader, &no_names);
 	capture_reader_close(reader);
 	test_remove(&c);
@@ -114,11 +114,255 @@ static void a_model_that_contradicts_itself_is_not_written(void **state)
 	test_remove(&c);
 }
 
+/* -- in rows ------------------------------------------------------------------------ */
+
+/* Operator number @session of it, which runs for @ns in the run of that number. */
+static void run_session(struct test_capture *c, uint32_t session, uint64_t ns)
+{
+	struct capture_operator op = {.op = session,
+				      .session = session,
+				      .name = "conv",
+				      .op_type = "Conv",
+				      .domain = "",
+				      .provider = "CPU"};
+	uint64_t start = 1000 * session;
+	struct capture_exec exec = test_exec(session, start, start + ns);
+	struct capture_run run = test_run(session, start, start + ns);
+
+	exec.run = session;
+	run.session = session;
+	assert_int_equal(capture_write_operator(c->writer, &op), 0);
+	test_write(c, exec);
+	assert_int_equal(capture_write_run(c->writer, &run), 0);
+}
+
+static struct capture_model of_path(const char *path)
+{
+	struct capture_model model = nothing_known;
+
+	model.path = path;
+	return model;
+}
+
+static struct capture_model from_memory(const char *graph, uint64_t hash)
+{
+	struct capture_model model = of_path("");
+
+	model.graph = graph;
+	model.graph_hash = hash;
+	return model;
+}
+
+/*
+ * Eight sessions, of 1, 2, 4, ... ns: 0 and 2 of one file, 1 of another of that name, 3
+ * and 4 of one from memory, 5 of which nothing is known, 6 without its path, 7 from
+ * memory, and which one is not known.
+ */
+static struct test_capture several_sessions(void)
+{
+	struct capture_model no_path = nothing_known;
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+
+	no_path.graph = "g";
+	for (uint32_t i = 1; i < 8; i++)
+		test_session(&c, i, 0);
+	write_model(&c, 0, of_path("/srv/a/model.onnx"));
+	write_model(&c, 1, of_path("/srv/b/model.onnx"));
+	write_model(&c, 2, of_path("/srv/a/model.onnx"));
+	write_model(&c, 3, from_memory("main_graph", 7));
+	write_model(&c, 4, from_memory("main_graph", 7));
+	write_model(&c, 6, no_path);
+	write_model(&c, 7, from_memory("", 0));
+	for (uint32_t i = 0; i < 8; i++)
+		run_session(&c, i, 1 << i);
+	test_finish(&c);
+	return c;
+}
+
+static void sessions_go_by_the_file_of_their_model(void **state)
+{
+	static const char *const titles[] = {"model.onnx #0",	       "model.onnx #1",
+					     "model.onnx #2",	       "main_graph (memory) #3",
+					     "main_graph (memory) #4", "session 5",
+					     "session 6 (g)",	       "session 7 (memory)"};
+	struct test_capture c = several_sessions();
+	struct analysis *a = analyzed(c.path, (struct analyze_options){.group = GROUP_SESSION});
+
+	assert_int_equal(a->n_rows, 8);
+	assert_int_equal(a->n_sessions, 8);
+	for (uint32_t i = 0; i < 8; i++) {
+		assert_int_equal(row(a, titles[i])->session, i);
+		assert_string_equal(a->sessions.items[i]->title, titles[i]);
+		assert_int_equal(a->sessions.items[i]->top_ns, 1 << i);
+	}
+	analysis_free(a);
+	/* Where one of a name is shown alone, that is enough. */
+	a = analyzed(c.path, (struct analyze_options){.one_session = true, .session = 1});
+	assert_string_equal(a->sessions.items[1]->title, "model.onnx");
+	assert_string_equal(a->sessions.items[2]->title, "model.onnx #2");
+	analysis_free(a);
+	test_remove(&c);
+}
+
+static void sessions_of_one_model_are_added_up(void **state)
+{
+	struct test_capture c = several_sessions();
+	struct analysis *a = analyzed(c.path, (struct analyze_options){.group = GROUP_MODEL});
+
+	assert_int_equal(a->n_rows, 6);
+	assert_int_equal(row(a, "/srv/a/model.onnx")->total, 1 + 4);
+	assert_int_equal(row(a, "/srv/b/model.onnx")->total, 2);
+	assert_int_equal(row(a, "main_graph (memory)")->total, 8 + 16);
+	assert_int_equal(row(a, "session 5 (model not known)")->total, 32);
+	assert_int_equal(row(a, "session 6 (g)")->total, 64);
+	assert_int_equal(row(a, "session 7 (memory)")->total, 128);
+	assert_int_equal(row(a, "/srv/a/model.onnx")->session, CAPTURE_UNKNOWN);
+	analysis_free(a);
+	a = analyzed(c.path, (struct analyze_options){.group = GROUP_MODEL, .model = "*/a/*"});
+	assert_int_equal(a->n_rows, 1);
+	assert_string_equal(a->rows[0]->label, "model.onnx");
+	analysis_free(a);
+	/* Those of one type share a model, or not. */
+	a = analyzed(c.path, (struct analyze_options){.group = GROUP_OP, .model = "main*"});
+	assert_string_equal(a->rows[0]->model->label, "main_graph (memory)");
+	analysis_free(a);
+	a = analyzed(c.path, (struct analyze_options){.group = GROUP_OP});
+	assert_null(a->rows[0]->model);
+	analysis_free(a);
+	test_remove(&c);
+}
+
+static void what_ran_inside_is_in_the_total_of_its_model_once(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct capture_exec inner = test_exec(1, 110, 150), outer = test_exec(0, 100, 200);
+	struct analysis *a;
+
+	write_model(&c, 0, of_path("a.onnx"));
+	test_operator(&c, 0, "if", "If");
+	test_operator(&c, 1, "conv", "Conv");
+	inner.depth = 1;
+	inner.parent = 0;
+	outer.flags = EXEC_NESTED;
+	test_write(&c, inner);
+	test_write(&c, outer);
+	test_finish(&c);
+	a = analyzed(c.path, (struct analyze_options){.group = GROUP_MODEL});
+	assert_int_equal(row(a, "a.onnx")->total, 100);
+	assert_int_equal(row(a, "a.onnx")->count, 1);
+	analysis_free(a);
+	test_remove(&c);
+}
+
+/* How many runs, and operators of them, are of a model that @glob matches. */
+static void check_glob(const struct test_capture *c, const char *glob, uint32_t n)
+{
+	struct analysis *a = analyzed(c->path, (struct analyze_options){.model = glob});
+
+	assert_int_equal(a->runs->count, n);
+	assert_int_equal(a->sum->count, n);
+	assert_int_equal(a->runs_seen, n);
+	analysis_free(a);
+}
+
+static void sessions_are_chosen_by_their_model(void **state)
+{
+	struct test_capture c = several_sessions();
+
+	check_glob(&c, NULL, 8);
+	check_glob(&c, "*", 7);
+	check_glob(&c, "/srv/a/*", 2);
+	check_glob(&c, "model.onnx", 3);
+	check_glob(&c, "model.onnx #1", 1);
+	check_glob(&c, "main_graph (memory)", 2);
+	check_glob(&c, "session 5", 0);
+	check_glob(&c, "srv", 0);
+	test_remove(&c);
+}
+
+/* Two operators of run 0, of which the second knows its model, and one of run 1. */
+static struct test_capture late_capture(void)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct capture_exec exec = test_exec(0, 1000, 1100);
+	struct capture_run run = test_run(0, 0, 200);
+
+	test_operator(&c, 0, "conv", "Conv");
+	test_write(&c, test_exec(0, 0, 50));
+	write_model(&c, 0, of_path("/a.onnx"));
+	write_model(&c, 0, of_path("/b.onnx"));
+	test_write(&c, test_exec(0, 50, 70));
+	assert_int_equal(capture_write_run(c.writer, &run), 0);
+	exec.run = 1;
+	test_write(&c, exec);
+	run = test_run(1, 1000, 1200);
+	assert_int_equal(capture_write_run(c.writer, &run), 0);
+	test_finish(&c);
+	return c;
+}
+
+static void a_model_may_become_known_late(void **state)
+{
+	struct test_capture c = late_capture();
+	struct analysis *a = analyzed(c.path, (struct analyze_options){.group = GROUP_MODEL});
+
+	assert_int_equal(a->n_rows, 2);
+	assert_int_equal(row(a, "session 0 (model not known)")->total, 50);
+	assert_int_equal(row(a, "b.onnx")->total, 20 + 100);
+	analysis_free(a);
+	a = analyzed(c.path, (struct analyze_options){.group = GROUP_SESSION});
+	assert_int_equal(a->n_rows, 1);
+	assert_int_equal(row(a, "b.onnx")->total, 50 + 20 + 100);
+	analysis_free(a);
+	/* Runs are whole. */
+	check_glob(&c, "b.onnx", 1);
+	check_glob(&c, "a.onnx", 0);
+	a = analyzed(c.path, (struct analyze_options){.model = "b.onnx"});
+	assert_int_equal(a->sum->total, 100);
+	assert_int_equal(a->gap->total, 100);
+	assert_int_equal(a->outside->count, 0);
+	analysis_free(a);
+	test_remove(&c);
+}
+
+static void a_relative_path_is_one_of_its_process(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct capture_process process = test_process(1, 43, CAPTURE_UNKNOWN, "worker");
+	struct analysis *a;
+
+	assert_int_equal(capture_write_process(c.writer, &process), 0);
+	for (uint32_t i = 1; i < 5; i++)
+		test_session(&c, i, i % 2);
+	for (uint32_t i = 0; i < 5; i++) {
+		write_model(&c, i, of_path(i < 4 ? "a.onnx" : "/a.onnx"));
+		run_session(&c, i, 1 << i);
+	}
+	test_finish(&c);
+	a = analyzed(c.path, (struct analyze_options){.group = GROUP_MODEL});
+	assert_int_equal(a->n_rows, 3);
+	assert_int_equal(a->rows[0]->total, 1 + 4);
+	assert_int_equal(a->rows[1]->total, 2 + 8);
+	assert_int_equal(row(a, "/a.onnx")->total, 16);
+	analysis_free(a);
+	test_remove(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_known_of_a_model_is_read_back),
 		cmocka_unit_test(a_model_that_contradicts_itself_is_not_written),
+		cmocka_unit_test(sessions_go_by_the_file_of_their_model),
+		cmocka_unit_test(sessions_of_one_model_are_added_up),
+		cmocka_unit_test(what_ran_inside_is_in_the_total_of_its_model_once),
+		cmocka_unit_test(sessions_are_chosen_by_their_model),
+		cmocka_unit_test(a_model_may_become_known_late),
+		cmocka_unit_test(a_relative_path_is_one_of_its_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,6 +114,8 @@ void analyze_look(struct analysis *a)
 
 	if (f->ended)
 		return;
+	sessions_look(&a->sessions);
+	label_rows(f);
 	weigh_losses(f);
 	sum_from_cover(f);
 	add_open_runs(f);
@@ -184,7 +186,7 @@ static int add_record(struct fold *f, const struct capture_record *record)
 	case CAPTURE_SESSION:
 		return define_session(f, &record->session);
 	case CAPTURE_MODEL:
-		return 0;
+		return define_model(f, &record->model);
 	case CAPTURE_OPERATOR:
 		return define_operator(f, &record->op);
 	case CAPTURE_SHAPES:
@@ -255,6 +257,7 @@ struct analysis *analyze_begin(const struct analyze_options *options, struct err
 	f->a.options = *options;
 	f->a.processes.one = options->one_process;
 	f->a.processes.pid = options->pid;
+	f->a.sessions.glob = options->model;
 	f->a.sum = row_new(CAPTURE_COUNTERS);
 	f->a.runs = row_new(CAPTURE_COUNTERS);
 	f->a.outside = row_new(CAPTURE_COUNTERS);
@@ -396,6 +399,7 @@ void analysis_free(struct analysis *a)
 	array_free(&f->failed);
 	tensor_lists_free(&a->tensor_lists);
 	strings_free(&f->strings);
+	sessions_free(&a->sessions);
 	processes_free(&a->processes);
 	free(f);
 }

@@ -25,6 +25,7 @@
 #include "../base/hash.h"
 #include "cost.h"
 #include "processes.h"
+#include "sessions.h"
 #include "tensors.h"
 
 struct analyze_estimates;
@@ -40,7 +41,8 @@ enum analyze_group {
 	GROUP_SESSION,
 	GROUP_RUN,
 	GROUP_PROCESS,
-	GROUP_TAG, /* of their runs */
+	GROUP_TAG,   /* of their runs */
+	GROUP_MODEL, /* of their sessions */
 };
 
 /* Numbers of runs, both ends included. */
@@ -56,6 +58,7 @@ struct analyze_options {
 	bool tree;	       /* one row per node and the node around it */
 	const char *name, *op; /* globs on the shown name and the op type, or NULL */
 	const char *tag;       /* a glob on the tag of runs, or NULL */
+	const char *model;     /* a glob on the path or title of the session's model, or NULL */
 	bool one_session;      /* executions of @session only */
 	uint32_t session;
 	bool one_process; /* those of the process @pid only */
@@ -113,18 +116,19 @@ struct analyze_row {
 	struct tensor_list *inputs, *outputs;
 	uint32_t op, session, node_index, thread, tid, run, step;
 	const struct analyze_process *process;
-	struct analyze_row *parent; /* with options.tree: the row around it, or NULL */
-	uint64_t count;		    /* executions */
-	uint64_t threw;		    /* of these, without an end */
-	uint64_t ended;		    /* those that total, min, max and counters are over */
-	uint64_t total, min, max;   /* ns; min and max without a meaning if none ended */
-	uint64_t self;		    /* ns */
-	uint64_t self_counted;	    /* executions whose self time is known */
-	uint64_t self_count;	    /* and how many could be */
-	uint64_t nested;	    /* that ended and had others inside */
-	uint64_t leaves;	    /* that ended and had none */
-	bool self_unsure;	    /* of these, it may lack some: no self time is known */
-	bool whole;		    /* GROUP_RUN: all of its operators were recorded */
+	const struct analyze_model *model; /* as far as it was known when they ran */
+	struct analyze_row *parent;	   /* with options.tree: the row around it, or NULL */
+	uint64_t count;			   /* executions */
+	uint64_t threw;			   /* of these, without an end */
+	uint64_t ended;			   /* those that total, min, max and counters are over */
+	uint64_t total, min, max;	   /* ns; min and max without a meaning if none ended */
+	uint64_t self;			   /* ns */
+	uint64_t self_counted;		   /* executions whose self time is known */
+	uint64_t self_count;		   /* and how many could be */
+	uint64_t nested;		   /* that ended and had others inside */
+	uint64_t leaves;		   /* that ended and had none */
+	bool self_unsure;		   /* of these, it may lack some: no self time is known */
+	bool whole;			   /* GROUP_RUN: all of its operators were recorded */
 	uint64_t migrated;
 	uint64_t work_ns; /* time of other threads, summed */
 	uint64_t run_ns;  /* GROUP_RUN: the run's own duration, 0 if not known */
@@ -153,6 +157,7 @@ struct analysis {
 	struct capture_info info;
 	struct analyze_options options;
 	struct processes processes; /* all; figures are of those that are shown */
+	struct sessions sessions;   /* all, too */
 	/* The events' names made unique, so that no alias hides another. */
 	char titles[CAPTURE_COUNTERS][160];
 	struct metric *metrics[ANALYZE_METRICS_MAX + 8];
@@ -211,7 +216,8 @@ struct analysis {
 	 * for how long, and their CPU time (0 if not known of all). */
 	uint32_t pool_threads;
 	uint64_t pool_work_ns, pool_cpu_ns;
-	bool has_tags; /* some run that is shown has one */
+	bool has_models; /* some session has a title that is more than its number */
+	bool has_tags;	 /* some run that is shown has one */
 	bool has_work, has_shapes, has_counters, truncated_names;
 	uint64_t duration; /* ns from the start to the last that is known */
 	bool complete;	   /* the end record is there: */

@@ -40,7 +40,7 @@ static int add_total(struct fold *f, struct analyze_row *row, const struct captu
 }
 
 /*
- * Rows of whole threads, sessions, runs and processes hold operators and what ran
+ * Rows of whole threads, sessions, models, runs and processes hold operators and what ran
  * inside them: their totals are of top-level operators, so that no time is
  * in them twice. When operators are chosen by name, that is for the user to
  * judge, as the ones around them may not be in the row.
@@ -122,8 +122,17 @@ static void give_up_endless(struct fold *f)
 	f->runs_given_up = true;
 }
 
-/* Count @exec, selected or not, in the run that it is of: thread->run from now on. */
-static int count_in_run(struct fold *f, struct thread_state *thread,
+/* Is @session, NULL if it is not known, of a model that is wanted? */
+static bool has_model(const struct fold *f, const struct analyze_session *session)
+{
+	return !f->a.options.model || (session && session->matches);
+}
+
+/*
+ * Count @exec, selected or not, in the run that it is of: thread->run from now on. A run
+ * is of the model that is known at its first operator, or parts of it would be missing.
+ */
+static int count_in_run(struct fold *f, struct thread_state *thread, const struct op_state *state,
 			const struct capture_exec *exec)
 {
 	if (exec->run == CAPTURE_UNKNOWN)
@@ -134,7 +143,8 @@ static int count_in_run(struct fold *f, struct thread_state *thread,
 	}
 	if (!thread->run)
 		return -ENOMEM;
-	thread->run->executions++;
+	if (!thread->run->executions++)
+		thread->run->model_matches = has_model(f, state->session);
 	thread->run->busy = true;
 	return 0;
 }
@@ -149,6 +159,13 @@ static bool has_outcome(const struct fold *f, uint32_t run)
 		      array_has_word(f->failed.items, f->failed.n, run);
 
 	return failed == f->a.options.failed;
+}
+
+/* Is what ran in @run, NULL if it is not known or had no operators, of a model that is wanted? */
+static bool run_has_model(const struct fold *f, const struct open_run *run,
+			  const struct analyze_session *session)
+{
+	return run && run->executions ? run->model_matches : has_model(f, session);
 }
 
 /* Is it among the selected, whatever comes of the run? */
@@ -213,6 +230,7 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 	struct thread_state *thread = table_get(&f->threads, exec->thread);
 	struct nested_exec nested;
 	struct cover below;
+	const struct open_run *run;
 	int error = 0;
 	bool shown;
 
@@ -224,11 +242,13 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 	f->last = exec->end > f->last ? exec->end : f->last;
 	if (thread->process->shown)
 		know_exec(f, thread, exec);
-	if (count_in_run(f, thread, exec))
+	if (count_in_run(f, thread, state, exec))
 		return -ENOMEM;
+	run = exec->run == CAPTURE_UNKNOWN ? NULL : thread->run;
 	if (!selected(f, thread, exec->run, state->op.session) || !has_outcome(f, exec->run) ||
-	    !has_tag(f, exec->run == CAPTURE_UNKNOWN ? NULL : thread->run))
+	    !has_tag(f, run) || !run_has_model(f, run, state->session))
 		return 0;
+	session_show(state->session);
 	if (exec->flags & EXEC_TURNS)
 		count_pauses(thread->pauses, exec->turns.sampled);
 	nesting_close(&thread->nesting, exec, &f->compensation, &nested, &below, &f->sum);
@@ -243,6 +263,8 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 			cover_add_exec(&f->sum, &nested);
 		else
 			cover_add(&f->sum, &below);
+		if (state->session)
+			state->session->top_ns += nested.known_ns;
 		return add_to_run(f, thread, exec, &nested);
 	}
 	if (shown) {
@@ -453,6 +475,7 @@ static int add_shown_run(struct fold *f, const struct capture_run *run, const st
 int fold_run(struct fold *f, const struct capture_run *run)
 {
 	const struct thread_state *thread = table_get(&f->threads, run->thread);
+	struct analyze_session *session = sessions_get(&f->a.sessions, run->session);
 	struct open_run *open;
 	int error = 0;
 
@@ -462,10 +485,13 @@ int fold_run(struct fold *f, const struct capture_run *run)
 	f->a.has_runs |= thread->process->shown;
 	open = open_runs_take(&f->open_runs, run->run);
 	f->last = run->end > f->last ? run->end : f->last;
-	if (selected(f, thread, run->run, run->session) && has_tag(f, open)) {
+	if (selected(f, thread, run->run, run->session) && has_tag(f, open) &&
+	    run_has_model(f, open, session)) {
 		error = add_outcome(f, run);
-		if (!error && has_outcome(f, run->run))
+		if (!error && has_outcome(f, run->run)) {
+			session_show(session);
 			error = add_shown_run(f, run, open);
+		}
 	}
 	if (open)
 		open_runs_put(&f->open_runs, open);

@@ -17,6 +17,7 @@
 
 struct op_state {
 	struct capture_operator op;
+	struct analyze_session *session; /* NULL if not known */
 	const char *label;
 	bool shown; /* its name and type are among the selected */
 	/* The row that it added to last, and the part of the key that may vary. */
@@ -88,6 +89,7 @@ void fold_pool(struct fold *f, const struct capture_pool *pool);
 int define_operator(struct fold *f, const struct capture_operator *op);
 int define_thread(struct fold *f, const struct capture_thread *thread);
 int define_session(struct fold *f, const struct capture_session *session);
+int define_model(struct fold *f, const struct capture_model *model);
 int define_shapes(struct fold *f, const struct capture_shapes *shapes);
 int define_failure(struct fold *f, const struct capture_failure *failure);
 /* The item of @number, NULL if it was not defined. */
@@ -95,6 +97,8 @@ void *table_get(const struct table *table, uint32_t number);
 void table_free(struct table *table);
 /* The row that @exec, of the operator @state, adds to; NULL if out of memory. */
 struct analyze_row *row_of(struct fold *f, struct op_state *state, const struct capture_exec *exec);
+/* Call rows of sessions and models what these are called now. */
+void label_rows(struct fold *f);
 /* The row of a run, where rows are runs. */
 struct analyze_row *row_of_run(struct fold *f, const struct capture_run *run);
 

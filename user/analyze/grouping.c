@@ -63,6 +63,7 @@ int define_operator(struct fold *f, const struct capture_operator *op)
 	if (!state)
 		return -ENOMEM;
 	state->op = *op;
+	state->session = sessions_get(&f->a.sessions, op->session);
 	if (keep(f, &state->op.name) || keep(f, &state->op.op_type) || keep(f, &state->op.domain) ||
 	    keep(f, &state->op.provider))
 		return -ENOMEM;
@@ -93,10 +94,23 @@ int define_thread(struct fold *f, const struct capture_thread *thread)
 int define_session(struct fold *f, const struct capture_session *session)
 {
 	const struct analyze_process *process = processes_get(&f->a.processes, session->process);
+	int error = process ? sessions_add(&f->a.sessions, session, process) : -EINVAL;
 
-	if (!process)
-		return -EINVAL;
+	if (error)
+		return error;
 	f->a.n_sessions += process->shown;
+	return 0;
+}
+
+int define_model(struct fold *f, const struct capture_model *model)
+{
+	int error = sessions_tell(&f->a.sessions, model);
+	const struct analyze_session *session;
+
+	if (error)
+		return error;
+	session = sessions_get(&f->a.sessions, model->session);
+	f->a.has_models |= session->process->shown && session->is_named;
 	return 0;
 }
 
@@ -133,7 +147,8 @@ static uint64_t pair(uint32_t high, uint32_t low)
 }
 
 /* The part of the key that differs between executions of one operator on one process. */
-static uint32_t varying_part(const struct fold *f, const struct capture_exec *exec)
+static uint32_t varying_part(const struct fold *f, const struct op_state *state,
+			     const struct capture_exec *exec)
 {
 	switch (f->a.options.group) {
 	case GROUP_SHAPE:
@@ -143,6 +158,8 @@ static uint32_t varying_part(const struct fold *f, const struct capture_exec *ex
 	case GROUP_RUN:
 	case GROUP_TAG:
 		return exec->run;
+	case GROUP_MODEL:
+		return state->session ? state->session->changes : 0;
 	case GROUP_NODE:
 		return f->a.options.tree ? exec->parent : 0;
 	default:
@@ -154,6 +171,23 @@ static uint32_t varying_part(const struct fold *f, const struct capture_exec *ex
 static const char *tag_of(const struct thread_state *thread, const struct capture_exec *exec)
 {
 	return exec->run == CAPTURE_UNKNOWN ? NULL : thread->run->tag;
+}
+
+static const struct analyze_model *model_of(const struct op_state *state)
+{
+	return state->session ? state->session->model : NULL;
+}
+
+/* Where the model is not known, the session stands for it, once named and once not. */
+static void set_model_key(struct row_key *key, const struct op_state *state, uint64_t process)
+{
+	const struct analyze_session *session = state->session;
+
+	key->words[0] = (uintptr_t)model_of(state);
+	if (key->words[0])
+		return;
+	key->words[1] = pair(state->op.session, session && session->is_named);
+	key->words[2] = session ? 0 : process;
 }
 
 /*
@@ -202,6 +236,9 @@ static struct row_key key_of(const struct fold *f, const struct op_state *state,
 	case GROUP_TAG:
 		key.words[0] = (uintptr_t)tag_of(thread, exec);
 		break;
+	case GROUP_MODEL:
+		set_model_key(&key, state, process);
+		break;
 	}
 	return key;
 }
@@ -233,6 +270,19 @@ static const char *thread_label(struct fold *f, const struct capture_thread *thr
 	return intern_label(f, label);
 }
 
+/* What is called by a session, as it may be any model, or is from memory and may be another. */
+static const char *unknown_model_label(struct fold *f, const struct op_state *state)
+{
+	char label[64];
+
+	if (!state->session)
+		return numbered(f, "session", CAPTURE_UNKNOWN);
+	if (state->session->is_named)
+		return state->session->numbered;
+	snprintf(label, sizeof(label), "session %u (model not known)", state->op.session);
+	return intern_label(f, label);
+}
+
 /* A new row takes what the group has in common from its first execution. */
 static void start_row(struct fold *f, struct analyze_row *row, const struct op_state *state,
 		      const struct capture_exec *exec)
@@ -248,6 +298,7 @@ static void start_row(struct fold *f, struct analyze_row *row, const struct op_s
 	row->thread = exec->thread;
 	row->tid = thread->thread.tid;
 	row->process = thread->process;
+	row->model = model_of(state);
 	row->run = exec->run;
 	row->tag = tag_of(thread, exec);
 	row->inputs = shapes ? shapes->inputs : NULL;
@@ -276,6 +327,24 @@ static void start_row(struct fold *f, struct analyze_row *row, const struct op_s
 	case GROUP_TAG:
 		row->label = row->tag ? row->tag : "no tag";
 		break;
+	case GROUP_MODEL:
+		row->label = row->model ? row->model->label : unknown_model_label(f, state);
+		break;
+	}
+}
+
+void label_rows(struct fold *f)
+{
+	enum analyze_group group = f->a.options.group;
+
+	for (size_t i = 0; i < f->rows.n && (group == GROUP_SESSION || group == GROUP_MODEL); i++) {
+		struct analyze_row *row = f->rows.items[i];
+		const struct analyze_session *session = sessions_get(&f->a.sessions, row->session);
+
+		if (group == GROUP_MODEL && row->model)
+			row->label = row->model->label;
+		else if (group == GROUP_SESSION && session)
+			row->label = session->title;
 	}
 }
 
@@ -288,6 +357,8 @@ static void keep_common(struct fold *f, struct analyze_row *row, const struct op
 
 	if (row->process != thread->process)
 		row->process = NULL;
+	if (row->model != model_of(state))
+		row->model = NULL;
 	if (row->thread != exec->thread)
 		row->thread = row->tid = CAPTURE_UNKNOWN;
 	if (row->run != exec->run)
@@ -313,7 +384,7 @@ static void keep_common(struct fold *f, struct analyze_row *row, const struct op
 struct analyze_row *row_of(struct fold *f, struct op_state *state, const struct capture_exec *exec)
 {
 	const struct thread_state *thread = table_get(&f->threads, exec->thread);
-	uint32_t part = varying_part(f, exec);
+	uint32_t part = varying_part(f, state, exec);
 	struct analyze_row *row = state->row;
 
 	if (!row || state->row_part != part || state->row_process != thread->process) {

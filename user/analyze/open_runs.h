@@ -23,6 +23,7 @@ struct open_run {
 	bool several_threads;
 	const char *tag; /* NULL if it has none, or nobody asks */
 	bool tag_matches;
+	bool model_matches;			  /* that of the first operator, when that ran */
 	uint64_t executions;			  /* at all depths, whatever is selected */
 	uint64_t count, ns;			  /* of the top-level operators */
 	struct probes probes;			  /* of them, and inside of them */

@@ -56,9 +56,11 @@ int analyze_parse_runs(struct analyze_options *options, const char *text, struct
 }
 
 const char *const analyze_groups[] = {
-	[GROUP_NODE] = "node",	     [GROUP_OP] = "op",		  [GROUP_SHAPE] = "shape",
-	[GROUP_THREAD] = "thread",   [GROUP_SESSION] = "session", [GROUP_RUN] = "run",
-	[GROUP_PROCESS] = "process", [GROUP_TAG] = "tag",	  NULL,
+	[GROUP_NODE] = "node",	     [GROUP_OP] = "op",
+	[GROUP_SHAPE] = "shape",     [GROUP_THREAD] = "thread",
+	[GROUP_SESSION] = "session", [GROUP_RUN] = "run",
+	[GROUP_PROCESS] = "process", [GROUP_TAG] = "tag",
+	[GROUP_MODEL] = "model",     NULL,
 };
 
 int analyze_parse_group(struct analyze_options *options, const char *text, struct error *err)
@@ -69,7 +71,7 @@ int analyze_parse_group(struct analyze_options *options, const char *text, struc
 			return 0;
 		}
 	return error_set(err, -EINVAL,
-			 "cannot group by '%s': choose node, op, shape, thread, session, run, "
-			 "process or tag",
+			 "cannot group by '%s': choose node, op, shape, thread, session, model, "
+			 "run, process or tag",
 			 text);
 }

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The sessions of a recording, as views know them: each with what is known of
+ * its model, and with a title that people read in place of its number. Models
+ * may become known late, and titles are told apart where they are the same: they
+ * are good from one look to the next.
+ */
+#ifndef OPPROBE_ANALYZE_SESSIONS_H
+#define OPPROBE_ANALYZE_SESSIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../base/array.h"
+#include "../base/hash.h"
+#include "../capture/records.h"
+#include "../capture/strings.h"
+#include "processes.h"
+
+/* What one or more sessions and models are called. */
+struct session_title {
+	struct hash_node node;
+	const char *text;	   /* any bytes */
+	uint32_t sessions, models; /* that are shown, at the last look */
+};
+
+/* What sessions have in common: a file, or the same operators from memory. */
+struct analyze_model {
+	struct hash_node node;
+	const char *path;		       /* "" from memory */
+	const struct analyze_process *process; /* that a relative path is of, else NULL */
+	uint64_t graph_hash;		       /* of one from memory, else 0 */
+	struct session_title *title;
+	const char *numbered; /* the title with the number of its first session */
+	const char *label;    /* for rows: the title, or what tells it from others; any bytes */
+	bool shown;	      /* operators of it are among the selected */
+};
+
+struct analyze_session {
+	uint32_t session;
+	const struct analyze_process *process;
+	bool is_told;		     /* a record told of its model: */
+	struct capture_model about;  /* the last one, with copies of its strings */
+	uint32_t changes;	     /* how many did */
+	struct analyze_model *model; /* NULL: which one it is, is not known */
+	const char *title;	     /* "resnet.onnx", else "session 11"; any bytes */
+	bool is_named;		     /* the title is more than its number */
+	bool matches;		     /* the glob of the sessions */
+	bool shown;		     /* operators or runs of it are among the selected */
+	uint64_t top_ns;	     /* of its top-level operators that are, whatever their name */
+	/* Of one that is named, the title and the same with its number behind. */
+	struct session_title *base;
+	const char *numbered;
+};
+
+/* Filled with zeroes, there are none. Pointers to them are good until they are freed. */
+struct sessions {
+	ARRAY_OF(struct analyze_session *); /* in the order of their definition */
+	ARRAY_OF(struct analyze_session *) by_number;
+	const char *glob; /* of those that match, or NULL */
+	struct hash titles, models;
+	struct strings strings;
+};
+
+/* Add a session of @process. Returns 0, -ENOMEM, or -EINVAL for a number that is taken
+ * or out of range. */
+int sessions_add(struct sessions *sessions, const struct capture_session *session,
+		 const struct analyze_process *process);
+/* Learn of the model of a session. Returns 0, -ENOMEM, or -EINVAL for one that was not added. */
+int sessions_tell(struct sessions *sessions, const struct capture_model *model);
+/* The one of @number, NULL if it was not defined. */
+struct analyze_session *sessions_get(const struct sessions *sessions, uint32_t number);
+/* Operators or runs of @session, which may be NULL, are shown. */
+static inline void session_show(struct analyze_session *session)
+{
+	if (!session)
+		return;
+	session->shown = true;
+	if (session->model)
+		session->model->shown = true;
+}
+/* Bring the titles of sessions and the labels of models up to date. */
+void sessions_look(struct sessions *sessions);
+void sessions_free(struct sessions *sessions);
+
+#endif

@@ -14,12 +14,13 @@
 #include "../make_values.h"
 
 #define NESTED	    3
+#define SESSIONS    4 /* with models */
 #define MICROSECOND 1000u
 
 struct settings {
 	uint64_t records;
 	uint32_t threads, events, nodes;
-	bool multiplexed, shapes, work, odd_names, unfinished, no_runs, outcomes;
+	bool multiplexed, shapes, work, odd_names, unfinished, no_runs, outcomes, models;
 	const char *path;
 };
 
@@ -67,7 +68,7 @@ static void write_info(struct maker *m)
 		.machine = "x86_64",
 		.cpu = "Example CPU",
 		.host = "example",
-		.n_cpus = 2,
+		.n_cpus = m->settings.models ? 16 : 2,
 		.realtime_offset = INT64_C(1700000000000000000),
 		.start = UINT64_C(1000000000000),
 		.opprobe_version = "0.1.0",
@@ -105,17 +106,56 @@ static void node_name(const struct maker *m, uint32_t op, char *name, size_t siz
 			 op == m->settings.nodes / 2 ? "If" : op_types[op % 8]);
 }
 
-static void write_definitions(struct maker *m)
+static uint32_t n_sessions(const struct maker *m)
 {
-	check(m, capture_write_session(m->writer, &(struct capture_session){0, 0x7f0000001000, 0}));
-	for (uint32_t i = 0; i < m->settings.threads; i++)
-		check(m, capture_write_thread(m->writer,
-					      &(struct capture_thread){i, 5000 + i, "worker", 0}));
+	return m->settings.models ? SESSIONS : 1;
+}
+
+/* The first of the operators of the session that @run is of. */
+static uint32_t first_operator(const struct maker *m, uint32_t run)
+{
+	return run % n_sessions(m) * (m->settings.nodes + NESTED);
+}
+
+/* Two sessions of one file, one of a model from memory, one of which nothing is known. */
+static void write_models(struct maker *m)
+{
+	struct capture_model model = {
+		.path = "/srv/models/resnet.onnx",
+		.graph = "main_graph",
+		.producer = "pytorch",
+		.providers = "CPUExecutionProvider",
+		.graph_hash = UINT64_C(0x0123456789abcdef),
+		.intra_threads = 4,
+		.intra_spins = CAPTURE_YES,
+		.inter_spins = CAPTURE_NOT_KNOWN,
+		.memory_pattern = CAPTURE_YES,
+		.arena = CAPTURE_YES,
+	};
+
+	check(m, capture_write_model(m->writer, &model));
+	model.session = 1;
+	check(m, capture_write_model(m->writer, &model));
+	model.session = 2;
+	model.path = "";
+	model.graph = "a \"quoted\" caf\xc3\xa9\x1b[31m \xff";
+	model.producer = NULL;
+	model.intra_threads = 1;
+	model.arena = CAPTURE_NO;
+	check(m, capture_write_model(m->writer, &model));
+	check(m, capture_write_thread(m->writer, &(struct capture_thread){m->settings.threads, 6000,
+									  "pool", 0}));
+}
+
+static void write_operators(struct maker *m, uint32_t session)
+{
+	uint32_t first = first_operator(m, session);
+
 	for (uint32_t op = 0; op < m->settings.nodes + NESTED; op++) {
 		char name[128];
 		struct capture_operator node = {
-			.op = op,
-			.session = 0,
+			.op = first + op,
+			.session = session,
 			.node_index = op < m->settings.nodes ? op : op - m->settings.nodes,
 			.name = name,
 			.op_type = op == m->settings.nodes / 2 ? "If" : op_types[op % 8],
@@ -126,6 +166,20 @@ static void write_definitions(struct maker *m)
 		node_name(m, op, name, sizeof(name));
 		check(m, capture_write_operator(m->writer, &node));
 	}
+}
+
+static void write_definitions(struct maker *m)
+{
+	for (uint32_t i = 0; i < n_sessions(m); i++)
+		check(m, capture_write_session(
+				 m->writer, &(struct capture_session){i, 0x7f0000001000 + i, 0}));
+	for (uint32_t i = 0; i < m->settings.threads; i++)
+		check(m, capture_write_thread(m->writer,
+					      &(struct capture_thread){i, 5000 + i, "worker", 0}));
+	for (uint32_t i = 0; i < n_sessions(m); i++)
+		write_operators(m, i);
+	if (m->settings.models)
+		write_models(m);
 	if (m->settings.outcomes)
 		check(m, capture_write_failure(
 				 m->writer, &(struct capture_failure){0, 0, 2, "INVALID_ARGUMENT",
@@ -175,17 +229,18 @@ static uint64_t some_duration(struct maker *m, uint32_t op)
 static void write_node(struct maker *m, uint32_t op, uint32_t thread, uint32_t run)
 {
 	uint64_t *clock = &m->clock[thread];
+	uint32_t first = first_operator(m, run);
 	struct capture_exec exec = {
-		.op = op, .thread = thread, .run = run, .parent = CAPTURE_UNKNOWN};
+		.op = first + op, .thread = thread, .run = run, .parent = CAPTURE_UNKNOWN};
 
 	exec.start = *clock;
 	if (op == m->settings.nodes / 2) {
 		exec.flags = EXEC_NESTED;
 		for (uint32_t i = 0; i < NESTED; i++) {
-			struct capture_exec inner = {.op = m->settings.nodes + i,
+			struct capture_exec inner = {.op = first + m->settings.nodes + i,
 						     .thread = thread,
 						     .run = run,
-						     .parent = op,
+						     .parent = first + op,
 						     .depth = 1};
 
 			*clock += 200;
@@ -238,8 +293,8 @@ static void write_runs(struct maker *m)
 			write_node(m, op, t, m->runs + t);
 	for (uint32_t t = 0; t < n; t++) {
 		struct capture_run run = {.run = m->runs + t,
-					  .session = 0,
-					  .step = m->runs + t,
+					  .session = (m->runs + t) % n_sessions(m),
+					  .step = (m->runs + t) / n_sessions(m),
 					  .thread = t,
 					  .start = start[t]};
 
@@ -264,6 +319,9 @@ static void write_end(struct maker *m)
 {
 	struct capture_end end = {.end = m->clock[0] + 1000, .reason = "interrupted"};
 
+	if (m->settings.models)
+		check(m, capture_write_pool(m->writer, &(struct capture_pool){m->settings.threads,
+									      1000, 9000}));
 	check(m, capture_write_loss(m->writer, &(struct capture_loss){}));
 	if (!m->settings.unfinished)
 		check(m, capture_write_end(m->writer, &end));
@@ -297,7 +355,7 @@ int main(int argc, char **argv)
 	struct error err;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:t:e:p:mswourf")) >= 0) {
+	while ((option = getopt(argc, argv, "n:t:e:p:mswourfd")) >= 0) {
 		switch (option) {
 		case 'n':
 			s->records = strtoull(optarg, NULL, 10);
@@ -332,6 +390,9 @@ int main(int argc, char **argv)
 		case 'f':
 			s->outcomes = true;
 			break;
+		case 'd':
+			s->models = true;
+			break;
 		default:
 			optind = argc;
 		}
@@ -340,10 +401,11 @@ int main(int argc, char **argv)
 	    s->events > CAPTURE_COUNTERS) {
 		fprintf(stderr,
 			"usage: make_capture [-n RECORDS] [-t THREADS] [-e EVENTS] [-p "
-			"NODES] [-mswourf] FILE\n"
+			"NODES] [-mswourfd] FILE\n"
 			"  -m multiplexed events  -s shapes  -w work of other threads\n"
 			"  -o odd node names      -u without an end record\n"
-			"  -r without records of runs  -f runs that fail or throw, and have tags\n");
+			"  -r without records of runs  -f runs that fail or throw, and have tags\n"
+			"  -d models of four sessions, as far as they are known\n");
 		return 2;
 	}
 	s->path = argv[optind];

@@ -58,6 +58,9 @@ static void print(const char *path, unsigned int view, FILE *out)
 	options.analyze.pid = PID;
 	options.analyze.failed = (view & 12) == 12;
 	options.analyze.tag = (view & 20) == 20 ? "u*" : NULL;
+	options.analyze.model = (view & 44) == 44 ? "*a*" : NULL;
+	if ((view & 42) == 42)
+		options.analyze.group = GROUP_MODEL;
 	if (view & 16) {
 		options.analyze.name = "*a*";
 		options.analyze.n_runs = 1;

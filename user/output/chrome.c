@@ -39,6 +39,7 @@ static int prepare_key(struct prepared *key, const char *name)
 					    "node_index",
 					    "run",
 					    "session",
+					    "model",
 					    "input_type_shape",
 					    "output_type_shape",
 					    "other_threads_us",
@@ -343,13 +344,34 @@ static int chrome_failure(struct export_state *e, const struct capture_failure *
 	return error;
 }
 
+/* Its number stands beside it, which tells those of one name apart. */
+static int chrome_model(struct export_state *e, const struct analyze_session *session,
+			struct prepared *detail)
+{
+	char *title = text_json(session->base->text);
+	int error = title ? prepare(detail, ",\"model\":%s", title) : -ENOMEM;
+
+	free(title);
+	return error;
+}
+
+/* What is known of the model that @run is of, or NULL. */
+static const struct prepared *model_of(const struct export_state *e, const struct capture_run *run)
+{
+	bool known = run->session < e->models.n && e->models.items[run->session].text;
+
+	return known ? &e->models.items[run->session] : NULL;
+}
+
 static int chrome_run(struct export_state *e, const struct capture_run *run,
 		      const struct open_run *ops)
 {
 	const struct prepared *failure = run_failed(run) ? &e->failures.items[run->failure] : NULL;
+	const struct prepared *model = model_of(e, run);
 	char *tag = ops && ops->tag ? text_json(ops->tag) : NULL;
-	char *p = stream_reserve(e->out, counters_room(e) + 384 + (failure ? failure->size : 0) +
-						 (tag ? strlen(tag) : 0));
+	char *p =
+		stream_reserve(e->out, counters_room(e) + 384 + (failure ? failure->size : 0) +
+					       (model ? model->size : 0) + (tag ? strlen(tag) : 0));
 
 	if (!p || (ops && ops->tag && !tag)) {
 		free(tag);
@@ -365,6 +387,8 @@ static int chrome_run(struct export_state *e, const struct capture_run *run,
 		p = PUT_LITERAL(p, ",\"session\":");
 		p = put_u64(p, run->session);
 	}
+	if (model)
+		p = put_prepared(p, model);
 	if (run->threw)
 		p = PUT_LITERAL(p, ",\"threw\":true");
 	if (failure)
@@ -458,6 +482,7 @@ const struct export_ops chrome_ops = {
 	.thread_defined = chrome_thread,
 	.shapes_defined = chrome_shapes,
 	.failure_defined = chrome_failure,
+	.model_defined = chrome_model,
 	.nested = true,
 	.exec = chrome_exec,
 	.run = chrome_run,

@@ -48,6 +48,16 @@ static struct value pid(const struct analysis *a, const struct analyze_row *row,
 	return row->process ? value_whole(row->process->pid) : absent;
 }
 
+/* The one session, or the model of several, as people call it. */
+static struct value model(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	const struct analyze_session *session = sessions_get(&a->sessions, row->session);
+
+	if (!a->has_models)
+		return absent;
+	return value_text(session ? session->title : row->model ? row->model->label : NULL, false);
+}
+
 static struct value count(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
 	return value_whole(*(const uint64_t *)field(row, of));
@@ -308,6 +318,11 @@ static bool is_by_tag(const struct analysis *a)
 	return a->has_tags && (a->options.group == GROUP_RUN || a->options.group == GROUP_TAG);
 }
 
+static bool has_models(const struct analysis *a)
+{
+	return a->has_models;
+}
+
 static bool has_shapes(const struct analysis *a)
 {
 	return a->has_shapes;
@@ -327,6 +342,10 @@ const struct column_kind column_kinds[] = {
 	{"pid", "PID", pid, 0, &unit_pid, 0, .member = {"pid", "count"}},
 	{"session", "Session", number, FIELD(session), &unit_number, 0,
 	 .member = {"session", "count"}},
+	{"model", "Model", model, 0, &unit_text, 0,
+	 .member = {"model", "text",
+		    "What people call the session, or the model of several: see session_models.",
+		    has_models}},
 	{"index", "Index", number, FIELD(node_index), &unit_number, 0,
 	 .member = {"node_index", "count"}},
 	{.value = parent,

@@ -132,7 +132,20 @@ static void add_process(const struct analysis *a, struct columns *columns)
 		ADD(columns, "pid");
 }
 
-static void add_what_the_row_is(const struct analysis *a, struct columns *columns)
+/* By the name that it has for people, and by its number for programs. */
+static void add_session(const struct analysis *a, const struct report_options *options,
+			struct columns *columns)
+{
+	bool for_programs = options->format && !strcmp(options->format, "csv");
+
+	if (!a->has_models || for_programs)
+		ADD(columns, "session");
+	if (a->has_models)
+		ADD(columns, "model");
+}
+
+static void add_what_the_row_is(const struct analysis *a, const struct report_options *options,
+				struct columns *columns)
 {
 	ADD(columns, "name");
 	switch (a->options.group) {
@@ -140,18 +153,20 @@ static void add_what_the_row_is(const struct analysis *a, struct columns *column
 		ADD(columns, "op");
 		add_process(a, columns);
 		if (a->n_sessions > 1)
-			ADD(columns, "session");
+			add_session(a, options, columns);
 		break;
 	case GROUP_SHAPE:
 		ADD(columns, "inputs");
 		break;
 	case GROUP_THREAD:
 	case GROUP_SESSION:
+	case GROUP_MODEL:
 		add_process(a, columns);
 		break;
 	case GROUP_RUN:
 		add_process(a, columns);
-		ADD(columns, "session", "step", "duration");
+		add_session(a, options, columns);
+		ADD(columns, "step", "duration");
 		if (a->runs_failed || a->runs_threw)
 			ADD(columns, "outcome");
 		if (a->has_tags)
@@ -165,7 +180,7 @@ static void add_what_the_row_is(const struct analysis *a, struct columns *column
 static void choose_usual(const struct analysis *a, const struct report_options *options,
 			 struct columns *columns)
 {
-	add_what_the_row_is(a, columns);
+	add_what_the_row_is(a, options, columns);
 	ADD(columns, "count", "total", "avg", "min", "max", "percent", "self");
 	if (options->percentiles)
 		ADD(columns, "p50", "p95", "p99");

@@ -114,6 +114,26 @@ static int define_failure(struct export_state *e, const struct capture_failure *
 	return e->format->failure_defined(e, failure, &e->failures.items[failure->failure]);
 }
 
+static int define_session(struct export_state *e, const struct capture_session *session)
+{
+	return sessions_add(&e->sessions, session, processes_get(&e->processes, session->process));
+}
+
+static int define_model(struct export_state *e, const struct capture_model *model)
+{
+	const struct analyze_session *session = sessions_get(&e->sessions, model->session);
+	int error;
+
+	if (!e->format->model_defined || !session->process->shown)
+		return 0;
+	error = sessions_tell(&e->sessions, model);
+	if (error || !session->is_named)
+		return error;
+	if (array_extend(&e->models, (size_t)model->session + 1))
+		return -ENOMEM;
+	return e->format->model_defined(e, session, &e->models.items[model->session]);
+}
+
 /* -- executions and runs ------------------------------------------------------- */
 
 /* The open run of that number; NULL if out of memory. */
@@ -217,6 +237,10 @@ static int export_record(struct export_state *e, const struct capture_record *re
 		return begin(e, record->info);
 	case CAPTURE_PROCESS:
 		return define_process(e, &record->process);
+	case CAPTURE_SESSION:
+		return define_session(e, &record->session);
+	case CAPTURE_MODEL:
+		return define_model(e, &record->model);
 	case CAPTURE_OPERATOR:
 		return define_operator(e, &record->op);
 	case CAPTURE_THREAD:
@@ -290,11 +314,15 @@ static void free_state(struct export_state *e)
 	}
 	for (size_t i = 0; i < e->failures.n; i++)
 		free(e->failures.items[i].text);
+	for (size_t i = 0; i < e->models.n; i++)
+		free(e->models.items[i].text);
 	array_free(&e->failures);
+	array_free(&e->models);
 	array_free(&e->ops);
 	array_free(&e->threads);
 	array_free(&e->shapes);
 	free(e->private);
+	sessions_free(&e->sessions);
 	processes_free(&e->processes);
 	open_runs_free(&e->open_runs);
 	strings_free(&e->tags);

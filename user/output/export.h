@@ -52,6 +52,7 @@ struct export_state {
 	const struct export_ops *format;
 	int error; /* the first one, a negative errno */
 	struct capture_info info;
+	struct sessions sessions;
 	struct processes processes; /* private: the format's own of each */
 	struct stream *out;
 	char titles[CAPTURE_COUNTERS][160];
@@ -63,6 +64,7 @@ struct export_state {
 	ARRAY_OF(struct export_thread *) threads;
 	ARRAY_OF(struct export_shapes *) shapes;
 	ARRAY_OF(struct prepared) failures; /* of runs that refer to them */
+	ARRAY_OF(struct prepared) models;   /* of runs of these sessions, as far as known */
 	struct open_runs open_runs;
 	struct strings tags;
 	struct capture_loss loss;
@@ -83,6 +85,9 @@ struct export_ops {
 	int (*shapes_defined)(struct export_state *e, struct export_shapes *shapes);
 	int (*failure_defined)(struct export_state *e, const struct capture_failure *failure,
 			       struct prepared *detail);
+	/* It is known what model the session executes; another may have been before. */
+	int (*model_defined)(struct export_state *e, const struct analyze_session *session,
+			     struct prepared *detail);
 	/* @nested has the totals with all that ran inside, for a format that asks for it. */
 	bool nested;
 	int (*exec)(struct export_state *e, const struct capture_exec *exec,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "models.h"
 #include "text.h"
 
 #define FAILURES_SHOWN 8
@@ -227,6 +228,7 @@ static void print_cost(const struct analysis *a, FILE *out)
 void header_print(const struct analysis *a, FILE *out)
 {
 	print_target(a, out);
+	models_print(a, out);
 	print_recording(a, out);
 	print_events(a, out);
 	print_overhead(a, out);
@@ -304,6 +306,7 @@ static int compare_failures(const void *a, const void *b)
 /* What runs returned, the most frequent first, and the message of the first that did. */
 static int print_failure(const struct analysis *a, const struct analyze_failure *failure, FILE *out)
 {
+	const struct analyze_session *session = sessions_get(&a->sessions, failure->session);
 	char *message = text_terminal(failure->message);
 	char *shorter = message ? text_shorten(message, FAILURE_WIDTH) : NULL;
 	char count[32];
@@ -311,8 +314,10 @@ static int print_failure(const struct analysis *a, const struct analyze_failure 
 	fprintf(out, "  %s \xc3\x97 ", text_count(count, sizeof(count), failure->runs));
 	text_put(out, failure->name[0] ? failure->name : "error");
 	fprintf(out, " (%" PRIu32 ")", failure->code);
-	if (a->n_sessions > 1 && failure->session != CAPTURE_UNKNOWN)
-		fprintf(out, " in session %" PRIu32, failure->session);
+	if (a->n_sessions > 1 && session) {
+		fputs(" in ", out);
+		text_put(out, session->title);
+	}
 	fprintf(out, "%s%s\n", shorter && shorter[0] ? ": " : "", shorter ? shorter : "");
 	free(message);
 	free(shorter);
@@ -407,6 +412,20 @@ static void print_pool(const struct analysis *a, FILE *out)
 	fputs(".\n", out);
 }
 
+static int print_hints(const struct analysis *a, FILE *out)
+{
+	struct hints hints;
+	int error = hints_make(a, &hints);
+
+	for (size_t i = 0; !error && i < hints.n; i++) {
+		fputs("hint: ", out);
+		text_put(out, hints.texts[i]);
+		fputs(".\n", out);
+	}
+	hints_free(&hints);
+	return error;
+}
+
 int header_print_notes(const struct analysis *a, FILE *out)
 {
 	int error;
@@ -419,6 +438,7 @@ int header_print_notes(const struct analysis *a, FILE *out)
 	error = print_outcomes(a, out);
 	print_partial_runs(a, out);
 	print_losses(a, out);
+	error = error ?: print_hints(a, out);
 	if (a->cut[0])
 		fprintf(out, "%s\n", a->cut);
 	if (a->damaged)

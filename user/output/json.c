@@ -12,6 +12,7 @@
 #include "columns.h"
 #include "formats.h"
 #include "header.h"
+#include "models.h"
 #include "text.h"
 #include "tree.h"
 
@@ -253,6 +254,93 @@ static void put_recording(struct json *j)
 	fputc(']', j->out);
 }
 
+static void put_providers(struct json *j, const char *providers)
+{
+	const char *before = "";
+
+	fprintf(j->out, ",\"providers\":%s", providers ? "[" : "null");
+	if (!providers)
+		return;
+	while (*providers) {
+		size_t length = strcspn(providers, ",");
+		char name[CAPTURE_WORDS_MAX + 1];
+
+		snprintf(name, sizeof(name), "%.*s", (int)length, providers);
+		fputs(before, j->out);
+		put_string(j, name);
+		before = ",";
+		providers += length + (providers[length] == ',');
+	}
+	fputc(']', j->out);
+}
+
+static void member_known(struct json *j, const char *key, uint8_t known)
+{
+	fprintf(j->out, ",\"%s\":%s", key,
+		known == CAPTURE_YES  ? "true"
+		: known == CAPTURE_NO ? "false"
+				      : "null");
+}
+
+static void put_session(struct json *j, const struct analyze_session *session)
+{
+	static const struct capture_model unknown = {.parallel = CAPTURE_NOT_KNOWN,
+						     .intra_spins = CAPTURE_NOT_KNOWN,
+						     .inter_spins = CAPTURE_NOT_KNOWN,
+						     .memory_pattern = CAPTURE_NOT_KNOWN,
+						     .arena = CAPTURE_NOT_KNOWN};
+	const struct capture_model *about = session->is_told ? &session->about : &unknown;
+
+	fprintf(j->out, "{\"session\":%" PRIu32 ",\"pid\":%" PRIu32, session->session,
+		session->process->pid);
+	member(j, "title", session->title);
+	member(j, "path", about->path);
+	member(j, "graph", about->graph);
+	member(j, "producer", about->producer);
+	put_providers(j, about->providers);
+	if (about->graph_hash)
+		fprintf(j->out, ",\"graph_hash\":\"%016" PRIx64 "\"", about->graph_hash);
+	else
+		member(j, "graph_hash", NULL);
+	member_u64(j, "intra_threads", about->intra_threads, about->intra_threads);
+	member_u64(j, "inter_threads", about->inter_threads, about->inter_threads);
+	member_known(j, "parallel", about->parallel);
+	member_known(j, "intra_spins", about->intra_spins);
+	member_known(j, "inter_spins", about->inter_spins);
+	member_known(j, "memory_pattern", about->memory_pattern);
+	member_known(j, "arena", about->arena);
+	fputc('}', j->out);
+}
+
+static void put_session_models(struct json *j)
+{
+	const char *before = "\n";
+
+	fputs(",\n\"session_models\":[", j->out);
+	for (size_t i = 0; i < j->a->sessions.n; i++) {
+		if (!j->a->sessions.items[i]->process->shown)
+			continue;
+		fputs(before, j->out);
+		put_session(j, j->a->sessions.items[i]);
+		before = ",\n";
+	}
+	fputc(']', j->out);
+}
+
+static void put_hints(struct json *j)
+{
+	struct hints hints;
+
+	j->failed |= hints_make(j->a, &hints) != 0;
+	fputs(",\n\"hints\":[", j->out);
+	for (size_t i = 0; i < hints.n; i++) {
+		fputs(i ? "," : "", j->out);
+		put_string(j, hints.texts[i]);
+	}
+	fputc(']', j->out);
+	hints_free(&hints);
+}
+
 static void put_events(struct json *j)
 {
 	fputs(",\n\"events\":[", j->out);
@@ -396,6 +484,8 @@ int json_print(const struct analysis *a, const struct report_options *options, F
 	if (!error && !j.failed) {
 		put_about(&j);
 		put_recording(&j);
+		put_session_models(&j);
+		put_hints(&j);
 		put_events(&j);
 		put_group_by(&j);
 		put_rows(&j);

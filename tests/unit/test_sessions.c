@@ -172,6 +172,7 @@ static struct test_capture several_sessions(void)
 	write_model(&c, 2, of_path("/srv/a/model.onnx"));
 	write_model(&c, 3, from_memory("main_graph", 7));
 	write_model(&c, 4, from_memory("main_graph", 7));
+	write_model(&c, 5, nothing_known);
 	write_model(&c, 6, no_path);
 	write_model(&c, 7, from_memory("", 0));
 	for (uint32_t i = 0; i < 8; i++)
@@ -229,6 +230,26 @@ static void sessions_of_one_model_are_added_up(void **state)
 	analysis_free(a);
 	a = analyzed(c.path, (struct analyze_options){.group = GROUP_OP});
 	assert_null(a->rows[0]->model);
+	analysis_free(a);
+	test_remove(&c);
+}
+
+static void models_from_memory_without_a_hash_may_be_different(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct analysis *a;
+
+	test_session(&c, 1, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		write_model(&c, i, from_memory("g", 0));
+		run_session(&c, i, 1 + i);
+	}
+	test_finish(&c);
+	a = analyzed(c.path, (struct analyze_options){.group = GROUP_MODEL});
+	assert_int_equal(a->n_rows, 2);
+	assert_int_equal(row(a, "g (memory) #0")->total, 1);
+	assert_int_equal(row(a, "g (memory) #1")->total, 2);
 	analysis_free(a);
 	test_remove(&c);
 }
@@ -359,6 +380,7 @@ int main(void)
 		cmocka_unit_test(a_model_that_contradicts_itself_is_not_written),
 		cmocka_unit_test(sessions_go_by_the_file_of_their_model),
 		cmocka_unit_test(sessions_of_one_model_are_added_up),
+		cmocka_unit_test(models_from_memory_without_a_hash_may_be_different),
 		cmocka_unit_test(what_ran_inside_is_in_the_total_of_its_model_once),
 		cmocka_unit_test(sessions_are_chosen_by_their_model),
 		cmocka_unit_test(a_model_may_become_known_late),

@@ -127,10 +127,10 @@ static void write_models(struct maker *m)
 		.providers = "CPUExecutionProvider",
 		.graph_hash = UINT64_C(0x0123456789abcdef),
 		.intra_threads = 4,
-		.intra_spins = CAPTURE_YES,
-		.inter_spins = CAPTURE_NOT_KNOWN,
-		.memory_pattern = CAPTURE_YES,
-		.arena = CAPTURE_YES,
+		.intra_spins = KNOWN_YES,
+		.inter_spins = NOT_KNOWN,
+		.memory_pattern = KNOWN_YES,
+		.arena = KNOWN_YES,
 	};
 
 	check(m, capture_write_model(m->writer, &model));
@@ -141,7 +141,7 @@ static void write_models(struct maker *m)
 	model.graph = "a \"quoted\" caf\xc3\xa9\x1b[31m \xff";
 	model.producer = NULL;
 	model.intra_threads = 1;
-	model.arena = CAPTURE_NO;
+	model.arena = KNOWN_NO;
 	check(m, capture_write_model(m->writer, &model));
 	check(m, capture_write_thread(m->writer, &(struct capture_thread){m->settings.threads, 6000,
 									  "pool", 0}));

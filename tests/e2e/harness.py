@@ -234,11 +234,12 @@ class NodeTarget(Target):
     def do(self, action, **arguments):
         return self.ask(json.dumps({"do": action, **arguments}))
 
-    def load(self, path, profile=None, replace=None, **options):
+    def load(self, path, profile=None, replace=None, from_bytes=False, **options):
         wanted = {"intraOpNumThreads": 1, "logSeverityLevel": 4, **options}
         if profile:
             wanted.update(enableProfiling=True, profileFilePrefix=profile)
-        return self.do("load", model=path, options=wanted, replace=replace)["session"]
+        return self.do("load", model=path, options=wanted, replace=replace,
+                       bytes=from_bytes)["session"]
 
     def load_plain(self, path, **options):
         """Without optimisation: what runs is what the model's description says."""

@@ -5,9 +5,10 @@
 // line on stdin, one JSON object per line on stdout in reply, so that a test
 // knows exactly what ran after opprobe was attached. The requests:
 //
-//   {"do":"load", "model":PATH, "options":{...}, "replace":[OLD,NEW]}
+//   {"do":"load", "model":PATH, "options":{...}, "replace":[OLD,NEW], "bytes":B}
 //                    → {"session":ID}; options are onnxruntime-node's; OLD is
-//                      replaced by NEW, of the same length, wherever it is
+//                      replaced by NEW, of the same length, wherever it is; with
+//                      B true the runtime gets the file's bytes, not its name
 //   {"do":"run", "session":ID, "times":N, "seed":S, "change":{INPUT:{dims,values}},
 //    "tag":TEXT}     → {"done":N, "failed":N, "sums":[...], "error":TEXT}
 //   {"do":"concurrent", "sessions":[ID...], "each":M, "times":N, "seed":S}
@@ -46,10 +47,11 @@ function changedModel(file, replace) {
 	return changed;
 }
 
-async function load({ model, options, replace }) {
+async function load({ model, options, replace, bytes }) {
 	ort = ort || loadRuntime(process.argv[2]);
 	const file = replace ? changedModel(model, replace) : model;
-	const session = await ort.InferenceSession.create(file, options || {});
+	const session = await ort.InferenceSession.create(bytes ? fs.readFileSync(file) : file,
+		options || {});
 	if (replace)
 		fs.unlinkSync(file);
 	sessions.set(++lastId, { session, inputs: describeInputs(model) });

@@ -9,19 +9,19 @@ static const struct capture_model resnet = {
 	.providers = "CUDAExecutionProvider,CPUExecutionProvider",
 	.graph_hash = UINT64_C(0x0edcba9876543210),
 	.intra_threads = 4,
-	.parallel = CAPTURE_NO,
-	.intra_spins = CAPTURE_YES,
-	.inter_spins = CAPTURE_NOT_KNOWN,
-	.memory_pattern = CAPTURE_YES,
-	.arena = CAPTURE_YES,
+	.parallel = KNOWN_NO,
+	.intra_spins = KNOWN_YES,
+	.inter_spins = NOT_KNOWN,
+	.memory_pattern = KNOWN_YES,
+	.arena = KNOWN_YES,
 };
 
 static const struct capture_model nothing_known = {
-	.parallel = CAPTURE_NOT_KNOWN,
-	.intra_spins = CAPTURE_NOT_KNOWN,
-	.inter_spins = CAPTURE_NOT_KNOWN,
-	.memory_pattern = CAPTURE_NOT_KNOWN,
-	.arena = CAPTURE_NOT_KNOWN,
+	.parallel = NOT_KNOWN,
+	.intra_spins = NOT_KNOWN,
+	.inter_spins = NOT_KNOWN,
+	.memory_pattern = NOT_KNOWN,
+	.arena = NOT_KNOWN,
 };
 
 /* A capture on 16 CPUs, whose pool of one thread worked 1 of 10 ms. */
@@ -69,11 +69,11 @@ static struct test_capture two_models(void)
 
 	other.path = "";
 	other.graph = "encoder";
-	other.parallel = CAPTURE_YES;
+	other.parallel = KNOWN_YES;
 	other.intra_threads = 1;
 	other.inter_threads = 2;
-	other.inter_spins = CAPTURE_NO;
-	other.memory_pattern = other.arena = CAPTURE_NO;
+	other.inter_spins = KNOWN_NO;
+	other.memory_pattern = other.arena = KNOWN_NO;
 	add_session(&c, 0, resnet, 100);
 	add_session(&c, 1, other, 50);
 	return c;
@@ -261,9 +261,9 @@ static void spinning_is_hinted_at_where_the_pool_mostly_waits(void **state)
 		   "operators' work, and those of resnet.onnx wait without sleeping: the session "
 		   "option session.intra_op.allow_spinning=0 lets them sleep.\n",
 		   true);
-	model.intra_spins = CAPTURE_NO;
+	model.intra_spins = KNOWN_NO;
 	check_hint(&model, "allow_spinning", false);
-	model.intra_spins = CAPTURE_NOT_KNOWN;
+	model.intra_spins = NOT_KNOWN;
 	check_hint(&model, "allow_spinning", false);
 	/* Another thread, with which it is half of the time. */
 	test_thread(&c, 2, 102, "pool", 0);
@@ -309,7 +309,7 @@ static void memory_options_that_are_off_are_hinted_at(void **state)
 	struct test_capture c;
 
 	model.path = "a.onnx";
-	model.arena = CAPTURE_NO;
+	model.arena = KNOWN_NO;
 	check_hint(&model,
 		   "\nhint: executed without a memory arena of the CPU: a.onnx; the session option "
 		   "enable_cpu_mem_arena keeps freed memory for later use.\n",
@@ -320,12 +320,12 @@ static void memory_options_that_are_off_are_hinted_at(void **state)
 	test_finish(&c);
 	check_report(&c, "arena of the CPU: a.onnx #1 and 2 more sessions; ", true);
 	test_remove(&c);
-	model.arena = CAPTURE_YES;
-	model.memory_pattern = CAPTURE_NO;
-	model.parallel = CAPTURE_NO;
+	model.arena = KNOWN_YES;
+	model.memory_pattern = KNOWN_NO;
+	model.parallel = KNOWN_NO;
 	check_hint(&model, "executed without memory patterns: a.onnx; ", true);
 	/* The parallel mode has none, whatever the option says. */
-	model.parallel = CAPTURE_YES;
+	model.parallel = KNOWN_YES;
 	check_hint(&model, "enable_mem_pattern", false);
 }
 

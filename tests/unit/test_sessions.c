@@ -8,11 +8,11 @@
 /* -- in captures ------------------------------------------------------------------ */
 
 static const struct capture_model nothing_known = {
-	.parallel = CAPTURE_NOT_KNOWN,
-	.intra_spins = CAPTURE_NOT_KNOWN,
-	.inter_spins = CAPTURE_NOT_KNOWN,
-	.memory_pattern = CAPTURE_NOT_KNOWN,
-	.arena = CAPTURE_NOT_KNOWN,
+	.parallel = NOT_KNOWN,
+	.intra_spins = NOT_KNOWN,
+	.inter_spins = NOT_KNOWN,
+	.memory_pattern = NOT_KNOWN,
+	.arena = NOT_KNOWN,
 };
 
 static const struct capture_model resnet = {
@@ -23,11 +23,11 @@ static const struct capture_model resnet = {
 	.graph_hash = UINT64_C(0xfedcba9876543210),
 	.intra_threads = 4,
 	.inter_threads = 300,
-	.parallel = CAPTURE_NO,
-	.intra_spins = CAPTURE_YES,
-	.inter_spins = CAPTURE_NOT_KNOWN,
-	.memory_pattern = CAPTURE_YES,
-	.arena = CAPTURE_NO,
+	.parallel = KNOWN_NO,
+	.intra_spins = KNOWN_YES,
+	.inter_spins = NOT_KNOWN,
+	.memory_pattern = KNOWN_YES,
+	.arena = KNOWN_NO,
 };
 
 static void write_model(struct test_capture *c, uint32_t session, struct capture_model model)
@@ -74,7 +74,7 @@ static void what_is_known_of_a_model_is_read_back(void **state)
 
 	unnamed.path = "";
 	no_names.graph = no_names.producer = no_names.providers = "";
-	no_names.parallel = CAPTURE_YES;
+	no_names.parallel = KNOWN_YES;
 	write_model(&c, 0, nothing_known);
 	write_model(&c, 0, resnet);
 	write_model(&c, 0, unnamed);
@@ -99,7 +99,7 @@ static void a_model_that_contradicts_itself_is_not_written(void **state)
 	model.session = 7;
 	assert_int_equal(capture_write_model(c.writer, &model), -EINVAL);
 	model.session = 0;
-	model.arena = CAPTURE_NOT_KNOWN + 1;
+	model.arena = NOT_KNOWN + 1;
 	assert_int_equal(capture_write_model(c.writer, &model), -EINVAL);
 	model = resnet;
 	model.path = memset(path, 'p', CAPTURE_PATH_MAX + 1);

@@ -243,7 +243,7 @@ static const char *decode_model(struct decoder *decoder, struct cursor *c,
 	model->intra_threads = format_get_u32(c);
 	model->inter_threads = format_get_u32(c);
 	for (int i = 0; i < MODEL_ANSWERS; i++)
-		*answers[i] = get_below(c, CAPTURE_NOT_KNOWN + 1);
+		*answers[i] = get_below(c, NOT_KNOWN + 1);
 	if (c->failed || *error)
 		return NULL;
 	if (!ids_has(&decoder->sessions, model->session))

@@ -233,7 +233,7 @@ static int write_model(struct capture_writer *writer, const struct capture_model
 		flags |= texts[i] ? 1 << i : 0;
 	}
 	for (int i = 0; i < MODEL_ANSWERS; i++)
-		if (answers[i] > CAPTURE_NOT_KNOWN)
+		if (answers[i] > NOT_KNOWN)
 			return -EINVAL;
 	if (!ids_has(&writer->sessions, model->session))
 		return -EINVAL;

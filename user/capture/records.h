@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../base/known.h"
 #include "shapes.h"
 
 #define CAPTURE_UNKNOWN	  UINT32_MAX
@@ -85,9 +86,6 @@ struct capture_session {
 	uint32_t process;
 };
 
-/* Whether something is so, where that may not be known. */
-enum capture_known { CAPTURE_NO, CAPTURE_YES, CAPTURE_NOT_KNOWN };
-
 /*
  * What a session is: its model, and how it executes it. Behind its session, at any
  * time; each part may be unknown by itself. A later one of the same session takes
@@ -102,7 +100,7 @@ struct capture_model {
 	uint64_t graph_hash; /* of the graph's operators as they are executed; 0 if not known */
 	/* That execute, the caller's included; 0 if not known, or (inter) not used. */
 	uint32_t intra_threads, inter_threads;
-	/* enum capture_known: */
+	/* enum known: */
 	uint8_t parallel;		  /* operators of a run at once, not one after the other */
 	uint8_t intra_spins, inter_spins; /* threads of the pool wait for work without sleeping */
 	uint8_t memory_pattern, arena;

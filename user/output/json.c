@@ -277,18 +277,18 @@ static void put_providers(struct json *j, const char *providers)
 static void member_known(struct json *j, const char *key, uint8_t known)
 {
 	fprintf(j->out, ",\"%s\":%s", key,
-		known == CAPTURE_YES  ? "true"
-		: known == CAPTURE_NO ? "false"
-				      : "null");
+		known == KNOWN_YES  ? "true"
+		: known == KNOWN_NO ? "false"
+				    : "null");
 }
 
 static void put_session(struct json *j, const struct analyze_session *session)
 {
-	static const struct capture_model unknown = {.parallel = CAPTURE_NOT_KNOWN,
-						     .intra_spins = CAPTURE_NOT_KNOWN,
-						     .inter_spins = CAPTURE_NOT_KNOWN,
-						     .memory_pattern = CAPTURE_NOT_KNOWN,
-						     .arena = CAPTURE_NOT_KNOWN};
+	static const struct capture_model unknown = {.parallel = NOT_KNOWN,
+						     .intra_spins = NOT_KNOWN,
+						     .inter_spins = NOT_KNOWN,
+						     .memory_pattern = NOT_KNOWN,
+						     .arena = NOT_KNOWN};
 	const struct capture_model *about = session->is_told ? &session->about : &unknown;
 
 	fprintf(j->out, "{\"session\":%" PRIu32 ",\"pid\":%" PRIu32, session->session,

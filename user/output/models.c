@@ -50,8 +50,8 @@ static void put_threads(struct line *line, const char *pool, uint32_t n, uint8_t
 	next_part(line);
 	fprintf(line->out, "%" PRIu32 " %s thread%s", n, pool, n == 1 ? "" : "s");
 	/* One alone is the caller's, and waits for nobody. */
-	if (n > 1 && spins != CAPTURE_NOT_KNOWN)
-		fputs(spins == CAPTURE_YES ? " that spin" : " that sleep", line->out);
+	if (n > 1 && spins != NOT_KNOWN)
+		fputs(spins == KNOWN_YES ? " that spin" : " that sleep", line->out);
 }
 
 static void put_providers(struct line *line, const char *providers)
@@ -80,8 +80,8 @@ static bool tells_anything(const struct analyze_session *session)
 
 	return session->is_named || about->intra_threads || about->inter_threads ||
 	       (about->producer && about->producer[0]) ||
-	       (about->providers && about->providers[0]) || about->parallel != CAPTURE_NOT_KNOWN ||
-	       about->memory_pattern == CAPTURE_NO || about->arena == CAPTURE_NO;
+	       (about->providers && about->providers[0]) || about->parallel != NOT_KNOWN ||
+	       about->memory_pattern == KNOWN_NO || about->arena == KNOWN_NO;
 }
 
 static void print_model(const struct analyze_session *session, FILE *out)
@@ -96,13 +96,13 @@ static void print_model(const struct analyze_session *session, FILE *out)
 	if (about->path && about->path[0])
 		put_text(&line, "graph ", about->graph);
 	put_text(&line, "by ", about->producer);
-	put_if(&line, about->parallel == CAPTURE_NO, "sequential");
-	put_if(&line, about->parallel == CAPTURE_YES, "parallel");
+	put_if(&line, about->parallel == KNOWN_NO, "sequential");
+	put_if(&line, about->parallel == KNOWN_YES, "parallel");
 	put_threads(&line, "intra-op", about->intra_threads, about->intra_spins);
 	put_threads(&line, "inter-op", about->inter_threads, about->inter_spins);
 	put_providers(&line, about->providers);
-	put_if(&line, about->memory_pattern == CAPTURE_NO, "memory pattern off");
-	put_if(&line, about->arena == CAPTURE_NO, "arena off");
+	put_if(&line, about->memory_pattern == KNOWN_NO, "memory pattern off");
+	put_if(&line, about->arena == KNOWN_NO, "arena off");
 	fputc('\n', out);
 }
 
@@ -126,7 +126,7 @@ void models_print(const struct analysis *a, FILE *out)
 
 static bool spins(const struct analysis *a, const struct analyze_session *session)
 {
-	return session->about.intra_spins == CAPTURE_YES && session->about.intra_threads != 1;
+	return session->about.intra_spins == KNOWN_YES && session->about.intra_threads != 1;
 }
 
 /* Unless as many threads as there are CPUs execute operators anyway. */
@@ -138,13 +138,13 @@ static bool is_alone(const struct analysis *a, const struct analyze_session *ses
 
 static bool has_no_arena(const struct analysis *a, const struct analyze_session *session)
 {
-	return session->about.arena == CAPTURE_NO;
+	return session->about.arena == KNOWN_NO;
 }
 
 /* Operators of a run at once have none in any case. */
 static bool has_no_pattern(const struct analysis *a, const struct analyze_session *session)
 {
-	return session->about.memory_pattern == CAPTURE_NO && session->about.parallel == CAPTURE_NO;
+	return session->about.memory_pattern == KNOWN_NO && session->about.parallel == KNOWN_NO;
 }
 
 /*

@@ -4,6 +4,7 @@
 import os
 
 from harness import OrtTarget, check, check_equal, described_counts, test
+from models import look_at_models
 
 VERSIONS = ("1.10.0", "1.12.1", "1.14.0", "1.16.3", "1.20.1", "1.24.3", "1.27.0", "1.30.0")
 
@@ -98,6 +99,11 @@ def from_memory(version):
 
 for version in ("1.16.3", "1.20.1", "1.30.0"):
     from_memory(version)
+
+
+@test("C API, 1.30.0: sessions are what their options say")
+def _(t):
+    look_at_models(t, "1.30.0")
 
 
 @test("a model's path is as the user gave it")

@@ -258,8 +258,8 @@ static void spinning_is_hinted_at_where_the_pool_mostly_waits(void **state)
 
 	check_hint(&model,
 		   "\nhint: 9.000 ms of the 10.00 ms of CPU time of pool threads were outside of "
-		   "operators' work, and those of resnet.onnx wait without sleeping: the session "
-		   "option session.intra_op.allow_spinning=0 lets them sleep.\n",
+		   "operators' work, and those of resnet.onnx spin before they sleep: the session "
+		   "option session.intra_op.allow_spinning=0 lets them sleep at once.\n",
 		   true);
 	model.intra_spins = KNOWN_NO;
 	check_hint(&model, "allow_spinning", false);

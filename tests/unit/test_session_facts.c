@@ -130,6 +130,8 @@ static struct session_facts facts_of(const struct made *made)
 	struct session_facts facts;
 
 	assert_int_equal(read_made(made, &facts), 0);
+	/* It is what an inspector may say. */
+	assert_true(answers_session(&facts, &facts));
 	return facts;
 }
 
@@ -155,6 +157,20 @@ static void a_session_is_read_in_every_string_abi(void **state)
 	}
 }
 
+/* The numbers of one of libstdc++'s strings may read as one of libc++'s. */
+static void a_string_that_may_be_of_another_kind_is_of_that_of_the_others(void **state)
+{
+	struct made made = make_model(STRING_CXX11);
+
+	put_string(made.options, STRING_CXX11, "a prefix of an odd length, beyond the object");
+	made.options[2] |= 1;
+	assert_string_equal(facts_of(&made).path, "models/resnet.onnx");
+	/* There are none by which to tell. */
+	put_string(made.event, STRING_CXX11, "");
+	put_string(made.names, STRING_CXX11, "");
+	assert_int_equal(read_made(&made, &(struct session_facts){}), -ENOENT);
+}
+
 static void options_are_what_stands_there(void **state)
 {
 	struct made made = make_model(STRING_CXX11);
@@ -173,6 +189,10 @@ static void options_are_what_stands_there(void **state)
 	assert_int_equal(facts.intra_spins, KNOWN_NO);
 	assert_int_equal(facts.inter_threads, 3);
 	assert_int_equal(facts.inter_spins, KNOWN_YES);
+	/* Anything else that leads there is no pool of its own. */
+	made.event[made.stride] = behind[1];
+	assert_int_equal(facts_of(&made).intra_threads, 4);
+	made.event[made.stride] = 0;
 	/* One of them alone: whose it is tells its place, or that no more than one was wanted. */
 	behind[1] = 0;
 	facts = facts_of(&made);
@@ -243,6 +263,8 @@ static void of_two_paths_none_is_the_models(void **state)
 	assert_true(facts_of(&made).has_path);
 	put_string(made.path, STRING_CXX11, "models/\033[2Jresnet.onnx");
 	assert_false(facts_of(&made).has_path);
+	put_string(made.metadata + made.stride, STRING_CXX11, "\033[2J");
+	assert_false(facts_of(&made).has_graph);
 }
 
 static void newer_metadata_has_a_string_more(void **state)
@@ -363,6 +385,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_session_is_read_in_every_string_abi),
+		cmocka_unit_test(a_string_that_may_be_of_another_kind_is_of_that_of_the_others),
 		cmocka_unit_test(options_are_what_stands_there),
 		cmocka_unit_test(a_pool_must_say_twice_how_many_threads_it_has),
 		cmocka_unit_test(a_model_from_memory_has_no_path),

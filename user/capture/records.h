@@ -101,8 +101,9 @@ struct capture_model {
 	/* That execute, the caller's included; 0 if not known, or (inter) not used. */
 	uint32_t intra_threads, inter_threads;
 	/* enum known: */
-	uint8_t parallel;		  /* operators of a run at once, not one after the other */
-	uint8_t intra_spins, inter_spins; /* threads of the pool wait for work without sleeping */
+	uint8_t parallel; /* operators of a run at once, not one after the other */
+	uint8_t intra_spins,
+		inter_spins; /* threads of the pool spin for a while before they sleep */
 	uint8_t memory_pattern, arena;
 };
 

@@ -205,7 +205,7 @@ static const char before_row[] =
 	"            \"$ref\": \"#/$defs/known\"\n"
 	"          },\n"
 	"          \"intra_spins\": {\n"
-	"            \"description\": \"Threads wait for work without sleeping.\",\n"
+	"            \"description\": \"Threads that wait for work spin for a while before they sleep.\",\n"
 	"            \"$ref\": \"#/$defs/known\"\n"
 	"          },\n"
 	"          \"inter_spins\": {\"$ref\": \"#/$defs/known\"},\n"

@@ -211,8 +211,8 @@ static int hint_spinning(const struct analysis *a, struct hints *hints)
 		return 0;
 	return add_hint(hints,
 			"%s of the %s of CPU time of pool threads were outside of operators' work, "
-			"and those of %s%s wait without sleeping: the session option "
-			"session.intra_op.allow_spinning=0 lets them sleep",
+			"and those of %s%s spin before they sleep: the session option "
+			"session.intra_op.allow_spinning=0 lets them sleep at once",
 			text_time(waited, sizeof(waited), idle),
 			text_time(cpu, sizeof(cpu), a->pool_cpu_ns), session->title,
 			and_others(more, sizeof(more), others));

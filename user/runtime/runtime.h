@@ -139,7 +139,8 @@ struct session_facts {
 	/* Are these known? They may be empty then: the path of a model from memory. */
 	uint8_t has_path, has_graph, has_producer, has_providers;
 	uint8_t parallel; /* enum known, as the ones below: operators of a run at once */
-	uint8_t intra_spins, inter_spins; /* threads of the pool wait for work without sleeping */
+	uint8_t intra_spins,
+		inter_spins; /* threads of the pool spin for a while before they sleep */
 	uint8_t memory_pattern, arena;
 	uint8_t pad[3];
 	uint32_t intra_threads, inter_threads; /* with the caller; 0 if not known, or not used */

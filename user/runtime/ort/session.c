@@ -149,25 +149,6 @@ static bool is_options(const struct object *o, uint32_t at)
 	       string_at(o, at, &text) && string_at(o, at + o->stride, &text);
 }
 
-/* Find the options, and with them the kind of strings. */
-static bool find_options(struct object *o)
-{
-	unsigned int n = 0, abi = 0;
-
-	for (o->abi = 0; o->abi <= STRING_LIBCXX; o->abi++) {
-		o->stride = cxx_string_sizes[o->abi];
-		for (uint32_t at = 8; at < o->size; at += 8)
-			if (is_options(o, at)) {
-				abi = o->abi;
-				o->options = at;
-				n++;
-			}
-	}
-	o->abi = abi;
-	o->stride = cxx_string_sizes[abi];
-	return n == 1;
-}
-
 /* The mode of execution, if the path of the optimised model is at @path. */
 static enum known parallel_before(const struct object *o, uint32_t path)
 {
@@ -199,7 +180,7 @@ static void read_options(const struct object *o, struct session_facts *facts)
 
 /* -- the model -------------------------------------------------------------------- */
 
-/* Put @text into @to, of @size bytes; false of what does not fit or is no plain text. */
+/* Put @text into @to, of @size bytes; false, and "", of what does not fit or is no plain text. */
 static bool copy(const struct cxx_text *text, char *to, size_t size)
 {
 	char clean[NAME_BYTES + 1];
@@ -210,7 +191,10 @@ static bool copy(const struct cxx_text *text, char *to, size_t size)
 	to[text->length] = '\0';
 	memcpy(clean, to, text->length + 1);
 	utf8_clean(clean);
-	return !strcmp(clean, to);
+	if (!strcmp(clean, to))
+		return true;
+	to[0] = '\0';
+	return false;
 }
 
 static bool has(const struct cxx_text *text, char c)
@@ -360,11 +344,13 @@ static bool read_pool(const struct memory *memory, uint64_t address, struct pool
 	return false;
 }
 
-static unsigned int find_pools(const struct object *o, struct pool *pools)
+/* Those that words from @first to @last refer to. */
+static unsigned int find_pools(const struct object *o, uint32_t first, uint32_t last,
+			       struct pool *pools)
 {
 	unsigned int n = 0;
 
-	for (uint32_t at = o->options; at < o->size && n < POOLS_MAX; at += 8) {
+	for (uint32_t at = first; at <= last && at < o->size && n < POOLS_MAX; at += 8) {
 		uint64_t threads = threads_of(o->memory, word(o, at));
 
 		if (threads && read_pool(o->memory, threads, &pools[n]))
@@ -433,7 +419,9 @@ static void read_pools(const struct object *o, struct session_facts *facts)
 {
 	uint32_t names = behind_names(o);
 	struct pool pools[POOLS_MAX];
-	unsigned int n = find_pools(o, pools);
+	/* What is near to a pool in memory may be taken for one: own ones have their places. */
+	unsigned int n = names ? find_pools(o, names, names + 16, pools)
+			       : find_pools(o, o->options, o->size, pools);
 
 	if (n == 2 && pools[1].at == pools[0].at + 8) {
 		set_intra(facts, &pools[0]);
@@ -494,6 +482,7 @@ static void read_providers(const struct object *o, struct session_facts *facts)
 			continue;
 		if (facts->has_providers && strcmp(found, facts->providers) != 0) {
 			facts->has_providers = false;
+			facts->providers[0] = '\0';
 			return;
 		}
 		strcpy(facts->providers, found);
@@ -501,7 +490,54 @@ static void read_providers(const struct object *o, struct session_facts *facts)
 	}
 }
 
-/* ------------------------------------------------------------------------------------ */
+/* -- the whole ------------------------------------------------------------------------- */
+
+/* In how many places the options may be, if strings are of the kind @abi: the last is set. */
+static unsigned int options_with(struct object *o, unsigned int abi)
+{
+	unsigned int n = 0;
+
+	o->abi = abi;
+	o->stride = cxx_string_sizes[abi];
+	for (uint32_t at = 8; at < o->size; at += 8)
+		if (is_options(o, at)) {
+			o->options = at;
+			n++;
+		}
+	return n;
+}
+
+/* Are there strings, of the kind that is set, that only a session has? */
+static bool has_own_strings(const struct object *o)
+{
+	return came_by_path(o) >= 0 || behind_names(o);
+}
+
+/*
+ * Find the options, and with them the kind of strings. What is one of a kind may
+ * also be read as another: then it is that of which others are there.
+ */
+static bool find_options(struct object *o)
+{
+	unsigned int kinds = 0, chosen = 0, kind = 0;
+	uint32_t options = 0;
+
+	for (unsigned int abi = 0; abi <= STRING_LIBCXX; abi++) {
+		unsigned int n = options_with(o, abi);
+		bool is_own = n == 1 && has_own_strings(o);
+
+		if (n && (is_own || !chosen)) {
+			kind = abi;
+			options = o->options;
+		}
+		kinds += n;
+		chosen += is_own;
+	}
+	o->abi = kind;
+	o->stride = cxx_string_sizes[kind];
+	o->options = options;
+	return kinds == 1 || chosen == 1;
+}
 
 int ort_read_session(const struct memory *memory, uint64_t address, struct session_facts *facts)
 {

@@ -3,6 +3,7 @@
 
 from harness import (SHAPES, SIZES, check, check_counts, check_equal, read_profile, read_shapes,
                      recorded_shapes, test)
+from models import look_at_models
 from outcomes import look_at_outcomes
 
 VERSIONS = ("1.10.0", "1.14.0", "1.16.3", "1.20.1", "1.24.3", "1.27.0", "1.30.0")
@@ -38,8 +39,15 @@ def outcomes(version):
         look_at_outcomes(t, version)
 
 
+def models(version):
+    @test("arm64, %s: sessions are what their options say" % version)
+    def _(t):
+        look_at_models(t, version)
+
+
 for each in VERSIONS:
     outcomes(each)
+    models(each)
 
 agreement("1.10.0", "cnn")
 agreement("1.14.0", "nested")

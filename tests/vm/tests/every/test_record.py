@@ -3,6 +3,7 @@
 
 from harness import (check_counts, check_equal, described_counts, read_shapes, recorded_shapes,
                      test)
+from models import look_at_models
 from outcomes import look_at_outcomes
 
 VERSIONS = ("1.12.0", "1.20.1", "1.30.0")
@@ -43,6 +44,11 @@ for each in ("1.12.0", "1.20.1", "1.30.0"):
     @test("C API, %s: runs are told by their tags, and failed ones by what they return" % each)
     def _(t, version=each):
         look_at_outcomes(t, version)
+
+
+@test("C API, 1.30.0: sessions are what their options say")
+def _(t):
+    look_at_models(t, "1.30.0")
 
 
 @test("a capture that is recorded here is reported here, with counters")

@@ -19,9 +19,9 @@ static void try_metric(const char *text)
 {
 	double values[METRIC_VARIABLES];
 	struct error err = {};
-	struct metric *metric = metric_parse(text, titles, 4, &err);
+	struct metric *metric;
 
-	if (!metric) {
+	if (metric_parse(text, titles, 4, &metric, &err)) {
 		require_sentence(&err);
 		return;
 	}

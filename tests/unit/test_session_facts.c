@@ -301,7 +301,7 @@ static void what_is_there_twice_is_not_known(void **state)
 	made = make_model(STRING_CXX11);
 	copy = made.providers + 20;
 	memcpy(copy, made.options, (2 * made.stride + 3) * 8);
-	put_string(copy, STRING_CXX11, "");
+	put_string(copy, STRING_CXX11, "profile"); /* nor one of another kind */
 	put_string(copy + made.stride, STRING_CXX11, "");
 	assert_int_equal(read_made(&made, &facts), -ENOENT);
 }

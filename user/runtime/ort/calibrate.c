@@ -53,7 +53,7 @@ static bool same_text(const struct cxx_text *a, const struct cxx_text *b)
 	       !memcmp(a->data, b->data, a->length);
 }
 
-static bool is_provider(const struct cxx_text *text)
+bool ort_is_provider(const struct cxx_text *text)
 {
 	static const char suffix[] = "ExecutionProvider";
 	size_t n = sizeof(suffix) - 1;
@@ -88,7 +88,7 @@ static bool holds(const struct memory *memory, const struct ort_layout *layout, 
 	       same_text(&defined, &op_type) &&
 	       !cxx_string_read(memory, layout->string_abi, definition + layout->provider,
 				&provider) &&
-	       is_provider(&provider);
+	       ort_is_provider(&provider);
 }
 
 /* Find the provider in the kernel definition at @definition, which must name @op_type. */
@@ -103,7 +103,7 @@ static int search_definition(const struct memory *memory, uint64_t definition,
 		return -EINVAL;
 	for (unsigned int at = 8; at < DEFINITION_BYTES; at += 8) {
 		if (cxx_string_read(memory, layout->string_abi, definition + at, &text) ||
-		    !is_provider(&text))
+		    !ort_is_provider(&text))
 			continue;
 		layout->provider = at;
 		return 0;

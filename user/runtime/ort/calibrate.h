@@ -11,6 +11,7 @@
 #include "../../../bpf/ort/layout.h"
 #include "../../base/error.h"
 #include "../../target/memory.h"
+#include "cxx_string.h"
 
 /*
  * Search the layout from @sighting. What must hold, and for every kernel of
@@ -39,5 +40,8 @@ int ort_describe(const struct memory *memory, const struct ort_layout *layout,
  */
 uint64_t ort_graph_hash(const struct memory *memory, const struct ort_layout *layout,
 			uint64_t session);
+
+/* Does @text name an execution provider? */
+bool ort_is_provider(const struct cxx_text *text);
 
 #endif

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "../../base/hash.h"
 #include "../../base/utf8.h"
+#include "calibrate.h"
+#include "cxx_class.h"
 #include "cxx_string.h"
 
 #define SESSION_BYTES 0x1000 /* of an InferenceSession: it has some 3 KiB */
@@ -22,7 +22,6 @@
 #define THREADS_MAX   4096
 #define ORDER_MAX     2 /* of execution: default, by priority, for little memory */
 
-#define CLASS_MAX     160
 #define POOL_BYTES    0x80 /* of a ThreadPool, and of a ThreadPoolTempl */
 #define POOLS_MAX     4
 #define PROVIDERS_MAX 16
@@ -74,33 +73,6 @@ static bool string_at(const struct object *o, uint32_t at, struct cxx_text *text
 {
 	return at + o->stride <= o->size &&
 	       !cxx_string_read(o->memory, o->abi, o->address + at, text);
-}
-
-/* The name of the class of the object at @address, "" if it has none. */
-static void class_of(const struct memory *memory, uint64_t address, char name[CLASS_MAX])
-{
-	uint64_t vtable, type, text;
-
-	name[0] = '\0';
-	if (!is_pointer(address) || memory_read(memory, address, &vtable, 8) ||
-	    !is_pointer(vtable) || memory_read(memory, vtable - 8, &type, 8) || !is_pointer(type) ||
-	    memory_read(memory, type + 8, &text, 8) || text < 0x10000)
-		return;
-	for (size_t i = 0; i < CLASS_MAX; i++) {
-		if (memory_read(memory, text + i, &name[i], 1))
-			break;
-		if (!name[i])
-			return;
-	}
-	name[0] = '\0';
-}
-
-static bool is_class(const struct memory *memory, uint64_t address, const char *part)
-{
-	char name[CLASS_MAX];
-
-	class_of(memory, address, name);
-	return strstr(name, part);
 }
 
 /*
@@ -315,7 +287,7 @@ static uint64_t threads_of(const struct memory *memory, uint64_t address)
 		return 0;
 	for (unsigned int i = 0; i + 1 < POOL_BYTES / 8; i++)
 		if (words[i] == words[i + 1] && is_pointer(words[i]) &&
-		    is_class(memory, words[i], "15ThreadPoolTempl"))
+		    cxx_is_class(memory, words[i], "15ThreadPoolTempl"))
 			return words[i];
 	return 0;
 }
@@ -336,7 +308,7 @@ static bool read_pool(const struct memory *memory, uint64_t address, struct pool
 		return false;
 	for (unsigned int i = 2; i + 1 < POOL_BYTES / 8; i++)
 		if ((uint32_t)words[i + 1] == threads && (words[i + 1] >> 32 & 0xff) <= 1 &&
-		    is_class(memory, words[i], "Env")) {
+		    cxx_is_class(memory, words[i], "Env")) {
 			pool->threads = threads + 1;
 			pool->spins = words[i + 1] >> 32 & 1 ? KNOWN_YES : KNOWN_NO;
 			return true;
@@ -440,31 +412,25 @@ static void read_pools(const struct object *o, struct session_facts *facts)
 
 /* -- providers --------------------------------------------------------------------- */
 
+#define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+
 /* Put the @n strings at @address, all names of providers, into @to with a ',' in between. */
 static bool join_providers(const struct object *o, uint64_t address, uint64_t n, char *to,
 			   size_t size)
 {
-	static const char suffix[] = "ExecutionProvider";
+	struct cxx_text name;
 	size_t used = 0;
 
 	for (uint64_t i = 0; i < n; i++) {
-		char name[WORD_BYTES];
-		size_t length;
-
-		if (cxx_string_copy(o->memory, o->abi, address + i * o->stride, name, sizeof(name)))
+		if (cxx_string_read(o->memory, o->abi, address + i * o->stride, &name) ||
+		    !ort_is_provider(&name))
 			return false;
-		length = strlen(name);
-		if (length < strlen(suffix) ||
-		    strcmp(name + length - strlen(suffix), suffix) != 0 ||
-		    strspn(name,
-			   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") !=
-			    length)
-			return false;
-		used += snprintf(to + used, size - used, "%s%s", i ? "," : "", name);
+		used += snprintf(to + used, size - used, "%s%.*s", i ? "," : "", (int)name.length,
+				 name.data);
 		if (used >= size)
 			return false;
 	}
-	return true;
+	return strspn(to, PLAIN ",") == used;
 }
 
 static void read_providers(const struct object *o, struct session_facts *facts)
@@ -492,8 +458,8 @@ static void read_providers(const struct object *o, struct session_facts *facts)
 
 /* -- the whole ------------------------------------------------------------------------- */
 
-/* In how many places the options may be, if strings are of the kind @abi: the last is set. */
-static unsigned int options_with(struct object *o, unsigned int abi)
+/* Read strings as of the kind @abi from now on, and look for the options: in how many places? */
+static unsigned int find_options_of(struct object *o, unsigned int abi)
 {
 	unsigned int n = 0;
 
@@ -519,24 +485,20 @@ static bool has_own_strings(const struct object *o)
  */
 static bool find_options(struct object *o)
 {
-	unsigned int kinds = 0, chosen = 0, kind = 0;
-	uint32_t options = 0;
+	unsigned int n[STRING_LIBCXX + 1], all = 0, chosen = 0, kind = 0;
 
 	for (unsigned int abi = 0; abi <= STRING_LIBCXX; abi++) {
-		unsigned int n = options_with(o, abi);
-		bool is_own = n == 1 && has_own_strings(o);
-
-		if (n && (is_own || !chosen)) {
+		n[abi] = find_options_of(o, abi);
+		all += n[abi];
+		if (n[abi] == 1)
 			kind = abi;
-			options = o->options;
-		}
-		kinds += n;
-		chosen += is_own;
 	}
-	o->abi = kind;
-	o->stride = cxx_string_sizes[kind];
-	o->options = options;
-	return kinds == 1 || chosen == 1;
+	for (unsigned int abi = 0; all > 1 && abi <= STRING_LIBCXX; abi++)
+		if (n[abi] == 1 && find_options_of(o, abi) && has_own_strings(o)) {
+			kind = abi;
+			chosen++;
+		}
+	return find_options_of(o, kind) && (all == 1 || chosen == 1);
 }
 
 int ort_read_session(const struct memory *memory, uint64_t address, struct session_facts *facts)
@@ -548,7 +510,7 @@ int ort_read_session(const struct memory *memory, uint64_t address, struct sessi
 					.inter_spins = NOT_KNOWN,
 					.memory_pattern = NOT_KNOWN,
 					.arena = NOT_KNOWN};
-	if (!is_class(memory, address, "InferenceSession"))
+	if (!cxx_is_class(memory, address, "InferenceSession"))
 		return -ENOENT;
 	load(&o);
 	if (!find_options(&o))
@@ -559,72 +521,4 @@ int ort_read_session(const struct memory *memory, uint64_t address, struct sessi
 	read_pools(&o, facts);
 	read_providers(&o, facts);
 	return 0;
-}
-
-/* -- all of a process ------------------------------------------------------------------ */
-
-#define NEAR	   (UINT64_C(1) << 32) /* no library is larger */
-#define CLASSES	   8192		       /* remembered, a power of two */
-#define SEARCH_MAX (UINT64_C(1) << 30) /* bytes of memory that are looked at */
-
-struct search {
-	const struct memory *memory;
-	uint64_t code;
-	uint64_t classes[CLASSES]; /* addresses of vtables that are not a session's */
-	uint64_t looked_at;	   /* bytes */
-	struct session_facts *facts;
-	size_t n, max;
-};
-
-/* Is the first word of the object at @address, @vtable, that of a session? */
-static bool begins_session(struct search *search, uint64_t address, uint64_t vtable)
-{
-	uint64_t *place = &search->classes[vtable * HASH_FACTOR >> 51];
-
-	if (vtable - search->code + NEAR >= 2 * NEAR || !is_pointer(vtable) || *place == vtable)
-		return false;
-	if (is_class(search->memory, address, "16InferenceSessionE"))
-		return true;
-	*place = vtable;
-	return false;
-}
-
-static void search_piece(struct search *search, uint64_t address, const uint64_t *words, size_t n)
-{
-	for (size_t i = 0; i < n && search->n < search->max; i++)
-		if (begins_session(search, address + i * 8, words[i]) &&
-		    !ort_read_session(search->memory, address + i * 8, &search->facts[search->n]))
-			search->n++;
-}
-
-static void search_range(struct search *search, const struct memory_range *range)
-{
-	uint64_t words[512];
-
-	for (uint64_t at = range->start; at + sizeof(words) <= range->end; at += sizeof(words)) {
-		if (search->n == search->max || search->looked_at >= SEARCH_MAX)
-			return;
-		search->looked_at += sizeof(words);
-		if (!memory_read(search->memory, at, words, sizeof(words)))
-			search_piece(search, at, words, sizeof(words) / 8);
-	}
-}
-
-size_t ort_find_sessions(const struct memory *memory, uint64_t code,
-			 const struct memory_range *ranges, size_t n, struct session_facts *facts,
-			 size_t max, bool *whole)
-{
-	struct search *search = calloc(1, sizeof(*search));
-	size_t found;
-
-	*whole = false;
-	if (!search)
-		return 0;
-	*search = (struct search){.memory = memory, .code = code, .facts = facts, .max = max};
-	for (size_t i = 0; i < n; i++)
-		search_range(search, &ranges[i]);
-	*whole = search->n < max && search->looked_at < SEARCH_MAX;
-	found = search->n;
-	free(search);
-	return found;
 }

@@ -13,10 +13,12 @@
 
 #include "base/utf8.h"
 #include "cmd.h"
+#include "collect/models.h"
 #include "collect/overhead.h"
 #include "counters/counters.h"
 #include "inspect/find.h"
 #include "inspect/remote.h"
+#include "output/models.h"
 
 #define FINDINGS_MAX 80
 
@@ -104,40 +106,8 @@ static void examine_location(struct examination *examination, const struct locat
 
 /* -- sessions ---------------------------------------------------------------------- */
 
-/* A sentence in the making. */
-struct sentence {
-	char text[sizeof(((struct finding *)0)->text)];
-	size_t used;
-	const char *between;
-};
-
-static void say(struct sentence *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct sentence *s, const char *format, ...)
-{
-	va_list args;
-
-	s->used += snprintf(s->text + s->used, sizeof(s->text) - s->used, "%s", s->between);
-	s->between = ", ";
-	if (s->used >= sizeof(s->text))
-		s->used = sizeof(s->text) - 1;
-	va_start(args, format);
-	s->used += vsnprintf(s->text + s->used, sizeof(s->text) - s->used, format, args);
-	va_end(args);
-	if (s->used >= sizeof(s->text))
-		s->used = sizeof(s->text) - 1;
-}
-
-static void say_threads(struct sentence *s, uint32_t threads, uint8_t spins, const char *what)
-{
-	if (threads)
-		say(s, "%u thread%s %s%s", threads, threads == 1 ? "" : "s", what,
-		    spins == KNOWN_YES	? " (they spin)"
-		    : spins == KNOWN_NO ? " (they sleep)"
-					: "");
-}
-
-static void say_unknown(struct sentence *s, const struct session_facts *facts)
+/* Behind what is known of a session, what is not. */
+static void print_unknown(const struct session_facts *facts, FILE *out)
 {
 	const struct {
 		bool known;
@@ -147,45 +117,39 @@ static void say_unknown(struct sentence *s, const struct session_facts *facts)
 		{facts->has_graph, "the graph's name"},
 		{facts->has_producer, "the producer"},
 		{facts->parallel != NOT_KNOWN, "the mode of execution"},
-		{facts->intra_threads, "the threads within operators"},
-		{facts->inter_threads || facts->parallel != KNOWN_YES,
-		 "the threads for operators at once"},
+		{facts->intra_threads, "the intra-op threads"},
+		{facts->inter_threads || facts->parallel != KNOWN_YES, "the inter-op threads"},
 		{facts->memory_pattern != NOT_KNOWN, "memory pattern"},
 		{facts->arena != NOT_KNOWN, "arena"},
 		{facts->has_providers, "the providers"},
 	};
+	const char *before = "; not known: ";
 
-	s->between = "; not known: ";
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (!parts[i].known)
-			say(s, "%s", parts[i].what);
+		if (!parts[i].known) {
+			fprintf(out, "%s%s", before, parts[i].what);
+			before = ", ";
+		}
 }
 
 static void examine_session(struct examination *examination, const struct session_facts *facts)
 {
-	struct sentence s = {.between = ""};
+	const struct capture_model model = model_of_facts(0, facts);
+	char title[SESSION_PATH + 32], text[sizeof(((struct finding *)0)->text)] = "";
+	FILE *out = fmemopen(text, sizeof(text) - 1, "w");
 
-	say(&s, "%.400s",
-	    !facts->has_path ? "a model"
-	    : facts->path[0] ? facts->path
-			     : "a model from memory");
-	s.between = ": ";
-	if (facts->has_graph && facts->graph[0])
-		say(&s, "graph %.100s", facts->graph);
-	if (facts->has_producer && facts->producer[0])
-		say(&s, "by %.60s", facts->producer);
-	if (facts->parallel != NOT_KNOWN)
-		say(&s, "%s", facts->parallel ? "parallel" : "sequential");
-	say_threads(&s, facts->intra_threads, facts->intra_spins, "within operators");
-	say_threads(&s, facts->inter_threads, facts->inter_spins, "for operators at once");
-	if (facts->memory_pattern == KNOWN_NO)
-		say(&s, "no memory pattern");
-	if (facts->arena == KNOWN_NO)
-		say(&s, "no arena");
-	if (facts->has_providers)
-		say(&s, "%.200s", facts->providers);
-	say_unknown(&s, facts);
-	add(examination, "session", FINDING_OK, "%s", s.text);
+	snprintf(title, sizeof(title), "%s%s%s", facts->path,
+		 facts->path[0]	    ? ""
+		 : !facts->graph[0] ? "a model"
+				    : facts->graph,
+		 facts->has_path && !facts->path[0] ? " (memory)" : "");
+	if (out) {
+		model_print(title, NULL, &model, out);
+		print_unknown(facts, out);
+		fclose(out);
+	}
+	add(examination, "session", out ? FINDING_OK : FINDING_WARN, "%s",
+	    out ? text : "what it is cannot be told: out of memory");
 }
 
 static void examine_sessions(struct examination *examination, const struct located *located,

@@ -16,13 +16,7 @@ static const struct capture_model resnet = {
 	.arena = KNOWN_YES,
 };
 
-static const struct capture_model nothing_known = {
-	.parallel = NOT_KNOWN,
-	.intra_spins = NOT_KNOWN,
-	.inter_spins = NOT_KNOWN,
-	.memory_pattern = NOT_KNOWN,
-	.arena = NOT_KNOWN,
-};
+static const struct capture_model nothing_known = CAPTURE_MODEL_UNKNOWN;
 
 /* A capture on 16 CPUs, whose pool of one thread worked 1 of 10 ms. */
 static struct test_capture begin(uint32_t sessions)

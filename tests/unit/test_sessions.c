@@ -7,13 +7,7 @@
 
 /* -- in captures ------------------------------------------------------------------ */
 
-static const struct capture_model nothing_known = {
-	.parallel = NOT_KNOWN,
-	.intra_spins = NOT_KNOWN,
-	.inter_spins = NOT_KNOWN,
-	.memory_pattern = NOT_KNOWN,
-	.arena = NOT_KNOWN,
-};
+static const struct capture_model nothing_known = CAPTURE_MODEL_UNKNOWN;
 
 static const struct capture_model resnet = {
 	.path = "/srv/models/resnet.onnx",

@@ -29,6 +29,7 @@ int sessions_add(struct sessions *sessions, const struct capture_session *record
 	snprintf(title, sizeof(title), "session %u", record->session);
 	session->session = record->session;
 	session->process = process;
+	session->about = (struct capture_model)CAPTURE_MODEL_UNKNOWN;
 	session->title = intern(sessions, title);
 	if (!session->title || array_reserve(sessions, sessions->n + 1) ||
 	    array_extend(&sessions->by_number, (size_t)record->session + 1)) {

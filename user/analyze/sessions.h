@@ -39,8 +39,8 @@ struct analyze_model {
 struct analyze_session {
 	uint32_t session;
 	const struct analyze_process *process;
-	bool is_told;		     /* a record told of its model: */
-	struct capture_model about;  /* the last one, with copies of its strings */
+	bool is_told;		     /* a record told of its model */
+	struct capture_model about;  /* the last one, with copies of its strings; else unknown */
 	uint32_t changes;	     /* how many did */
 	struct analyze_model *model; /* NULL: which one it is, is not known */
 	const char *title;	     /* "resnet.onnx", else "session 11"; any bytes */

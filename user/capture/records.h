@@ -258,6 +258,13 @@ struct capture_overhead {
 	uint64_t nested[CAPTURE_COUNTERS];
 };
 
+/* Of which nothing is known: initialises a struct capture_model. */
+#define CAPTURE_MODEL_UNKNOWN                                                                      \
+	{                                                                                          \
+		.parallel = NOT_KNOWN, .intra_spins = NOT_KNOWN, .inter_spins = NOT_KNOWN,         \
+		.memory_pattern = NOT_KNOWN, .arena = NOT_KNOWN,                                   \
+	}
+
 /*
  * One run after the end of the recording, to tell what recording costs the
  * target: with the operators' probes in place, or without. What lies side by

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What sessions are: asked once, as soon as it is known where one lies. */
+#include "models.h"
+
 #include "state.h"
 
 /* "" of what is known to be empty, NULL of what is not known. */
@@ -8,29 +10,23 @@ static const char *text(uint8_t known, const char *text)
 	return known ? text : NULL;
 }
 
-static void send(struct collector *collector, uint32_t session, const struct session_facts *facts)
+struct capture_model model_of_facts(uint32_t session, const struct session_facts *facts)
 {
-	const struct capture_record record = {
-		.type = CAPTURE_MODEL,
-		.model =
-			{
-				.session = session,
-				.path = text(facts->has_path, facts->path),
-				.graph = text(facts->has_graph, facts->graph),
-				.producer = text(facts->has_producer, facts->producer),
-				.providers = text(facts->has_providers, facts->providers),
-				.graph_hash = facts->graph_hash,
-				.intra_threads = facts->intra_threads,
-				.inter_threads = facts->inter_threads,
-				.parallel = facts->parallel,
-				.intra_spins = facts->intra_spins,
-				.inter_spins = facts->inter_spins,
-				.memory_pattern = facts->memory_pattern,
-				.arena = facts->arena,
-			},
+	return (struct capture_model){
+		.session = session,
+		.path = text(facts->has_path, facts->path),
+		.graph = text(facts->has_graph, facts->graph),
+		.producer = text(facts->has_producer, facts->producer),
+		.providers = text(facts->has_providers, facts->providers),
+		.graph_hash = facts->graph_hash,
+		.intra_threads = facts->intra_threads,
+		.inter_threads = facts->inter_threads,
+		.parallel = facts->parallel,
+		.intra_spins = facts->intra_spins,
+		.inter_spins = facts->inter_spins,
+		.memory_pattern = facts->memory_pattern,
+		.arena = facts->arena,
 	};
-
-	collector_send(collector, &record);
 }
 
 /*
@@ -48,6 +44,7 @@ void collector_tell_model(struct collector *collector, const struct instance_sta
 			  uint32_t session)
 {
 	uint32_t generation = collector_generation(collector, instance->number);
+	struct capture_record record = {.type = CAPTURE_MODEL};
 	struct naming *naming = instance->naming;
 	struct session_facts facts;
 	struct session_place place;
@@ -63,6 +60,8 @@ void collector_tell_model(struct collector *collector, const struct instance_sta
 	if (collector_generation(collector, instance->number) != generation)
 		return;
 	identity_model_asked(collector->identities, session, !error);
-	if (!error)
-		send(collector, session, &facts);
+	if (error)
+		return;
+	record.model = model_of_facts(session, &facts);
+	collector_send(collector, &record);
 }

@@ -284,12 +284,7 @@ static void member_known(struct json *j, const char *key, uint8_t known)
 
 static void put_session(struct json *j, const struct analyze_session *session)
 {
-	static const struct capture_model unknown = {.parallel = NOT_KNOWN,
-						     .intra_spins = NOT_KNOWN,
-						     .inter_spins = NOT_KNOWN,
-						     .memory_pattern = NOT_KNOWN,
-						     .arena = NOT_KNOWN};
-	const struct capture_model *about = session->is_told ? &session->about : &unknown;
+	const struct capture_model *about = &session->about;
 
 	fprintf(j->out, "{\"session\":%" PRIu32 ",\"pid\":%" PRIu32, session->session,
 		session->process->pid);

@@ -12,7 +12,7 @@
 #define MODELS_SHOWN 8
 #define SPINS_ENOUGH 2 /* of so many parts of the pool's CPU time more than one */
 
-/* -- lines of the header ------------------------------------------------------------- */
+/* -- what a model is --------------------------------------------------------------- */
 
 /* The parts of a line: a colon in front of the first, commas between them. */
 struct line {
@@ -84,14 +84,12 @@ static bool tells_anything(const struct analyze_session *session)
 	       about->memory_pattern == KNOWN_NO || about->arena == KNOWN_NO;
 }
 
-static void print_model(const struct analyze_session *session, FILE *out)
+void model_print(const char *title, const char *path, const struct capture_model *about, FILE *out)
 {
-	const struct capture_model *about = &session->about;
 	struct line line = {out, 0};
 
-	fprintf(out, "%-10s ", "model");
-	text_put(out, session->title);
-	put_text(&line, "", telling_path(session));
+	text_put(out, title);
+	put_text(&line, "", path);
 	/* Where there is no path, the title has it. */
 	if (about->path && about->path[0])
 		put_text(&line, "graph ", about->graph);
@@ -103,7 +101,6 @@ static void print_model(const struct analyze_session *session, FILE *out)
 	put_providers(&line, about->providers);
 	put_if(&line, about->memory_pattern == KNOWN_NO, "memory pattern off");
 	put_if(&line, about->arena == KNOWN_NO, "arena off");
-	fputc('\n', out);
 }
 
 void models_print(const struct analysis *a, FILE *out)
@@ -114,8 +111,11 @@ void models_print(const struct analysis *a, FILE *out)
 		const struct analyze_session *session = a->sessions.items[i];
 
 		if (session->is_told && session->shown && tells_anything(session) &&
-		    n++ < MODELS_SHOWN)
-			print_model(session, out);
+		    n++ < MODELS_SHOWN) {
+			fprintf(out, "%-10s ", "model");
+			model_print(session->title, telling_path(session), &session->about, out);
+			fputc('\n', out);
+		}
 	}
 	if (n > MODELS_SHOWN)
 		fprintf(out, "%-10s and %zu more session%s: --group-by session\n", "",

@@ -10,6 +10,11 @@
 
 #include "../analyze/analyze.h"
 
+/*
+ * Print what is known of a model behind its @title, and @path where that does not
+ * tell it from others (else NULL): "resnet.onnx: graph main, sequential, arena off".
+ */
+void model_print(const char *title, const char *path, const struct capture_model *about, FILE *out);
 /* Print a line for each shown session of which something is known. */
 void models_print(const struct analysis *analysis, FILE *out);
 

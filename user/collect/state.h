@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The collector's state, for its own eight files: load.c brings the BPF
+ * The collector's state, for its own nine files: load.c brings the BPF
  * programs into the kernel, members.c the processes under their probes,
- * records.c takes what the programs send, outcomes.c what they tell of runs
- * beside counts, models.c what sessions are, unfinished.c what waits for a
- * run's end in vain, cost.c compares runs when the recording is over,
- * collector.c is the life as collector.h tells it.
+ * records.c takes what the programs send, unsettled.c what comes before names
+ * can be read, outcomes.c what they tell of runs beside counts, models.c what
+ * sessions are, unfinished.c what waits for a run's end in vain, cost.c compares
+ * runs when the recording is over, collector.c is the life as collector.h tells
+ * it.
  */
 #ifndef OPPROBE_COLLECT_STATE_H
 #define OPPROBE_COLLECT_STATE_H
@@ -78,6 +79,11 @@ bool counters_need_events(const struct counter_set *counters);
 
 /* The ring buffer's callback: @context is the collector. Failures are kept in it. */
 int collector_take(void *context, void *data, size_t size);
+/* A record of an instance of which all is known that it needs. */
+void collector_take_settled(struct collector *collector, const void *data, size_t size);
+/* A record of @instance, of which not all is known yet. */
+void collector_take_unsettled(struct collector *collector, struct instance_state *instance,
+			      const void *data, size_t size);
 #define COLLECTOR_CANNOT_WRITE "cannot write the capture"
 #define COLLECTOR_CANNOT_HOLD  "cannot hold what comes in"
 

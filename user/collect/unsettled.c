@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Records of an instance whose names, or shapes, cannot be read yet: they wait. */
+#include "state.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define PENDING_MAX	   (64 << 20) /* bytes that wait for names */
+#define PENDING_SHAPES_MAX (4 << 20)  /* bytes that wait for the proof of shapes */
+#define SIGHTINGS_MAX	   5000	      /* that prove nothing before opprobe gives up */
+
+static void take_kept(void *context, const void *data, uint32_t size)
+{
+	collector_take_settled(context, data, size);
+}
+
+/* Names are readable from now on: take all that waited, in order. */
+static void take_pending(struct collector *collector, struct instance_state *instance)
+{
+	kept_each(&instance->pending, take_kept, collector);
+	kept_free(&instance->pending);
+}
+
+/* The first records with shapes came before names could be read. */
+static void prove_kept(void *context, const void *data, uint32_t size)
+{
+	struct instance_state *instance = context;
+
+	if (*(const uint8_t *)data == RECORD_SHAPES)
+		shape_table_prove(instance->shapes, data, size);
+}
+
+/* How many of the operators that waited are lost now that nothing will name them. */
+static void count_kept(void *context, const void *data, uint32_t size)
+{
+	struct collector *collector = context;
+
+	collector->unnamed += *(const uint8_t *)data == RECORD_OPERATOR;
+}
+
+static void lose_pending(struct collector *collector, struct instance_state *instance)
+{
+	kept_each(&instance->pending, count_kept, collector);
+	kept_free(&instance->pending);
+}
+
+void collector_settle(struct collector *collector, struct instance_state *instance)
+{
+	if (instance->shapes && !shape_table_settled(instance->shapes))
+		shape_table_refuse(instance->shapes);
+	if (instance_named(instance))
+		take_pending(collector, instance);
+	else
+		lose_pending(collector, instance);
+}
+
+/* Names cannot be proven, and @why: a failure if there is nothing else to record. */
+static void refuse(struct collector *collector, struct instance_state *instance,
+		   const struct error *why)
+{
+	if (collector->instances.n == 1) {
+		collector->failed = -ENOTRECOVERABLE;
+		collector->failure = *why;
+		return;
+	}
+	instance->refused = true;
+	snprintf(instance->note, sizeof(instance->note), "%.255s", why->text);
+	lose_pending(collector, instance);
+}
+
+/*
+ * Was it sighted in a session that has ended since? Nothing can be read there:
+ * searching it takes time in which the next sessions end, and says nothing
+ * against this build. Where ends are not seen, a generation is a run.
+ */
+static bool is_over(const struct collector *collector, const struct instance_state *instance,
+		    const struct sighting_record *sighting)
+{
+	return location_has(instance->location, SITE_SESSION_END) &&
+	       collector_generation(collector, sighting->instance) != sighting->identity.generation;
+}
+
+static void refuse_unknown(struct collector *collector, struct instance_state *instance)
+{
+	struct error why;
+
+	error_set(&why, -ENOTRECOVERABLE,
+		  "the names of the operators could not be proven in process %d after %d "
+		  "operators: this build of %s lays its objects out in a way that opprobe "
+		  "does not know, please report its build-id %s",
+		  instance->member->process->pid, SIGHTINGS_MAX, instance->location->runtime->title,
+		  instance->location->build_id);
+	refuse(collector, instance, &why);
+}
+
+static void try_calibration(struct collector *collector, struct instance_state *instance,
+			    const struct sighting_record *sighting)
+{
+	struct error why;
+	int error;
+
+	if (is_over(collector, instance, sighting))
+		return;
+	error = instance->naming->ops->sight(instance->naming, sighting, &why);
+	if (error == -EAGAIN) {
+		/* It may have ended meanwhile. */
+		if (!is_over(collector, instance, sighting) &&
+		    ++instance->sightings >= SIGHTINGS_MAX)
+			refuse_unknown(collector, instance);
+	} else if (error == -EINTR) {
+		/* The recording ends without names: what waits is counted as lost. */
+	} else if (error) {
+		refuse(collector, instance, &why);
+	} else if (instance->shapes) {
+		kept_each(&instance->pending, prove_kept, instance);
+	}
+}
+
+static void keep(struct collector *collector, struct instance_state *instance, const void *data,
+		 size_t size)
+{
+	int error = kept_add(&instance->pending, data, size, PENDING_MAX);
+
+	if (error == -ENOBUFS)
+		collector->unnamed++;
+	else
+		collector_keep_failure(collector, error, COLLECTOR_CANNOT_HOLD);
+}
+
+void collector_take_unsettled(struct collector *collector, struct instance_state *instance,
+			      const void *data, size_t size)
+{
+	uint8_t type = *(const uint8_t *)data;
+
+	if (instance->refused) {
+		collector->unnamed += type == RECORD_OPERATOR;
+		return;
+	}
+	keep(collector, instance, data, size);
+	if (type == RECORD_SIGHTING && !instance_named(instance))
+		try_calibration(collector, instance, data);
+	else if (type == RECORD_SHAPES && instance->shapes && instance_named(instance))
+		shape_table_prove(instance->shapes, data, size);
+	if (instance->shapes && instance_named(instance) &&
+	    instance->pending.n > PENDING_SHAPES_MAX)
+		shape_table_refuse(instance->shapes);
+	if (!instance->refused && instance_settled(instance))
+		take_pending(collector, instance);
+}

@@ -3,43 +3,7 @@
 
 #include <errno.h>
 
-/* The bytes of a string inside @c, without a NUL among them. */
-static struct cursor get_bytes(struct cursor *c)
-{
-	uint64_t length = cursor_uleb(c);
-	struct cursor bytes = cursor_slice(c, length);
-
-	length = cursor_left(&bytes);
-	if (length > FORMAT_STRING_MAX || (length && memchr(bytes.at, '\0', length))) {
-		cursor_fail(c);
-		bytes.end = bytes.at;
-	}
-	return bytes;
-}
-
-/* As many of @bytes as fit; a NUL behind them if there is room. */
-static void copy_slice(const struct cursor *bytes, char *to, size_t size)
-{
-	size_t length = cursor_left(bytes) < size ? cursor_left(bytes) : size;
-
-	memcpy(to, bytes->at, length);
-	if (length < size)
-		to[length] = '\0';
-}
-
-static void copy_bytes(struct cursor *c, char *to, size_t size)
-{
-	struct cursor bytes = get_bytes(c);
-
-	copy_slice(&bytes, to, size);
-}
-
-/* As copy_bytes(), and always ends in a NUL. */
-static void copy_string(struct cursor *c, char *to, size_t size)
-{
-	copy_bytes(c, to, size - 1);
-	to[size - 1] = '\0';
-}
+#include "texts.h"
 
 /* A number that is less than @limit; what is not is bad, and 0. */
 static uint32_t get_below(struct cursor *c, uint32_t limit)
@@ -54,104 +18,10 @@ static uint32_t get_below(struct cursor *c, uint32_t limit)
 
 static int intern(struct decoder *decoder, struct cursor *c, const char **string)
 {
-	struct cursor bytes = get_bytes(c);
+	struct cursor bytes = texts_bytes(c);
 
 	*string = strings_intern(&decoder->strings, (const char *)bytes.at, cursor_left(&bytes));
 	return *string ? 0 : -ENOMEM;
-}
-
-/* -- info ------------------------------------------------------------------ */
-
-static void decode_event(struct cursor *c, struct capture_info *info)
-{
-	struct capture_event *event = &info->events[info->n_events];
-
-	if (info->n_events == CAPTURE_COUNTERS) {
-		cursor_fail(c);
-		return;
-	}
-	copy_string(c, event->name, sizeof(event->name));
-	copy_string(c, event->event, sizeof(event->event));
-	copy_string(c, event->unit, sizeof(event->unit));
-	event->group = format_get_u32(c);
-	event->multiplexed = cursor_uleb(c);
-	info->n_events++;
-}
-
-/* A field that is nothing but a string. */
-static void info_string(const struct cursor *c, char *to, size_t size)
-{
-	copy_slice(c, to, size - 1);
-	to[size - 1] = '\0';
-}
-
-static void decode_info_field(uint64_t field, struct cursor *c, struct capture_info *info)
-{
-	switch (field) {
-	case INFO_PID:
-		info->pid = format_get_u32(c);
-		break;
-	case INFO_COMMAND:
-		info_string(c, info->command, sizeof(info->command));
-		break;
-	case INFO_LIBRARY:
-		info_string(c, info->library, sizeof(info->library));
-		break;
-	case INFO_RUNTIME:
-		info_string(c, info->runtime, sizeof(info->runtime));
-		break;
-	case INFO_VERSION:
-		info_string(c, info->version, sizeof(info->version));
-		break;
-	case INFO_BUILD_ID:
-		info_string(c, info->build_id, sizeof(info->build_id));
-		break;
-	case INFO_KERNEL:
-		info_string(c, info->kernel, sizeof(info->kernel));
-		break;
-	case INFO_MACHINE:
-		info_string(c, info->machine, sizeof(info->machine));
-		break;
-	case INFO_CPU:
-		info_string(c, info->cpu, sizeof(info->cpu));
-		break;
-	case INFO_HOST:
-		info_string(c, info->host, sizeof(info->host));
-		break;
-	case INFO_CPUS:
-		info->n_cpus = format_get_u32(c);
-		break;
-	case INFO_REALTIME_OFFSET:
-		info->realtime_offset = format_unzigzag(cursor_uleb(c));
-		break;
-	case INFO_START:
-		info->start = cursor_uleb(c);
-		break;
-	case INFO_OPPROBE_VERSION:
-		info_string(c, info->opprobe_version, sizeof(info->opprobe_version));
-		break;
-	case INFO_EVENT:
-		decode_event(c, info);
-		break;
-	case INFO_NOTE:
-		if (info->n_notes < CAPTURE_NOTES)
-			info_string(c, info->notes[info->n_notes++], sizeof(info->notes[0]));
-		break;
-	}
-}
-
-int decode_info(struct cursor c, struct capture_info *info)
-{
-	while (!cursor_end(&c)) {
-		uint64_t field = cursor_uleb(&c);
-		struct cursor payload = cursor_slice(&c, cursor_uleb(&c));
-
-		if (!c.failed)
-			decode_info_field(field, &payload, info);
-		if (c.failed || payload.failed)
-			return -EBADMSG;
-	}
-	return 0;
 }
 
 /* -- definitions ----------------------------------------------------------- */
@@ -203,7 +73,7 @@ static const char *decode_thread(struct decoder *decoder, struct cursor *c,
 {
 	thread->thread = format_get_u32(c);
 	thread->tid = format_get_u32(c);
-	copy_bytes(c, thread->comm, sizeof(thread->comm));
+	texts_copy_bytes(c, thread->comm, sizeof(thread->comm));
 	thread->process = get_process(c);
 	if (!is_process(decoder, thread->process))
 		return "a thread of a process that was not defined";
@@ -425,7 +295,7 @@ static const char *decode_exec(struct decoder *decoder, struct cursor *c, struct
 static const char *decode_tag(struct cursor *c, struct capture_tag *tag)
 {
 	tag->run = format_get_u32(c);
-	copy_string(c, tag->text, sizeof(tag->text));
+	texts_copy(c, tag->text, sizeof(tag->text));
 	return c->failed || (tag->run != CAPTURE_UNKNOWN && tag->text[0])
 		       ? NULL
 		       : "a tag of no run, or none of one";
@@ -577,7 +447,7 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		break;
 	case CAPTURE_END:
 		record->end.end = cursor_uleb(&c);
-		copy_string(&c, record->end.reason, sizeof(record->end.reason));
+		texts_copy(&c, record->end.reason, sizeof(record->end.reason));
 		break;
 	case CAPTURE_OVERHEAD:
 		decode_overhead(decoder, &c, &record->overhead);
@@ -589,7 +459,7 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		problem = decode_cost(decoder, &c, &record->cost);
 		break;
 	case CAPTURE_NOTE:
-		copy_string(&c, record->note.text, sizeof(record->note.text));
+		texts_copy(&c, record->note.text, sizeof(record->note.text));
 		break;
 	case CAPTURE_INFO:
 		problem = "facts about the recording in its middle";

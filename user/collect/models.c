@@ -40,22 +40,20 @@ static bool is_there(const struct instance_state *instance, const struct session
 	return instance->ends == generation || (place->sighted && place->generation == generation);
 }
 
-void collector_tell_model(struct collector *collector, const struct instance_state *instance,
-			  uint32_t session)
+static void ask(struct collector *collector, const struct instance_state *instance,
+		uint32_t session, const struct session_place *place)
 {
 	uint32_t generation = collector_generation(collector, instance->number);
 	struct capture_record record = {.type = CAPTURE_MODEL};
 	struct naming *naming = instance->naming;
 	struct session_facts facts;
-	struct session_place place;
 	int error;
 
 	if (!naming || !naming->ops->session ||
 	    !location_has(instance->location, SITE_SESSION_END) ||
-	    !identity_wants_model(collector->identities, session, &place) ||
-	    !is_there(instance, &place, generation))
+	    !is_there(instance, place, generation))
 		return;
-	error = naming->ops->session(naming, place.owner, place.root, &facts);
+	error = naming->ops->session(naming, place->owner, place->root, &facts);
 	/* Nor while it was read. */
 	if (collector_generation(collector, instance->number) != generation)
 		return;
@@ -64,4 +62,14 @@ void collector_tell_model(struct collector *collector, const struct instance_sta
 		return;
 	record.model = model_of_facts(session, &facts);
 	collector_send(collector, &record);
+}
+
+void collector_tell_model(struct collector *collector, const struct instance_state *instance,
+			  uint32_t session)
+{
+	struct session_place place;
+
+	/* Runs are many: all but the first ones of a session want nothing. */
+	if (identity_wants_model(collector->identities, session, &place))
+		ask(collector, instance, session, &place);
 }

@@ -153,3 +153,46 @@ bool answers_session(const void *data, struct session_facts *facts)
 	       facts->arena <= NOT_KNOWN && facts->intra_threads <= SESSION_THREADS_MAX &&
 	       facts->inter_threads <= SESSION_THREADS_MAX;
 }
+
+/* -- attributes ---------------------------------------------------------------------- */
+
+/* Do operators come in order, each with attributes that are there? */
+static bool are_operators(const struct attribute_list *list)
+{
+	for (size_t i = 0; i < list->operators.n; i++) {
+		const struct operator_attributes *told = &list->operators.items[i];
+
+		if (told->n > ATTRIBUTES_MAX || told->first > list->attributes.n ||
+		    told->n > list->attributes.n - told->first ||
+		    (i && told->index <= told[-1].index))
+			return false;
+	}
+	return true;
+}
+
+int answers_attributes(const void *data, size_t size, struct attribute_list *list)
+{
+	struct attributes_head head;
+	struct cursor cursor;
+
+	cursor_init(&cursor, data, size, 0);
+	cursor_read(&cursor, &head, sizeof(head));
+	if (cursor.failed || head.n_operators > ATTRIBUTED_MAX ||
+	    head.n_attributes > ATTRIBUTED_MAX * ATTRIBUTES_MAX ||
+	    cursor_left(&cursor) != head.n_operators * sizeof(struct operator_attributes) +
+					    (uint64_t)head.n_attributes * sizeof(struct attribute))
+		return -EBADMSG;
+	if (array_extend(&list->operators, head.n_operators) ||
+	    array_extend(&list->attributes, head.n_attributes))
+		return -ENOMEM;
+	if (head.n_operators)
+		cursor_read(&cursor, list->operators.items,
+			    head.n_operators * sizeof(struct operator_attributes));
+	if (head.n_attributes)
+		cursor_read(&cursor, list->attributes.items,
+			    head.n_attributes * sizeof(struct attribute));
+	for (size_t i = 0; i < list->attributes.n; i++)
+		if (!attribute_is_sound(&list->attributes.items[i]))
+			return -EBADMSG;
+	return are_operators(list) ? 0 : -EBADMSG;
+}

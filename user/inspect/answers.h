@@ -18,4 +18,10 @@ int answers_location(const void *data, size_t size, struct location *location, u
  */
 bool answers_session(const void *data, struct session_facts *facts);
 
+/*
+ * Take attributes of operators out of the @size bytes of @data into @list, which is
+ * empty. 0, -EBADMSG if they cannot be, or -ENOMEM; it is to be freed in any case.
+ */
+int answers_attributes(const void *data, size_t size, struct attribute_list *list);
+
 #endif

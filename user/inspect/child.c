@@ -275,6 +275,32 @@ static void sessions(const struct sessions_question *question)
 		append(&answer, sizeof(answer));
 }
 
+static void append_attributes(const struct attribute_list *list)
+{
+	const struct attributes_head head = {.n_operators = list->operators.n,
+					     .n_attributes = list->attributes.n};
+
+	append(&head, sizeof(head));
+	append(list->operators.items, list->operators.n * sizeof(list->operators.items[0]));
+	append(list->attributes.items, list->attributes.n * sizeof(list->attributes.items[0]));
+}
+
+static void attributes(const struct attributes_question *question)
+{
+	const struct subject *subject = subject_of(question->location);
+	struct attribute_list list = {};
+	struct error err = {};
+	int error = subject && subject->reader && ops_of(subject)->attributes
+			    ? ops_of(subject)->attributes(subject->reader, &question->key, &list)
+			    : -ENOENT;
+
+	begin(error, &err);
+	if (!error)
+		append_attributes(&list);
+	array_free(&list.operators);
+	array_free(&list.attributes);
+}
+
 /* -- shapes -------------------------------------------------------------------------------- */
 
 static int begin_shapes(struct subject *subject, const struct shapes_question *question,
@@ -360,6 +386,7 @@ static union {
 	struct describe_question describe;
 	struct session_question session;
 	struct sessions_question sessions;
+	struct attributes_question attributes;
 	struct shapes_question shapes;
 	struct record_question record;
 } question;
@@ -381,6 +408,9 @@ static void answer(uint32_t type)
 		break;
 	case ASK_SESSIONS:
 		sessions(&question.sessions);
+		break;
+	case ASK_ATTRIBUTES:
+		attributes(&question.attributes);
 		break;
 	case ASK_SHAPES:
 		shapes(&question.shapes);

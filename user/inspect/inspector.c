@@ -313,6 +313,11 @@ int inspector_ask(struct inspector *inspector, enum question question, const voi
 	return error;
 }
 
+size_t inspector_answered(const struct inspector *inspector)
+{
+	return inspector->answer.n - sizeof(struct answer);
+}
+
 /* The hands are elsewhere: they get a whole path. 0 or a negative errno with @err set. */
 static int set_path(struct hands_task *task, const char *path, struct error *err)
 {
@@ -364,8 +369,6 @@ int inspector_locate(struct inspector *inspector, const struct wanted_file *file
 		return error < 0 ? error : fail(inspector, -EBADMSG, err);
 	error = hands_opened(&inspector->hands, inspector->opened, patience, inspector);
 	*path = inspector->opened;
-	error = error
-			?: answers_location(data, inspector->answer.n - sizeof(struct answer),
-					    location, number);
+	error = error ?: answers_location(data, inspector_answered(inspector), location, number);
 	return error ? fail(inspector, error, err) : 0;
 }

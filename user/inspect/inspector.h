@@ -54,5 +54,7 @@ int inspector_locate(struct inspector *inspector, const struct wanted_file *file
  */
 int inspector_ask(struct inspector *inspector, enum question question, const void *data,
 		  size_t size, size_t wanted, const void **data_back, struct error *err);
+/* Bytes that came with the last answer. */
+size_t inspector_answered(const struct inspector *inspector);
 
 #endif

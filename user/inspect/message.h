@@ -27,6 +27,7 @@ enum question {
 	ASK_DESCRIBE,	/* struct describe_question: an operator's names */
 	ASK_SESSION,	/* struct session_question: what a session is */
 	ASK_SESSIONS,	/* struct sessions_question: all that there are */
+	ASK_ATTRIBUTES, /* struct attributes_question: of operators of a session */
 	ASK_SHAPES,	/* struct shapes_question: begin to read shapes */
 	ASK_PROVE,	/* struct record_question: is what was read a shape? */
 	ASK_VERIFY,	/* struct record_question: is it of its operator? */
@@ -52,6 +53,11 @@ struct describe_question {
 struct session_question {
 	uint32_t location, pad;
 	uint64_t owner, root;
+};
+
+struct attributes_question {
+	uint32_t location, pad;
+	struct operator_key key;
 };
 
 #define SESSION_RANGES_MAX 16384
@@ -111,6 +117,13 @@ struct located_site {
 struct sessions_answer {
 	uint32_t n, whole;
 	struct session_facts facts[SESSIONS_MAX];
+};
+
+#define ATTRIBUTED_MAX 65536 /* operators */
+
+/* What follows: @n_operators struct operator_attributes, @n_attributes struct attribute. */
+struct attributes_head {
+	uint32_t n_operators, n_attributes;
 };
 
 #define ELEMENTS_MAX 64

@@ -105,6 +105,22 @@ static int session(struct naming *naming, uint64_t owner, uint64_t root,
 	return answers_session(answer, facts) ? 0 : -EBADMSG;
 }
 
+static int attributes(struct naming *naming, const struct operator_key *key,
+		      struct attribute_list *list)
+{
+	const struct remote *remote = &((struct remote_naming *)naming)->remote;
+	const struct attributes_question question = {.location = remote->located->number,
+						     .key = *key};
+	const void *answer;
+	int error;
+
+	inspector_allow(remote->located->inspector, SINGLE_TIME);
+	error = ask(remote, ASK_ATTRIBUTES, &question, sizeof(question), 0, &answer, NULL);
+	if (error)
+		return error < 0 ? error : -EBADMSG;
+	return answers_attributes(answer, inspector_answered(remote->located->inspector), list);
+}
+
 static void free_naming(struct naming *naming)
 {
 	free(naming);
@@ -115,6 +131,7 @@ static const struct naming_ops naming_ops = {
 	.settled = settled,
 	.describe = describe,
 	.session = session,
+	.attributes = attributes,
 	.free = free_naming,
 };
 

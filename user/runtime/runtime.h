@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "../base/array.h"
+#include "../base/attribute.h"
 #include "../base/error.h"
 #include "../base/known.h"
 
@@ -35,6 +36,7 @@ struct insn;
 struct mapped_file;
 struct memory;
 struct memory_range;
+struct operator_key;
 struct opprobe_bpf;
 struct shapes_record;
 struct sighting_record;
@@ -151,6 +153,18 @@ struct session_facts {
 	char providers[4 * SESSION_TEXT]; /* in the order of preference, with ',' in between */
 };
 
+/* The attributes of one operator: @n from @first on in the list; others are not known of. */
+struct operator_attributes {
+	uint64_t index; /* of struct operator_key */
+	uint32_t first, n;
+};
+
+/* Of several operators. Zeroed, it is empty; array_free() both. */
+struct attribute_list {
+	ARRAY_OF(struct operator_attributes) operators; /* in the order of their index */
+	ARRAY_OF(struct attribute) attributes;
+};
+
 /*
  * Names that are found in the target's memory: the programs send sightings
  * until their places are proven (settled), and may send strings from then on.
@@ -174,6 +188,13 @@ struct naming_ops {
 	 */
 	int (*session)(struct naming *naming, uint64_t owner, uint64_t root,
 		       struct session_facts *facts);
+	/*
+	 * Add to @list, which is empty, the attributes of the operator at @key, and of
+	 * others that are kept beside it. A negative errno if they cannot be read. NULL:
+	 * never.
+	 */
+	int (*attributes)(struct naming *naming, const struct operator_key *key,
+			  struct attribute_list *list);
 	void (*free)(struct naming *naming);
 };
 
@@ -238,6 +259,9 @@ struct reader_ops {
 	/* What a session is, as of struct naming_ops. NULL: that is never told. */
 	int (*session)(const struct reader *reader, uint64_t owner, uint64_t root,
 		       struct session_facts *facts);
+	/* Attributes of operators, as of struct naming_ops. NULL: none are told. */
+	int (*attributes)(struct reader *reader, const struct operator_key *key,
+			  struct attribute_list *list);
 	/*
 	 * Look for sessions in the @n @ranges of the target's memory, whose library
 	 * has code at @code. Stores up to @max; *@whole, if all was looked at. Returns

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "attributes.h"
 #include "calibrate.h"
 #include "session.h"
 #include "shapes.h"
@@ -12,6 +13,7 @@ struct reader {
 	const struct memory *memory;
 	const struct location *location;
 	struct ort_layout layout;
+	struct ort_attribute_layout attributes;
 	struct ort_shapes *shapes; /* NULL: not wanted, or not to be had */
 };
 
@@ -77,6 +79,14 @@ static size_t sessions(const struct reader *reader, uint64_t code,
 	return ort_find_sessions(reader->memory, code, ranges, n, facts, max, whole);
 }
 
+/* -- attributes ------------------------------------------------------------------ */
+
+static int attributes(struct reader *reader, const struct operator_key *key,
+		      struct attribute_list *list)
+{
+	return ort_read_attributes(reader->memory, &reader->layout, key, &reader->attributes, list);
+}
+
 /* -- shapes ---------------------------------------------------------------------- */
 
 static int begin_shapes(struct reader *reader, const struct elf_image *image,
@@ -118,6 +128,7 @@ const struct reader_ops ort_reader = {
 	.describe = describe,
 	.session = session,
 	.sessions = sessions,
+	.attributes = attributes,
 	.begin_shapes = begin_shapes,
 	.shapes = shapes,
 	.prove = prove,

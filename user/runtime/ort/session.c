@@ -10,6 +10,7 @@
 #include "calibrate.h"
 #include "cxx_class.h"
 #include "cxx_string.h"
+#include "heap.h"
 
 #define SESSION_BYTES 0x1000 /* of an InferenceSession: it has some 3 KiB */
 #define SESSION_MIN   0x600
@@ -75,31 +76,15 @@ static bool string_at(const struct object *o, uint32_t at, struct cxx_text *text
 	       !cxx_string_read(o->memory, o->abi, o->address + at, text);
 }
 
-/*
- * The bytes at the address that may be of the session: the GNU C library keeps
- * the size of a block, and three flags, in the word before it (malloc.c,
- * "chunk"). What stands there of another allocator is rarely a size.
- */
-static uint32_t block_of(const struct object *o)
-{
-	uint64_t size;
-
-	if (memory_read(o->memory, o->address - 8, &size, sizeof(size)))
-		return SESSION_BYTES;
-	size &= ~(uint64_t)7;
-	return size >= SESSION_MIN && size < SESSION_BYTES && !(size & 15) ? size - 8
-									   : SESSION_BYTES;
-}
-
 /* Read what may be of the session: up to the end of its block, or where the next one begins. */
 static void load(struct object *o)
 {
-	uint32_t block = block_of(o);
+	uint32_t block = heap_block(o->memory, o->address, SESSION_MIN, SESSION_BYTES);
 
 	while (o->size < SESSION_BYTES &&
 	       !memory_read(o->memory, o->address + o->size, o->bytes + o->size, PIECE))
 		o->size += PIECE;
-	o->size = o->size < block ? o->size : block;
+	o->size = block && block < o->size ? block : o->size;
 	for (uint32_t at = 8; at < o->size; at += 8)
 		if (word(o, at) == word(o, 0))
 			o->size = at;

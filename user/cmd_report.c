@@ -77,6 +77,7 @@ static const char doc_format[] =
 	"  opprobe report run.opp --sort cache-misses --limit 20\n"
 	"  opprobe report run.opp --group-by op --percentiles\n"
 	"  opprobe report run.opp --name '*/attention/*' --run 10-\n"
+	"  opprobe report run.opp --columns name,op,flops,noflops,attributes\n"
 	"  opprobe report run.opp --model resnet.onnx    the sessions of this file\n"
 	"  opprobe report run.opp --failed --group-by run  runs that failed, one by one\n"
 	"  opprobe report run.opp --metric 'bytes/instr=64*cache-misses/instructions'\n"
@@ -84,7 +85,7 @@ static const char doc_format[] =
 	"\n"
 	"Columns: %s; and metrics by name. With shapes, flops bytes gflops flop/byte and, per "
 	"execution, activation parameters output tell what operators compute and move by the "
-	"shapes of their tensors. A multiply-add is 2 FLOP; convolutions, matrix products and "
+	"shapes of their tensors and their attributes, noflops why not. A multiply-add is 2 FLOP; convolutions, matrix products and "
 	"attention count their products only, other operators each step of their formula per "
 	"element; bytes are inputs read and outputs written once.";
 

@@ -4,6 +4,7 @@
  * byte chooses the operator; its inputs and outputs follow, each a byte that
  * counts values and then these: a byte that is kind and rank, one for the type,
  * one per dimension: the bits to shift one by, with the top bit set, or itself.
+ * Behind them its attributes, as take_attributes() reads them.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -34,6 +35,33 @@ static const struct {
 	{"ReduceMean", ""},
 	{"Gather", ""},
 	{"Sum", ""},
+	{"MaxPool", ""},
+	{"LpPool", ""},
+	{"LRN", ""},
+	{"Resize", ""},
+	{"GridSample", ""},
+	{"RoiAlign", ""},
+	{"ScatterND", ""},
+	{"QGemm", "com.microsoft"},
+	{"Conv", "com.ms.internal.nhwc"},
+	{"Einsum", ""},
+};
+
+/* Those that formulas ask for, of the type that they ask for. */
+static const struct {
+	const char *name;
+	enum attribute_type type;
+} asked_for[] = {
+	{"equation", ATTRIBUTE_STRING},
+	{"kernel_shape", ATTRIBUTE_LIST},
+	{"group", ATTRIBUTE_INT},
+	{"channels_last", ATTRIBUTE_INT},
+	{"p", ATTRIBUTE_INT},
+	{"size", ATTRIBUTE_INT},
+	{"mode", ATTRIBUTE_STRING},
+	{"sampling_ratio", ATTRIBUTE_INT},
+	{"reduction", ATTRIBUTE_STRING},
+	{"rotary_embedding_dim", ATTRIBUTE_INT},
 };
 
 struct input {
@@ -71,6 +99,44 @@ static struct capture_values take_values(struct input *input, struct made_values
 	return values;
 }
 
+static struct attribute take_attribute(struct input *input)
+{
+	size_t which = take(input) % (sizeof(asked_for) / sizeof(asked_for[0]));
+	struct attribute attribute = {.type = asked_for[which].type};
+
+	strcpy(attribute.name, asked_for[which].name);
+	if (attribute.type == ATTRIBUTE_STRING) {
+		for (size_t i = 0, n = take(input) % ATTRIBUTE_TEXT; i < n; i++)
+			attribute.text[i] = (char)(' ' + take(input) % ('~' - ' '));
+		return attribute;
+	}
+	attribute.n = attribute.type == ATTRIBUTE_LIST ? take(input) % (ATTRIBUTE_INTS + 1) : 1;
+	for (uint32_t i = 0; i < attribute.n; i++) {
+		uint8_t byte = take(input);
+
+		attribute.ints[i] =
+			byte & 0x80 ? (int64_t)(UINT64_C(1) << (byte & 0x3f)) : byte - 2;
+	}
+	return attribute;
+}
+
+/* Up to two; NULL if none are known. */
+static const struct attribute_set *take_attributes(struct input *input)
+{
+	static struct {
+		struct attribute_set set;
+		struct attribute room[2];
+	} made;
+	uint8_t n = take(input) % 4;
+
+	made.set.n = n % 3;
+	for (uint32_t i = 0; i < made.set.n; i++) {
+		made.set.attributes[i] = take_attribute(input);
+		require(attribute_is_sound(&made.set.attributes[i]));
+	}
+	return n < 3 ? &made.set : NULL;
+}
+
 static void check_tensors(const struct capture_values *values)
 {
 	struct tensor tensors[CAPTURE_VALUES_MAX];
@@ -93,13 +159,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input = {data, data + size};
 	size_t which = take(&input) % (sizeof(operators) / sizeof(operators[0]));
 	struct capture_shapes shapes = {};
+	struct flops_operator op = {operators[which].op, operators[which].domain, NULL,
+				    &shapes.inputs, &shapes.outputs};
 	uint64_t sizes[ANALYZE_SIZES];
+	struct flops flops;
 
 	shapes.inputs = take_values(&input, &made[0]);
 	shapes.outputs = take_values(&input, &made[1]);
 	check_tensors(&shapes.inputs);
 	check_tensors(&shapes.outputs);
 	tensors_sizes(&shapes, sizes);
-	flops_of(operators[which].op, operators[which].domain, &shapes.inputs, &shapes.outputs);
+	op.attributes = take_attributes(&input);
+	flops = flops_of(&op);
+	require((flops.flops == FLOPS_UNKNOWN) == (flops.why != FLOPS_KNOWN));
 	return 0;
 }

@@ -175,6 +175,17 @@ static inline bool is_json(const cJSON *item, const char *csv)
 	return same;
 }
 
+/* The same of a field in quotes, as of an object whose members' names have some. */
+static inline bool is_json_field(const cJSON *item, const char *csv)
+{
+	char *text = cJSON_PrintUnformatted(item), *field = text ? text_csv(text, false) : NULL;
+	bool same = field && !strcmp(field, csv);
+
+	free(text);
+	free(field);
+	return same;
+}
+
 /* Whether @item is what CSV has, "" being null. */
 static inline void check_same(const char *key, const cJSON *item, const char *csv)
 {
@@ -185,6 +196,7 @@ static inline void check_same(const char *key, const cJSON *item, const char *cs
 	same = cJSON_IsNumber(item)   ? *csv && item->valuedouble == strtod(csv, NULL)
 	       : cJSON_IsString(item) ? !strcmp(item->valuestring, csv)
 	       : cJSON_IsArray(item)  ? is_json(item, csv)
+	       : cJSON_IsObject(item) ? is_json_field(item, csv)
 				      : cJSON_IsNull(item) && !*csv;
 	if (!same)
 		fail_msg("%s: %s in CSV, %s in JSON", key, csv, cJSON_PrintUnformatted(item));

@@ -65,6 +65,11 @@ static inline int record_list_take(struct record_sink *sink, const struct captur
 		copy->process.version = record_list_string(list, record->process.version);
 		copy->process.build_id = record_list_string(list, record->process.build_id);
 		break;
+	case CAPTURE_ATTRIBUTES:
+		copy->attributes.attributes =
+			record_list_own(list, record->attributes.attributes,
+					record->attributes.n * sizeof(struct attribute));
+		break;
 	case CAPTURE_OPERATOR:
 		copy->op.name = record_list_string(list, record->op.name);
 		copy->op.op_type = record_list_string(list, record->op.op_type);

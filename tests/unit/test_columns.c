@@ -35,6 +35,11 @@ static struct test_capture known_capture(void)
 				      .op_type = "MatMul",
 				      .domain = "ai.onnx",
 				      .provider = "CPU"};
+	const struct attribute two[] = {
+		{.name = "transB", .type = ATTRIBUTE_INT, .n = 1, .ints = {1}},
+		{.name = "alpha", .type = ATTRIBUTE_FLOAT, .real = (double)0.1F},
+	};
+	const struct capture_attributes attributes = {3, 2, two};
 	struct capture_run run = test_run(5, 0, 20000);
 	struct capture_exec exec;
 	struct test_capture c;
@@ -47,6 +52,7 @@ static struct test_capture known_capture(void)
 	test_shapes(&c, 1, "[{\"int8\":[129]},!{\"odd\":[1]}]", "[{\"float\":[4,16]}]");
 	assert_int_equal(capture_write_operator(c.writer, &op), 0);
 	test_operator(&c, 4, "inner", "Add");
+	assert_int_equal(capture_write_attributes(c.writer, &attributes), 0);
 	exec = product(1000, 2000, 0);
 	exec.counted = 3;
 	exec.counters[1] = 1000;
@@ -86,9 +92,10 @@ struct expected {
 	const char *member; /* in JSON; of events below counters, or NULL */
 };
 
-#define GE "\xe2\x89\xa5"
-#define PM "\xc2\xb1"
-#define US " \xc2\xb5s"
+#define GE	  "\xe2\x89\xa5"
+#define PM	  "\xc2\xb1"
+#define NO_SHAPES "shapes of tensors that the work depends on are not known"
+#define US	  " \xc2\xb5s"
 
 static const struct expected row_columns[] = {
 	{"name", "Name", "name", "product", "product", "", "name"},
@@ -107,6 +114,8 @@ static const struct expected row_columns[] = {
 	{"duration", "Duration", "duration_ns", "", "-", "", NULL},
 	{"inputs", "Inputs", "inputs", "", "-", "", "inputs"},
 	{"outputs", "Outputs", "outputs", "", "-", "", "outputs"},
+	{"attributes", "Attributes", "attributes", "\"{\"\"transB\"\":1,\"\"alpha\"\":0.1}\"",
+	 "{\"transB\":1,\"alpha\":0.1}", "", "attributes"},
 	{"count", "Count", "count", "5", "5", "S", "count"},
 	{"threw", "Threw", "threw", "1", "1", "S", "threw"},
 	{"total", "Total", "total_ns", "10000", "10.00" US, "SGT", "total_ns"},
@@ -122,6 +131,7 @@ static const struct expected row_columns[] = {
 	{"busy", "Busy", "busy_ns", "10500", "10.50" US, "ST", "busy_ns"},
 	{"others", "Others", "others", "4.76190476", "4.76%", "ST", NULL},
 	{"flops", "FLOP", "flops", "2048", GE "2,048", "S", "flops"},
+	{"noflops", "No FLOP", "noflops", NO_SHAPES, NO_SHAPES, "", "flops_missing"},
 	{"bytes", "Bytes", "bytes", "1792", GE "1.8 KiB", "S", "bytes"},
 	{"gflops", "GFLOP/s", "gflops", "0.682666667", "0.68", "S", "gflops"},
 	{"flop/byte", "FLOP/B", "flop/byte", "1.14285714", "1.14", "S", "flop_per_byte"},
@@ -339,7 +349,8 @@ static void the_share_of_other_threads_is_not_known_where_no_work_was_seen(void 
 
 static void every_entry_is_whole_and_none_is_there_twice(void **state)
 {
-	static const char *const types[] = {"integer", "count", "number", "text", "tensors"};
+	static const char *const types[] = {"integer", "count",	  "number",
+					    "text",    "tensors", "attributes"};
 	const size_t n_types = sizeof(types) / sizeof(types[0]);
 	size_t n = 0;
 

@@ -26,7 +26,8 @@ static void expect_in(const char *domain, const char *op, const char *inputs, co
 {
 	struct made_values made[2];
 	struct capture_shapes shapes = make_shapes(made, 0, inputs, outputs);
-	struct flops f = flops_of(op, domain, &shapes.inputs, &shapes.outputs);
+	struct flops_operator of = {op, domain, NULL, &shapes.inputs, &shapes.outputs};
+	struct flops f = flops_of(&of);
 
 	if (f.flops != flops || f.bytes != bytes)
 		fail_msg("%s %s %s: %lld FLOP, %lld bytes", op, inputs, outputs, (long long)f.flops,
@@ -37,6 +38,55 @@ static void expect(const char *op, const char *inputs, const char *outputs, uint
 		   uint64_t bytes)
 {
 	expect_in("", op, inputs, outputs, flops, bytes);
+}
+
+/* What attributes decide; "-" if the model says nothing of them that is known. */
+struct case_of_attributes {
+	const char *op, *attributes, *inputs, *outputs;
+	uint64_t flops;
+	enum flops_reason why;
+};
+
+/* "group=2;kernel_shape=3,3,;mode=linear": what ends in a comma is a list, digits are a number. */
+static uint32_t make_attributes(const char *text, struct attribute *to)
+{
+	char copy[256], *rest = copy, *item;
+	uint32_t n = 0;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	for (; (item = strsep(&rest, ";")) && *item; n++) {
+		char *value = strchr(item, '='), *end;
+
+		to[n] = (struct attribute){.type = ATTRIBUTE_STRING};
+		*value++ = '\0';
+		snprintf(to[n].name, sizeof(to[n].name), "%s", item);
+		if (!*value || !strchr("-0123456789", *value) || strstr(value, "->")) {
+			snprintf(to[n].text, sizeof(to[n].text), "%s", value);
+			continue;
+		}
+		to[n].type = value[strlen(value) - 1] == ',' ? ATTRIBUTE_LIST : ATTRIBUTE_INT;
+		for (; *value; value = end + (*end == ','))
+			to[n].ints[to[n].n++] = strtoll(value, &end, 10);
+	}
+	return n;
+}
+
+static void check_case(const struct case_of_attributes *given, const char *domain)
+{
+	struct made_values made[2];
+	struct capture_shapes shapes = make_shapes(made, 0, given->inputs, given->outputs);
+	struct attribute_set *set = calloc(1, sizeof(*set) + 8 * sizeof(set->attributes[0]));
+	bool known = strcmp(given->attributes, "-") != 0;
+	struct flops_operator op = {given->op, domain, known ? set : NULL, &shapes.inputs,
+				    &shapes.outputs};
+	struct flops f;
+
+	set->n = known ? make_attributes(given->attributes, set->attributes) : 0;
+	f = flops_of(&op);
+	if (f.flops != given->flops || f.why != given->why)
+		fail_msg("%s %s %s %s: %lld FLOP, reason %u", given->op, given->attributes,
+			 given->inputs, given->outputs, (long long)f.flops, f.why);
+	free(set);
 }
 
 static int tensors_in(const char *text, struct tensor *tensors)
@@ -382,9 +432,274 @@ static void what_is_not_known_is_not_guessed(void **state)
 	       "[{\"float\":[1,8,1099511627776]}]", NONE, NONE);
 }
 
+static const struct case_of_attributes cases[] = {
+	{"MaxPool", "kernel_shape=2,2,;strides=2,2,", "[{\"float\":[1,8,16,16]}]",
+	 "[{\"float\":[1,8,8,8]}]", 2048, FLOPS_KNOWN},
+	{"MaxPool", "kernel_shape=3,3,", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,14,14]}]",
+	 14112, FLOPS_KNOWN},
+	{"MaxPool", "kernel_shape=5,", "[{\"float\":[2,3,9]}]", "[{\"float\":[2,3,5]}]", 150,
+	 FLOPS_KNOWN},
+	{"MaxPool", "kernel_shape=2,2,2,", "[{\"float\":[1,2,4,4,4]}]", "[{\"float\":[1,2,3,3,3]}]",
+	 432, FLOPS_KNOWN},
+	{"MaxPool", "kernel_shape=3,3,", "[{\"float\":[1,8,16,16]}]",
+	 "[{\"float\":[1,8,14,14]},{\"int64\":[1,8,14,14]}]", 14112, FLOPS_KNOWN},
+	{"MaxPool", "-", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,8,8]}]", NONE,
+	 FLOPS_ATTRIBUTE},
+	{"MaxPool", "strides=2,2,", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,8,8]}]", NONE,
+	 FLOPS_ATTRIBUTE},
+	{"MaxPool", "kernel_shape=3,", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,8,8]}]", NONE,
+	 FLOPS_ATTRIBUTE},
+	{"MaxPool", "kernel_shape=0,3,", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,8,8]}]",
+	 NONE, FLOPS_ATTRIBUTE},
+	{"MaxPool", "kernel_shape=-3,3,", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,8,8]}]",
+	 NONE, FLOPS_ATTRIBUTE},
+	{"MaxPool", "kernel_shape=4294967295,4294967295,", "[{\"float\":[1,8,16,16]}]",
+	 "[{\"float\":[1,8,8,8]}]", NONE, FLOPS_SHAPES},
+	{"AveragePool", "kernel_shape=2,2,", "[{\"float\":[1,8,16,16]}]",
+	 "[{\"float\":[1,8,15,15]}]", 9000, FLOPS_KNOWN},
+	{"AveragePool", "kernel_shape=16,16,", "[{\"float\":[1,8,16,16]}]",
+	 "[{\"float\":[1,8,1,1]}]", 2056, FLOPS_KNOWN},
+	{"GlobalAveragePool", "", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,1,1]}]", 2056,
+	 FLOPS_KNOWN},
+	{"LpPool", "kernel_shape=2,2,", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,8,8]}]",
+	 4608, FLOPS_KNOWN},
+	{"LpPool", "kernel_shape=2,2,;p=2", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,8,8]}]",
+	 4608, FLOPS_KNOWN},
+	{"LpPool", "kernel_shape=2,2,;p=1", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,8,8]}]",
+	 4096, FLOPS_KNOWN},
+	{"LpPool", "kernel_shape=2,2,;p=3", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,8,8]}]",
+	 6656, FLOPS_KNOWN},
+	{"LpPool", "-", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,8,8]}]", NONE,
+	 FLOPS_ATTRIBUTE},
+	{"GlobalLpPool", "p=1", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,1,1]}]", 4096,
+	 FLOPS_KNOWN},
+	{"GlobalLpPool", "p=4", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,1,1]}]", 6152,
+	 FLOPS_KNOWN},
+	{"GlobalLpPool", "-", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,1,1]}]", NONE,
+	 FLOPS_ATTRIBUTE},
+	{"LRN", "size=5", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,16,16]}]", 26624,
+	 FLOPS_KNOWN},
+	{"LRN", "size=0", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,16,16]}]", NONE,
+	 FLOPS_ATTRIBUTE},
+	{"LRN", "", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,16,16]}]", NONE,
+	 FLOPS_ATTRIBUTE},
+	{"Conv", "-", "[{\"float\":[1,8,16,16]},{\"float\":[16,8,3,3]}]",
+	 "[{\"float\":[1,16,14,14]}]", 451584, FLOPS_KNOWN},
+	{"Conv", "kernel_shape=3,3,", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,16,14,14]}]",
+	 451584, FLOPS_KNOWN},
+	{"Conv", "kernel_shape=3,3,;group=4", "[{\"float\":[1,8,16,16]}]",
+	 "[{\"float\":[1,16,14,14]}]", 112896, FLOPS_KNOWN},
+	{"Conv", "kernel_shape=3,3,;group=4", "[{\"float\":[1,8,16,16]},{\"float\":[16,2,3,3]}]",
+	 "[{\"float\":[1,16,14,14]}]", 112896, FLOPS_KNOWN},
+	{"Conv", "kernel_shape=3,3,;group=8", "[{\"float\":[1,8,16,16]}]",
+	 "[{\"float\":[1,8,14,14]}]", 28224, FLOPS_KNOWN},
+	{"Conv", "kernel_shape=7,", "[{\"float\":[2,4,20]}]", "[{\"float\":[2,6,14]}]", 9408,
+	 FLOPS_KNOWN},
+	{"Conv", "kernel_shape=3,3,3,", "[{\"float\":[1,2,8,8,8]}]", "[{\"float\":[1,4,6,6,6]}]",
+	 93312, FLOPS_KNOWN},
+	{"Conv", "kernel_shape=3,3,;group=3", "[{\"float\":[1,8,16,16]}]",
+	 "[{\"float\":[1,16,14,14]}]", NONE, FLOPS_SHAPES},
+	{"Conv", "kernel_shape=3,3,;group=0", "[{\"float\":[1,8,16,16]}]",
+	 "[{\"float\":[1,16,14,14]}]", NONE, FLOPS_SHAPES},
+	{"Conv", "kernel_shape=3,", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,16,14,14]}]", NONE,
+	 FLOPS_ATTRIBUTE},
+	{"Conv", "group=4", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,16,14,14]}]", NONE,
+	 FLOPS_ATTRIBUTE},
+	{"Conv", "-", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,16,14,14]}]", NONE,
+	 FLOPS_ATTRIBUTE},
+	{"QLinearConv", "kernel_shape=3,3,;group=2",
+	 "[{\"uint8\":[1,8,16,16]},{\"float\":[]},{\"uint8\":[]}]", "[{\"uint8\":[1,4,14,14]}]",
+	 56448, FLOPS_KNOWN},
+	{"QLinearConv", "kernel_shape=3,3,;channels_last=1",
+	 "[{\"uint8\":[1,16,16,8]},{\"float\":[]},{\"uint8\":[]}]", "[{\"uint8\":[1,14,14,4]}]",
+	 112896, FLOPS_KNOWN},
+	{"ConvTranspose", "kernel_shape=2,2,", "[{\"float\":[1,8,16,16]}]",
+	 "[{\"float\":[1,6,32,32]}]", 98304, FLOPS_KNOWN},
+	{"ConvTranspose", "kernel_shape=2,2,;group=2", "[{\"float\":[1,8,16,16]}]",
+	 "[{\"float\":[1,6,32,32]}]", 49152, FLOPS_KNOWN},
+	{"ConvTranspose", "kernel_shape=2,2,;group=2",
+	 "[{\"float\":[1,8,16,16]},{\"float\":[8,3,2,2]}]", "[{\"float\":[1,6,32,32]}]", 49152,
+	 FLOPS_KNOWN},
+	{"ConvTranspose", "-", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,6,32,32]}]", NONE,
+	 FLOPS_ATTRIBUTE},
+	{"Resize", "mode=nearest", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,32,32]}]", 0,
+	 FLOPS_KNOWN},
+	{"Resize", "", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,32,32]}]", 0, FLOPS_KNOWN},
+	{"Resize", "mode=linear", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,32,32]}]", 65536,
+	 FLOPS_KNOWN},
+	{"Resize", "mode=linear", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,16,32]}]", 16384,
+	 FLOPS_KNOWN},
+	{"Resize", "mode=linear", "[{\"float\":[1,1,4,4,4]}]", "[{\"float\":[1,1,8,8,8]}]", 8192,
+	 FLOPS_KNOWN},
+	{"Resize", "mode=linear", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,16,16]}]", 0,
+	 FLOPS_KNOWN},
+	{"Resize", "mode=cubic", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,32,32]}]", 262144,
+	 FLOPS_KNOWN},
+	{"Resize", "mode=sharp", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,32,32]}]", NONE,
+	 FLOPS_ATTRIBUTE},
+	{"Resize", "-", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,32,32]}]", NONE,
+	 FLOPS_ATTRIBUTE},
+	{"Resize", "mode=linear", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[8,16]}]", NONE,
+	 FLOPS_SHAPES},
+	{"Upsample", "mode=linear", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,32,32]}]", 65536,
+	 FLOPS_KNOWN},
+	{"GridSample", "mode=bilinear", "[{\"float\":[1,8,16,16]},{\"float\":[1,5,5,2]}]",
+	 "[{\"float\":[1,8,5,5]}]", 1600, FLOPS_KNOWN},
+	{"GridSample", "", "[{\"float\":[1,8,16,16]},{\"float\":[1,5,5,2]}]",
+	 "[{\"float\":[1,8,5,5]}]", 1600, FLOPS_KNOWN},
+	{"GridSample", "mode=cubic", "[{\"float\":[1,8,16,16]},{\"float\":[1,5,5,2]}]",
+	 "[{\"float\":[1,8,5,5]}]", 6400, FLOPS_KNOWN},
+	{"GridSample", "mode=nearest", "[{\"float\":[1,8,16,16]},{\"float\":[1,5,5,2]}]",
+	 "[{\"float\":[1,8,5,5]}]", 0, FLOPS_KNOWN},
+	{"RoiAlign", "sampling_ratio=2", "[{\"float\":[1,8,16,16]},{\"float\":[3,4]}]",
+	 "[{\"float\":[3,8,4,4]}]", 13824, FLOPS_KNOWN},
+	{"RoiAlign", "sampling_ratio=0", "[{\"float\":[1,8,16,16]},{\"float\":[3,4]}]",
+	 "[{\"float\":[3,8,4,4]}]", NONE, FLOPS_BY_VALUES},
+	{"RoiAlign", "-", "[{\"float\":[1,8,16,16]},{\"float\":[3,4]}]", "[{\"float\":[3,8,4,4]}]",
+	 NONE, FLOPS_ATTRIBUTE},
+	{"Einsum", "equation=ij,jk->ik", "[{\"float\":[4,6]},{\"float\":[6,5]}]",
+	 "[{\"float\":[4,5]}]", 240, FLOPS_KNOWN},
+	{"Einsum", "equation=ij,jk", "[{\"float\":[4,6]},{\"float\":[6,5]}]", "[{\"float\":[4,5]}]",
+	 240, FLOPS_KNOWN},
+	{"Einsum", "equation=bij,bjk->bik", "[{\"float\":[7,4,6]},{\"float\":[7,6,5]}]",
+	 "[{\"float\":[7,4,5]}]", 1680, FLOPS_KNOWN},
+	{"Einsum", "equation=bhqd,bhkd->bhqk", "[{\"float\":[2,3,8,16]},{\"float\":[2,3,9,16]}]",
+	 "[{\"float\":[2,3,8,9]}]", 13824, FLOPS_KNOWN},
+	{"Einsum", "equation=i,i->", "[{\"float\":[9]},{\"float\":[9]}]", "[{\"float\":[]}]", 18,
+	 FLOPS_KNOWN},
+	{"Einsum", "equation=i,j->ij", "[{\"float\":[4]},{\"float\":[5]}]", "[{\"float\":[4,5]}]",
+	 20, FLOPS_KNOWN},
+	{"Einsum", "equation=ij,ij->ij", "[{\"float\":[4,6]},{\"float\":[4,6]}]",
+	 "[{\"float\":[4,6]}]", 24, FLOPS_KNOWN},
+	{"Einsum", "equation=ij,ij", "[{\"float\":[4,6]},{\"float\":[4,6]}]", "[{\"float\":[]}]",
+	 48, FLOPS_KNOWN},
+	{"Einsum", "equation=ij->ji", "[{\"float\":[4,6]}]", "[{\"float\":[6,4]}]", 0, FLOPS_KNOWN},
+	{"Einsum", "equation=ij->", "[{\"float\":[4,6]}]", "[{\"float\":[]}]", 24, FLOPS_KNOWN},
+	{"Einsum", "equation=ij->i", "[{\"float\":[4,6]}]", "[{\"float\":[4]}]", 24, FLOPS_KNOWN},
+	{"Einsum", "equation=ii->i", "[{\"float\":[4,4]}]", "[{\"float\":[4]}]", 0, FLOPS_KNOWN},
+	{"Einsum", "equation=ii->", "[{\"float\":[4,4]}]", "[{\"float\":[]}]", 4, FLOPS_KNOWN},
+	{"Einsum", "equation= i j , j k -> i k ", "[{\"float\":[4,6]},{\"float\":[6,5]}]",
+	 "[{\"float\":[4,5]}]", 240, FLOPS_KNOWN},
+	{"Einsum", "equation=IJ,Jk->Ik", "[{\"float\":[4,6]},{\"float\":[6,5]}]",
+	 "[{\"float\":[4,5]}]", 240, FLOPS_KNOWN},
+	{"Einsum", "equation=...ij,jk->...ik", "[{\"float\":[2,3,4,6]},{\"float\":[6,5]}]",
+	 "[{\"float\":[2,3,4,5]}]", 1440, FLOPS_KNOWN},
+	{"Einsum", "equation=...ij,...jk", "[{\"float\":[2,3,4,6]},{\"float\":[3,6,5]}]",
+	 "[{\"float\":[2,3,4,5]}]", 1440, FLOPS_KNOWN},
+	{"Einsum", "equation=...ij,...jk->...ik", "[{\"float\":[2,1,4,6]},{\"float\":[3,6,5]}]",
+	 "[{\"float\":[2,3,4,5]}]", 1440, FLOPS_KNOWN},
+	{"Einsum", "equation=i...->...", "[{\"float\":[4,6]}]", "[{\"float\":[6]}]", 24,
+	 FLOPS_KNOWN},
+	{"Einsum", "equation=ij,jk,kl->il",
+	 "[{\"float\":[4,6]},{\"float\":[6,5]},{\"float\":[5,3]}]", "[{\"float\":[4,3]}]", 360,
+	 FLOPS_KNOWN},
+	{"Einsum", "equation=ijk,jl->il", "[{\"float\":[2,3,4]},{\"float\":[3,5]}]",
+	 "[{\"float\":[2,5]}]", 84, FLOPS_KNOWN},
+	{"Einsum", "equation=ij,jk->", "[{\"float\":[4,6]},{\"float\":[6,5]}]", "[{\"float\":[]}]",
+	 66, FLOPS_KNOWN},
+	{"Einsum", "equation=ij,1k->ik", "[{\"float\":[4,6]},{\"float\":[6,5]}]",
+	 "[{\"float\":[4,5]}]", NONE, FLOPS_SHAPES},
+	{"Einsum", "equation=ij,jk->iz", "[{\"float\":[4,6]},{\"float\":[6,5]}]",
+	 "[{\"float\":[4,5]}]", NONE, FLOPS_SHAPES},
+	{"Einsum", "equation=ij,jk,kl->il", "[{\"float\":[4,6]},{\"float\":[6,5]}]",
+	 "[{\"float\":[4,3]}]", NONE, FLOPS_SHAPES},
+	{"Einsum", "equation=ij->ij", "[{\"float\":[4,6]},{\"float\":[6,5]}]",
+	 "[{\"float\":[4,6]}]", NONE, FLOPS_SHAPES},
+	{"Einsum", "equation=ijk->ij", "[{\"float\":[4,6]}]", "[{\"float\":[4,6]}]", NONE,
+	 FLOPS_SHAPES},
+	{"Einsum", "equation=i->i", "[{\"float\":[4,6]}]", "[{\"float\":[4,6]}]", NONE,
+	 FLOPS_SHAPES},
+	{"Einsum", "equation=ij,jk->ik", "[{\"float\":[4,6]},{\"float\":[7,5]}]",
+	 "[{\"float\":[4,5]}]", NONE, FLOPS_SHAPES},
+	{"Einsum", "equation=....i->i", "[{\"float\":[4,6]}]", "[{\"float\":[6]}]", NONE,
+	 FLOPS_SHAPES},
+	{"Einsum", "equation=i..->i", "[{\"float\":[4,6]}]", "[{\"float\":[6]}]", NONE,
+	 FLOPS_SHAPES},
+	{"Einsum", "equation=ij,jk->ik", "[{\"float\":[0,6]},{\"float\":[6,5]}]",
+	 "[{\"float\":[0,5]}]", 0, FLOPS_KNOWN},
+	{"Einsum", "-", "[{\"float\":[4,6]},{\"float\":[6,5]}]", "[{\"float\":[4,5]}]", NONE,
+	 FLOPS_ATTRIBUTE},
+	{"Einsum", "equation=ij\",jk", "[{\"float\":[4,6]},{\"float\":[6,5]}]",
+	 "[{\"float\":[4,5]}]", NONE, FLOPS_SHAPES},
+	{"ScatterElements", "", "[{\"float\":[10,4]},{\"int64\":[3,4]},{\"float\":[3,4]}]",
+	 "[{\"float\":[10,4]}]", 0, FLOPS_KNOWN},
+	{"ScatterElements", "reduction=add",
+	 "[{\"float\":[10,4]},{\"int64\":[3,4]},{\"float\":[3,4]}]", "[{\"float\":[10,4]}]", 12,
+	 FLOPS_KNOWN},
+	{"ScatterND", "reduction=none", "[{\"float\":[10,4]},{\"int64\":[3,1]},{\"float\":[3,4]}]",
+	 "[{\"float\":[10,4]}]", 0, FLOPS_KNOWN},
+	{"ScatterND", "-", "[{\"float\":[10,4]},{\"int64\":[3,1]},{\"float\":[3,4]}]",
+	 "[{\"float\":[10,4]}]", NONE, FLOPS_ATTRIBUTE},
+	{"NonZero", "-", "[{\"float\":[1,8,16,16]}]", "[{\"int64\":[4,9]}]", NONE, FLOPS_BY_VALUES},
+	{"TopK", "-", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,16,16]}]", NONE,
+	 FLOPS_BY_VALUES},
+	{"Loop", "-", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,16,16]}]", NONE,
+	 FLOPS_OF_OTHERS},
+	{"If", "-", "[]", "[]", NONE, FLOPS_OF_OTHERS},
+	{"MyOwn", "-", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,16,16]}]", NONE,
+	 FLOPS_NO_FORMULA},
+	{"Selu", "-", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,16,16]}]", 8192, FLOPS_KNOWN},
+	{"Trilu", "upper=1", "[{\"float\":[5,5]}]", "[{\"float\":[5,5]}]", 0, FLOPS_KNOWN},
+	{"RotaryEmbedding", "interleaved=0", "[{\"float\":[1,8,16,16]}]",
+	 "[{\"float\":[1,8,16,16]}]", 6144, FLOPS_KNOWN},
+	{"RotaryEmbedding", "rotary_embedding_dim=8", "[{\"float\":[1,8,16,16]}]",
+	 "[{\"float\":[1,8,16,16]}]", NONE, FLOPS_ATTRIBUTE},
+};
+
+static void what_attributes_tell_is_computed(void **state)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		check_case(&cases[i], "");
+}
+
+/* Domains of which the runtime itself is the author. */
+static void the_runtimes_own_windows_are_known(void **state)
+{
+	static const struct {
+		const char *domain;
+		struct case_of_attributes of;
+	} own[] = {
+		{"com.microsoft.nchwc",
+		 {"MaxPool", "kernel_shape=2,2,", "[{\"float\":[1,16,8,8]}]",
+		  "[{\"float\":[1,16,4,4]}]", 256 * 4, FLOPS_KNOWN}},
+		{"com.ms.internal.nhwc",
+		 {"Conv", "kernel_shape=3,3,;group=2", "[{\"float\":[1,16,16,8]}]",
+		  "[{\"float\":[1,14,14,4]}]", 2 * 4 * 196 * 36, FLOPS_KNOWN}},
+		{MS,
+		 {"NhwcFusedConv", "kernel_shape=3,3,", "[{\"float16\":[1,16,16,8]}]",
+		  "[{\"float16\":[1,14,14,4]}]", 2 * 4 * 196 * 72, FLOPS_KNOWN}},
+		{MS,
+		 {"QLinearAveragePool", "kernel_shape=2,2,",
+		  "[{\"uint8\":[1,8,16,16]},{\"float\":[]},{\"uint8\":[]}]",
+		  "[{\"uint8\":[1,8,8,8]}]", 512 * 5, FLOPS_KNOWN}},
+		{MS,
+		 {"QGemm", "transB=1",
+		  "[{\"uint8\":[4,6]},{\"float\":[]},{\"uint8\":[]},{\"uint8\":[7,6]}]",
+		  "[{\"uint8\":[4,7]}]", 2 * 4 * 6 * 7, FLOPS_KNOWN}},
+		{MS,
+		 {"QLinearAdd", "", "[{\"uint8\":[4,6]},{\"uint8\":[4,6]}]", "[{\"uint8\":[4,6]}]",
+		  7 * 24, FLOPS_KNOWN}},
+		{MS,
+		 {"Einsum", "equation=ij->ji", "[{\"float\":[4,6]}]", "[{\"float\":[6,4]}]", NONE,
+		  FLOPS_NO_FORMULA}},
+	};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		check_case(&own[i].of, own[i].domain);
+}
+
+static void every_reason_has_its_sentence(void **state)
+{
+	for (enum flops_reason why = FLOPS_NO_FORMULA; why < FLOPS_REASONS; why++)
+		assert_true(strlen(flops_reason_text(why)) > 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_attributes_tell_is_computed),
+		cmocka_unit_test(the_runtimes_own_windows_are_known),
+		cmocka_unit_test(every_reason_has_its_sentence),
 		cmocka_unit_test(tensors_are_taken_from_among_other_values),
 		cmocka_unit_test(every_element_type_has_a_name_and_a_size),
 		cmocka_unit_test(sizes_are_told_as_the_runtime_tells_them),

@@ -24,15 +24,15 @@ static struct flops flops_of_exec(struct fold *f, const struct op_state *state,
 				  const struct shapes_state *shapes)
 {
 	uint64_t key = (uint64_t)exec->op << 32 | exec->shapes;
+	const struct flops_operator op = {state->op.op_type, state->op.domain, state->attributes,
+					  &shapes->inputs->tensors, &shapes->outputs->tensors};
 	struct flops_slot *slot = &f->flops[key * UINT64_C(0x9e3779b97f4a7c15) >> 51];
 
 	if (!slot->used || slot->op != exec->op || slot->shapes != exec->shapes)
 		*slot = (struct flops_slot){.used = true,
 					    .op = exec->op,
 					    .shapes = exec->shapes,
-					    .flops = flops_of(state->op.op_type, state->op.domain,
-							      &shapes->inputs->tensors,
-							      &shapes->outputs->tensors)};
+					    .flops = flops_of(&op)};
 	return slot->flops;
 }
 
@@ -42,6 +42,8 @@ static void add(struct analyze_amounts *amounts, struct flops flops, uint64_t ns
 		amounts->flops = flops_add(amounts->flops, flops.flops);
 		amounts->flops_counted++;
 		amounts->flops_ns += ns;
+	} else {
+		amounts->flops_missing |= 1U << flops.why;
 	}
 	if (flops.bytes != FLOPS_UNKNOWN) {
 		amounts->bytes = flops_add(amounts->bytes, flops.bytes);
@@ -114,6 +116,20 @@ const struct analyze_amounts *analyze_amounts(const struct analyze_row *row)
 double analyze_flops(const struct analyze_row *row)
 {
 	return known(analyze_amounts(row)->flops, analyze_amounts(row)->flops_counted);
+}
+
+const char *analyze_flops_missing(const struct analyze_row *row)
+{
+	const struct analyze_amounts *amounts = analyze_amounts(row);
+	enum flops_reason why = FLOPS_KNOWN;
+
+	if (row->ended && !row->leaves)
+		why = FLOPS_OF_OTHERS;
+	else if (amounts->flops_missing)
+		why = (enum flops_reason)__builtin_ctz(amounts->flops_missing);
+	else if (amounts->flops_counted < row->leaves)
+		why = FLOPS_SHAPES;
+	return why == FLOPS_KNOWN ? NULL : flops_reason_text(why);
 }
 
 double analyze_bytes(const struct analyze_row *row)

@@ -189,6 +189,8 @@ static int add_record(struct fold *f, const struct capture_record *record)
 		return define_model(f, &record->model);
 	case CAPTURE_OPERATOR:
 		return define_operator(f, &record->op);
+	case CAPTURE_ATTRIBUTES:
+		return define_attributes(f, &record->attributes);
 	case CAPTURE_SHAPES:
 		return define_shapes(f, &record->shapes);
 	case CAPTURE_TAG:
@@ -398,6 +400,7 @@ void analysis_free(struct analysis *a)
 	array_free(&a->failures);
 	array_free(&f->failed);
 	tensor_lists_free(&a->tensor_lists);
+	attribute_sets_free(&a->attribute_sets);
 	strings_free(&f->strings);
 	sessions_free(&a->sessions);
 	processes_free(&a->processes);

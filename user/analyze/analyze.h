@@ -23,6 +23,7 @@
 #include "../base/array.h"
 #include "../base/error.h"
 #include "../base/hash.h"
+#include "attributes.h"
 #include "cost.h"
 #include "processes.h"
 #include "sessions.h"
@@ -99,6 +100,7 @@ struct analyze_parts {
  */
 struct analyze_amounts {
 	uint64_t flops, flops_counted, flops_ns; /* sum, of how many, their time */
+	uint32_t flops_missing;			 /* bits: enum flops_reason of the others */
 	uint64_t bytes, bytes_counted;
 	uint64_t both_flops, both_bytes; /* of those where both are known */
 	struct {
@@ -114,6 +116,7 @@ struct analyze_row {
 	const char *tag;     /* of the runs; with GROUP_RUN and GROUP_TAG only */
 	const char *outcome; /* GROUP_RUN: "good", "threw", or the name of what it returned */
 	struct tensor_list *inputs, *outputs;
+	struct attribute_set *attributes;
 	uint32_t op, session, node_index, thread, tid, run, step;
 	const struct analyze_process *process;
 	const struct analyze_model *model; /* as far as it was known when they ran */
@@ -222,10 +225,12 @@ struct analysis {
 	uint64_t duration; /* ns from the start to the last that is known */
 	bool complete;	   /* the end record is there: */
 	struct capture_end end;
-	char cut[256];		  /* else the sentence that says so, or "" */
-	bool damaged;		  /* reading stopped early: */
-	struct error damage;	  /* why */
-	struct hash tensor_lists; /* the rows' inputs and outputs */
+	char cut[256];		    /* else the sentence that says so, or "" */
+	bool damaged;		    /* reading stopped early: */
+	struct error damage;	    /* why */
+	struct hash tensor_lists;   /* the rows' inputs and outputs */
+	struct hash attribute_sets; /* and attributes */
+	bool has_attributes;	    /* they are known of some operator */
 };
 
 /*
@@ -302,6 +307,8 @@ const struct analyze_amounts *analyze_amounts(const struct analyze_row *row);
  * executions where they are known; NaN if over none. */
 double analyze_flops(const struct analyze_row *row);
 double analyze_bytes(const struct analyze_row *row);
+/* Why FLOP of some executions are not known, a sentence without its end; NULL if of none. */
+const char *analyze_flops_missing(const struct analyze_row *row);
 /* 10^9 FLOP per second of these executions' total time; NaN if not known. */
 double analyze_gflops(const struct analyze_row *row);
 double analyze_flop_per_byte(const struct analyze_row *row);

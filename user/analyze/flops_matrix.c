@@ -144,6 +144,19 @@ struct flops flops_gemm(const struct flops_io *io, uint64_t listed)
 	return (struct flops){multiply_adds(out->elements, k, 1), listed};
 }
 
+/* QGemm: A [M, K] or transposed, B of bytes; scales and zero points beside them. */
+struct flops flops_qgemm(const struct flops_io *io, uint64_t listed)
+{
+	const struct tensor *a = &io->in[0], *out = &io->out[0];
+	uint64_t m = from_end(out, 1), n = from_end(out, 0), k = m ? a->elements / m : 0;
+
+	if (a->rank != 2 || out->rank != 2 || !k || (a->dims[0] != m && a->dims[1] != m))
+		return unknown;
+	if (!has_weight(io, k, n, NULL))
+		listed = with_packed(listed, k, n, 8);
+	return (struct flops){multiply_adds(out->elements, k, 1), listed};
+}
+
 /* MatMulNBits: A [..., K]; B uint8 [N, blocks, bytes] and scales, if not packed. */
 struct flops flops_matmul_nbits(const struct flops_io *io, uint64_t listed)
 {
@@ -179,10 +192,49 @@ static uint64_t slice(const struct tensor *filter)
 	return elements;
 }
 
+/* Channels of @tensor, which come second or last. */
+static uint64_t channels(const struct flops_io *io, const struct tensor *tensor)
+{
+	const char *op_type = io->op->op_type;
+	int64_t last = 0;
+
+	if (!strcmp(op_type, "NhwcConv") || !strcmp(op_type, "NhwcFusedConv") ||
+	    !strcmp(io->op->domain, "com.ms.internal.nhwc"))
+		last = 1;
+	else if (!flops_number(io, "channels_last", 0, &last))
+		return FLOPS_UNKNOWN;
+	return last ? from_end(tensor, 0) : tensor->dims[1];
+}
+
+/*
+ * Of a filter that the runtime keeps packed: multiply-adds for each of the elements
+ * of @over, where a filter of the window goes over a group of @of's channels.
+ */
+static struct flops packed_conv(const struct flops_io *io, const struct tensor *over,
+				const struct tensor *of, uint64_t listed)
+{
+	struct flops flops = {FLOPS_UNKNOWN, FLOPS_UNKNOWN, FLOPS_ATTRIBUTE};
+	uint64_t window, group_channels, filter;
+	int64_t group;
+
+	if (over->rank < 3 || over->rank != of->rank)
+		return unknown;
+	window = flops_window(io, over->rank - 2);
+	group_channels = channels(io, of);
+	if (window == FLOPS_UNKNOWN || group_channels == FLOPS_UNKNOWN ||
+	    !flops_number(io, "group", 1, &group))
+		return flops;
+	if (group < 1 || group_channels % (uint64_t)group)
+		return unknown;
+	filter = flops_multiply(window, group_channels / (uint64_t)group);
+	return (struct flops){
+		multiply_adds(over->elements, filter, 1),
+		with_packed(listed, filter, channels(io, over), io->in[0].element.bits)};
+}
+
 /*
  * Conv and its kin: W [M, C/group, kernel...], and as many multiply-adds per
  * element of Y as one of its M filters has. Channels come second or last.
- * Without W, which some kernels keep packed, nothing tells the kernel's size.
  */
 struct flops flops_conv(const struct flops_io *io, uint64_t listed)
 {
@@ -190,7 +242,7 @@ struct flops flops_conv(const struct flops_io *io, uint64_t listed)
 
 	if (!w || out->rank != w->rank || same_shape(w, out) ||
 	    (out->dims[1] != w->dims[0] && from_end(out, 0) != w->dims[0]))
-		return unknown;
+		return packed_conv(io, out, &io->in[0], listed);
 	return (struct flops){multiply_adds(out->elements, slice(w), 1), listed};
 }
 
@@ -200,7 +252,7 @@ struct flops flops_conv_transpose(const struct flops_io *io, uint64_t listed)
 	const struct tensor *w = filter_of(io), *x = &io->in[0];
 
 	if (!w || x->dims[1] != w->dims[0])
-		return unknown;
+		return packed_conv(io, x, &io->out[0], listed);
 	return (struct flops){multiply_adds(x->elements, slice(w), 1), listed};
 }
 

@@ -17,7 +17,8 @@
 
 struct op_state {
 	struct capture_operator op;
-	struct analyze_session *session; /* NULL if not known */
+	struct analyze_session *session;  /* NULL if not known */
+	struct attribute_set *attributes; /* NULL if not known */
 	const char *label;
 	bool shown; /* its name and type are among the selected */
 	/* The row that it added to last, and the part of the key that may vary. */
@@ -90,6 +91,7 @@ int define_operator(struct fold *f, const struct capture_operator *op);
 int define_thread(struct fold *f, const struct capture_thread *thread);
 int define_session(struct fold *f, const struct capture_session *session);
 int define_model(struct fold *f, const struct capture_model *model);
+int define_attributes(struct fold *f, const struct capture_attributes *attributes);
 int define_shapes(struct fold *f, const struct capture_shapes *shapes);
 int define_failure(struct fold *f, const struct capture_failure *failure);
 /* The item of @number, NULL if it was not defined. */

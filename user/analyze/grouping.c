@@ -76,6 +76,17 @@ int define_operator(struct fold *f, const struct capture_operator *op)
 	return 0;
 }
 
+int define_attributes(struct fold *f, const struct capture_attributes *attributes)
+{
+	struct op_state *state = table_get(&f->ops, attributes->op);
+
+	if (!state)
+		return -EINVAL;
+	state->attributes = attribute_set_get(&f->a.attribute_sets, attributes);
+	f->a.has_attributes = true;
+	return state->attributes ? 0 : -ENOMEM;
+}
+
 int define_thread(struct fold *f, const struct capture_thread *thread)
 {
 	const struct analyze_process *process = processes_get(&f->a.processes, thread->process);
@@ -293,6 +304,7 @@ static void start_row(struct fold *f, struct analyze_row *row, const struct op_s
 	row->op_type = state->op.op_type;
 	row->domain = state->op.domain;
 	row->provider = state->op.provider;
+	row->attributes = state->attributes;
 	row->session = state->op.session;
 	row->op = exec->op;
 	row->thread = exec->thread;
@@ -374,6 +386,7 @@ static void keep_common(struct fold *f, struct analyze_row *row, const struct op
 	if (row->op == exec->op)
 		return;
 	row->op = CAPTURE_UNKNOWN;
+	row->attributes = row->attributes == state->attributes ? row->attributes : NULL;
 	row->node_index = row->node_index == op->node_index ? op->node_index : CAPTURE_UNKNOWN;
 	row->op_type = row->op_type == op->op_type ? row->op_type : NULL;
 	row->domain = row->domain == op->domain ? row->domain : NULL;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "attributes.h"
 #include "texts.h"
 
 /* A number that is less than @limit; what is not is bad, and 0. */
@@ -138,6 +139,17 @@ static const char *decode_operator(struct decoder *decoder, struct cursor *c,
 	if (flags & OPERATOR_HAS_SESSION && !ids_has(&decoder->sessions, op->session))
 		return "an operator of a session that was not defined";
 	return define(&decoder->operators, op->op, false, error);
+}
+
+static const char *decode_attributes(struct decoder *decoder, struct cursor *c,
+				     struct capture_attributes *attributes)
+{
+	attributes->op = format_get_u32(c);
+	attributes->attributes = decoder->attributes;
+	attributes->n = attributes_get(c, decoder->attributes);
+	return c->failed || ids_has(&decoder->operators, attributes->op)
+		       ? NULL
+		       : "attributes of an operator that was not defined";
 }
 
 static struct capture_value get_value(struct cursor *c, uint64_t *dims)
@@ -426,6 +438,9 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		break;
 	case CAPTURE_OPERATOR:
 		problem = decode_operator(decoder, &c, &record->op, &error);
+		break;
+	case CAPTURE_ATTRIBUTES:
+		problem = decode_attributes(decoder, &c, &record->attributes);
 		break;
 	case CAPTURE_SHAPES:
 		problem = decode_shapes(decoder, &c, &record->shapes, &error);

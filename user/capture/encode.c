@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "attributes.h"
+
 /* The payload of the record in the making; its head goes in front of it when
  * its length is known. */
 static uint8_t *begin(struct capture_writer *writer)
@@ -281,6 +283,18 @@ static int write_operator(struct capture_writer *writer, const struct capture_op
 	p = put_string(p, op->domain);
 	p = put_string(p, op->provider);
 	return finish(writer, CAPTURE_OPERATOR, p);
+}
+
+static int write_attributes(struct capture_writer *writer,
+			    const struct capture_attributes *attributes)
+{
+	uint8_t *p = begin(writer);
+
+	if (!ids_has(&writer->operators, attributes->op) || !attributes_are_sound(attributes))
+		return -EINVAL;
+	p = format_put_varint(p, attributes->op);
+	p = attributes_put(p, attributes);
+	return finish(writer, CAPTURE_ATTRIBUTES, p);
 }
 
 static bool values_are_sound(const struct capture_values *values)
@@ -573,6 +587,8 @@ int writer_take(struct record_sink *sink, const struct capture_record *record)
 		return write_model(writer, &record->model);
 	case CAPTURE_OPERATOR:
 		return write_operator(writer, &record->op);
+	case CAPTURE_ATTRIBUTES:
+		return write_attributes(writer, &record->attributes);
 	case CAPTURE_SHAPES:
 		return write_shapes(writer, &record->shapes);
 	case CAPTURE_EXEC:

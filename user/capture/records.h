@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../base/attribute.h"
 #include "../base/known.h"
 #include "shapes.h"
 
@@ -117,6 +118,16 @@ struct capture_operator {
 	const char *domain;
 	const char *provider;
 	bool name_truncated;
+};
+
+/*
+ * Attributes of an operator, behind it and before its first execution; an operator
+ * without such a record has some that are not known. @attributes are sound ones.
+ */
+struct capture_attributes {
+	uint32_t op;
+	uint32_t n; /* up to ATTRIBUTES_MAX */
+	const struct attribute *attributes;
 };
 
 enum capture_exec_flags {
@@ -301,6 +312,7 @@ enum capture_type {
 	CAPTURE_FAILURE,
 	CAPTURE_TAG,
 	CAPTURE_MODEL,
+	CAPTURE_ATTRIBUTES,
 };
 
 struct capture_record {
@@ -312,6 +324,7 @@ struct capture_record {
 		struct capture_session session;
 		struct capture_model model;
 		struct capture_operator op;
+		struct capture_attributes attributes;
 		struct capture_shapes shapes;
 		struct capture_exec exec;
 		struct capture_tag tag;

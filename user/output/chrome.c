@@ -37,6 +37,7 @@ static int prepare_key(struct prepared *key, const char *name)
 	static const char *const taken[] = {"op_name",
 					    "provider",
 					    "node_index",
+					    "attributes",
 					    "run",
 					    "session",
 					    "model",
@@ -152,6 +153,19 @@ static int chrome_operator(struct export_state *e, struct export_operator *op)
 	free(type);
 	free(provider);
 	return error;
+}
+
+/* Behind what is told of it so far. */
+static int chrome_attributes(struct export_operator *op, const char *text)
+{
+	struct prepared detail = {};
+	int error = prepare(&detail, "%s,\"attributes\":%s", op->detail.text, text);
+
+	if (error)
+		return error;
+	free(op->detail.text);
+	op->detail = detail;
+	return 0;
 }
 
 static int chrome_shapes(struct export_state *e, struct export_shapes *shapes)
@@ -480,6 +494,7 @@ const struct export_ops chrome_ops = {
 	.process_defined = chrome_process,
 	.operator_defined = chrome_operator,
 	.thread_defined = chrome_thread,
+	.attributes_defined = chrome_attributes,
 	.shapes_defined = chrome_shapes,
 	.failure_defined = chrome_failure,
 	.model_defined = chrome_model,

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "columns.h"
+#include "attributes.h"
 #include "shapes.h"
 
 #define FIELD(name)  offsetof(struct analyze_row, name)
@@ -28,6 +29,11 @@ static struct value text(const struct analysis *a, const struct analyze_row *row
 static struct value shapes(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
 	return value_text(shapes_known(*(const struct tensor_list *const *)field(row, of)), false);
+}
+
+static struct value attributes(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_text(attributes_known(row->attributes), false);
 }
 
 /* Where "" is as good as any: the domain of ONNX itself. */
@@ -185,6 +191,12 @@ static struct value flops(const struct analysis *a, const struct analyze_row *ro
 	return amount(row, analyze_flops(row), amounts->flops, amounts->flops_counted);
 }
 
+static struct value flops_missing(const struct analysis *a, const struct analyze_row *row,
+				  uint32_t of)
+{
+	return value_text(analyze_flops_missing(row), false);
+}
+
 static struct value bytes(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
 	const struct analyze_amounts *amounts = analyze_amounts(row);
@@ -328,6 +340,11 @@ static bool has_shapes(const struct analysis *a)
 	return a->has_shapes;
 }
 
+static bool has_attributes(const struct analysis *a)
+{
+	return a->has_attributes;
+}
+
 /* -- the entries ------------------------------------------------------------- */
 
 const struct column_kind column_kinds[] = {
@@ -367,6 +384,8 @@ const struct column_kind column_kinds[] = {
 	 .member = {"inputs", "tensors", "If all executions of the row share them.", has_shapes}},
 	{"outputs", "Outputs", shapes, FIELD(outputs), &unit_text, 0,
 	 .member = {"outputs", "tensors", NULL, has_shapes}},
+	{"attributes", "Attributes", attributes, 0, &unit_text, 0,
+	 .member = {"attributes", "attributes", NULL, has_attributes}},
 	{.value = depth, .member = {"depth", "integer", "With --tree.", is_tree}},
 	{"count", "Count", count, FIELD(count), &unit_count, ON_SUM | ON_OUTSIDE | LOSS_SUM,
 	 .member = {"count", "integer", "Executions."}},
@@ -409,7 +428,9 @@ const struct column_kind column_kinds[] = {
 		    has_shapes}},
 	{.value = amount_counted,
 	 .of = AMOUNT(flops_counted),
-	 .member = {"flops_counted", "integer", "How many these are,", has_shapes}},
+	 .member = {"flops_counted", "integer", "How many these are.", has_shapes}},
+	{"noflops", "No FLOP", flops_missing, 0, &unit_text, 0,
+	 .member = {"flops_missing", "text", "Why FLOP of others are not known.", has_shapes}},
 	{"bytes", "Bytes", bytes, 0, &unit_bytes, ON_SUM | LOSS_SUM,
 	 .member = {"bytes", "count",
 		    "Inputs read and outputs written, each once, of the executions where that is "

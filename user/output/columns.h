@@ -53,7 +53,7 @@ struct column_kind {
 	struct {
 		const char *name;
 		/* "integer", or of $defs in the schema: may be null. The text of
-		 * "tensors" is JSON itself. */
+		 * "tensors" and "attributes" is JSON itself. */
 		const char *type;
 		const char *about; /* or NULL */
 		/* Whether reports of @analysis have it; NULL: all. */

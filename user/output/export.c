@@ -9,6 +9,7 @@
 
 #include "../analyze/titles.h"
 #include "header.h"
+#include "attributes.h"
 #include "shapes.h"
 
 int prepare(struct prepared *prepared, const char *format, ...)
@@ -58,6 +59,19 @@ static int define_operator(struct export_state *e, const struct capture_operator
 		return -ENOMEM;
 	}
 	return e->format->operator_defined(e, new);
+}
+
+static int define_attributes(struct export_state *e, const struct capture_attributes *attributes)
+{
+	char *text;
+	int error;
+
+	if (!e->format->attributes_defined)
+		return 0;
+	text = attributes_text(attributes->attributes, attributes->n);
+	error = text ? e->format->attributes_defined(e->ops.items[attributes->op], text) : -ENOMEM;
+	free(text);
+	return error;
 }
 
 static int define_process(struct export_state *e, const struct capture_process *process)
@@ -245,6 +259,8 @@ static int export_record(struct export_state *e, const struct capture_record *re
 		return define_operator(e, &record->op);
 	case CAPTURE_THREAD:
 		return define_thread(e, &record->thread);
+	case CAPTURE_ATTRIBUTES:
+		return define_attributes(e, &record->attributes);
 	case CAPTURE_SHAPES:
 		return define_shapes(e, &record->shapes);
 	case CAPTURE_TAG:

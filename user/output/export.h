@@ -81,6 +81,8 @@ struct export_ops {
 	/* This and all below: of processes that are shown. */
 	int (*process_defined)(struct export_state *e, struct analyze_process *process);
 	int (*operator_defined)(struct export_state *e, struct export_operator *op);
+	/* @text is JSON, what attributes @op has. */
+	int (*attributes_defined)(struct export_operator *op, const char *text);
 	int (*thread_defined)(struct export_state *e, struct export_thread *thread);
 	int (*shapes_defined)(struct export_state *e, struct export_shapes *shapes);
 	int (*failure_defined)(struct export_state *e, const struct capture_failure *failure,

@@ -85,8 +85,9 @@ static void put_member(struct json *j, const struct column_kind *kind,
 	fprintf(j->out, ",\"%s\":", kind->member.name);
 	if (row)
 		value = kind->value(j->a, row, kind->of);
-	if (value.type == VALUE_TEXT && !strcmp(kind->member.type, "tensors"))
-		fputs(value.text, j->out); /* see shapes_text() */
+	if (value.type == VALUE_TEXT &&
+	    (!strcmp(kind->member.type, "tensors") || !strcmp(kind->member.type, "attributes")))
+		fputs(value.text, j->out); /* see shapes_text(), attributes_text() */
 	else
 		put_value(j, value);
 }

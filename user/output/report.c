@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "output.h"
+#include "attributes.h"
 #include "shapes.h"
 
 int output_failed(const char *what, int error, struct error *err)
@@ -13,7 +14,7 @@ int output_failed(const char *what, int error, struct error *err)
 static int print(const struct analysis *analysis, const struct format *format,
 		 const struct report_options *options, FILE *out, struct error *err)
 {
-	int error = shapes_make_texts(analysis);
+	int error = shapes_make_texts(analysis) ?: attributes_make_texts(analysis);
 
 	if (error)
 		return error_set(err, error, "cannot print the report: out of memory");

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include "collect/attributes.h"
 #include "collect/state.h"
 
 #define MAIN 77 /* a thread */
@@ -18,7 +19,8 @@ struct fake_naming {
 	bool proves, proven, sessions_fail;
 	bool session_ends; /* while something is read */
 	uint32_t *generation;
-	unsigned int described, asked;
+	unsigned int described, asked, attributes_asked;
+	bool attributes_fail;
 };
 
 static int sight(struct naming *naming, const struct sighting_record *sighting, struct error *err)
@@ -73,8 +75,29 @@ static int session(struct naming *naming, uint64_t owner, uint64_t root,
 	return fake->sessions_fail ? -ENOENT : 0;
 }
 
-static const struct naming_ops fake_ops = {
-	.sight = sight, .settled = is_settled, .describe = describe, .session = session};
+/* Of the operators 1 and 3 of whatever session; the first has its index as its axis. */
+static int attributes(struct naming *naming, const struct operator_key *key,
+		      struct attribute_list *list)
+{
+	struct fake_naming *fake = (struct fake_naming *)naming;
+	const struct attribute axis = {
+		.name = "axis", .type = ATTRIBUTE_INT, .n = 1, .ints = {(int64_t)key->session}};
+
+	fake->attributes_asked++;
+	*fake->generation += fake->session_ends;
+	if (fake->attributes_fail)
+		return -ENOENT;
+	*array_push(&list->attributes) = axis;
+	*array_push(&list->operators) = (struct operator_attributes){.index = 1, .n = 1};
+	*array_push(&list->operators) = (struct operator_attributes){.index = 3, .first = 1};
+	return 0;
+}
+
+static const struct naming_ops fake_ops = {.sight = sight,
+					   .settled = is_settled,
+					   .describe = describe,
+					   .session = session,
+					   .attributes = attributes};
 static const struct runtime fake_runtime = {.name = "fake", .title = "Fake"};
 
 struct test {
@@ -88,6 +111,7 @@ struct test {
 	struct opprobe_bpf bpf;
 	struct opprobe_bpf__bss bss;
 	struct record_list list;
+	struct shapes shapes;
 };
 
 /* A collector without the kernel; names are @proven from the start, or never yet. */
@@ -121,6 +145,8 @@ static struct test *set_up(bool proven)
 
 static void tear_down(struct test *t)
 {
+	shape_table_free(t->instance.shapes);
+	attribute_lists_free(t->collector.attributes);
 	held_free(t->collector.held);
 	identity_free(t->collector.identities);
 	thread_numbers_clear(&t->collector.numbers);
@@ -542,6 +568,139 @@ static void a_session_that_cannot_be_told_is_not_asked_for_for_ever(void **state
 	tear_down(t);
 }
 
+/* -- attributes ---------------------------------------------------------------- */
+
+static void do_nothing(struct shapes *shapes)
+{
+	(void)shapes;
+}
+
+static const struct shapes_ops no_shapes = {.refuse = do_nothing, .free = do_nothing};
+
+/* A collector that asks for attributes: sessions' ends are seen, and shapes are wanted, though
+ * there are none. */
+static struct test *set_up_attributes(void)
+{
+	struct test *t = set_up_models();
+
+	t->shapes.ops = &no_shapes;
+	t->instance.shapes = shape_table_new(&t->shapes, &t->collector.n_shapes, &(struct error){});
+	assert_non_null(t->instance.shapes);
+	shape_table_refuse(t->instance.shapes);
+	return t;
+}
+
+static void take_in_session(struct test *t, uint32_t id, uint64_t session, uint64_t index)
+{
+	struct identity whose = {.key = {.session = session, .index = index},
+				 .root = session,
+				 .id = id,
+				 .tid = MAIN};
+	struct strings_record strings = strings_of(&whose);
+
+	take(t, &strings, sizeof(strings));
+}
+
+/* Attributes that were told, the last of them in @last. */
+static size_t told(const struct test *t, struct capture_attributes *last)
+{
+	for (size_t i = 0; i < t->list.all.n; i++)
+		if (t->list.all.items[i].type == CAPTURE_ATTRIBUTES)
+			*last = t->list.all.items[i].attributes;
+	return record_list_count(&t->list, CAPTURE_ATTRIBUTES);
+}
+
+static void attributes_are_asked_for_once_a_session(void **state)
+{
+	struct test *t = set_up_attributes();
+	struct capture_attributes last = {};
+
+	take_in_session(t, 0, 0x1000, 1);
+	assert_int_equal(told(t, &last), 1);
+	assert_true(last.op == 0 && last.n == 1 && last.attributes[0].ints[0] == 0x1000);
+	/* Nothing is known of this one. */
+	take_in_session(t, 1, 0x1000, 2);
+	assert_int_equal(told(t, &last), 1);
+	/* It has none, which is known; and is told once. */
+	take_in_session(t, 2, 0x1000, 3);
+	take_in_session(t, 2, 0x1000, 3);
+	assert_int_equal(told(t, &last), 2);
+	assert_true(last.op == 2 && !last.n);
+	assert_int_equal(t->naming.attributes_asked, 1);
+	take_in_session(t, 3, 0x2000, 1);
+	assert_int_equal(told(t, &last), 3);
+	assert_true(last.op == 3 && last.attributes[0].ints[0] == 0x2000);
+	assert_int_equal(t->naming.attributes_asked, 2);
+	tear_down(t);
+}
+
+static void attributes_of_many_sessions_are_asked_for_in_turn(void **state)
+{
+	struct test *t = set_up_attributes();
+	struct capture_attributes last = {};
+
+	for (uint64_t i = 1; i <= 100; i++)
+		take_in_session(t, i, i << 12, 1);
+	assert_int_equal(told(t, &last), 100);
+	/* The first has been forgotten, the last not. */
+	take_in_session(t, 101, 100 << 12, 3);
+	assert_int_equal(t->naming.attributes_asked, 100);
+	take_in_session(t, 102, 1 << 12, 3);
+	assert_int_equal(t->naming.attributes_asked, 101);
+	assert_int_equal(told(t, &last), 102);
+	tear_down(t);
+}
+
+static void kernels_of_no_session_are_asked_for_one_by_one(void **state)
+{
+	struct test *t = set_up_attributes();
+	struct capture_attributes last = {};
+
+	take_in_session(t, 0, 0, 1);
+	take_in_session(t, 1, 0, 3);
+	assert_int_equal(t->naming.attributes_asked, 2);
+	assert_int_equal(told(t, &last), 2);
+	tear_down(t);
+}
+
+static void attributes_are_not_believed_if_a_session_ended_meanwhile(void **state)
+{
+	struct test *t = set_up_attributes();
+	struct capture_attributes last = {};
+
+	t->naming.session_ends = true;
+	take_in_session(t, 0, 0x1000, 1);
+	assert_int_equal(told(t, &last), 0);
+	/* One has ended that nothing was told of: this may be another in its place. */
+	t->naming.session_ends = false;
+	take_in_session(t, 1, 0x1000, 3);
+	assert_int_equal(told(t, &last), 0);
+	assert_int_equal(t->naming.attributes_asked, 1);
+	tear_down(t);
+}
+
+static void attributes_that_cannot_be_read_are_not_asked_for_for_ever(void **state)
+{
+	struct test *t = set_up_attributes();
+	struct capture_attributes last = {};
+
+	t->naming.attributes_fail = true;
+	for (uint32_t i = 0; i < 50; i++)
+		take_in_session(t, i, 0x1000, i);
+	assert_in_range(t->naming.attributes_asked, 1, 8);
+	assert_int_equal(told(t, &last), 0);
+	tear_down(t);
+}
+
+static void attributes_are_not_asked_for_without_shapes(void **state)
+{
+	struct test *t = set_up_models();
+
+	take_in_session(t, 0, 0x1000, 1);
+	assert_int_equal(t->naming.attributes_asked, 0);
+	tear_down(t);
+}
+
 /* With two counters, of which the second was off for a part, and other threads' work. */
 static void events_that_took_turns_come_with_how_long_they_were_on(void **state)
 {
@@ -780,6 +939,12 @@ int main(void)
 		cmocka_unit_test(what_a_session_is_is_not_believed_if_one_ended_meanwhile),
 		cmocka_unit_test(sessions_whose_end_is_not_seen_are_not_asked_for),
 		cmocka_unit_test(a_session_that_cannot_be_told_is_not_asked_for_for_ever),
+		cmocka_unit_test(attributes_are_asked_for_once_a_session),
+		cmocka_unit_test(attributes_of_many_sessions_are_asked_for_in_turn),
+		cmocka_unit_test(kernels_of_no_session_are_asked_for_one_by_one),
+		cmocka_unit_test(attributes_are_not_believed_if_a_session_ended_meanwhile),
+		cmocka_unit_test(attributes_that_cannot_be_read_are_not_asked_for_for_ever),
+		cmocka_unit_test(attributes_are_not_asked_for_without_shapes),
 		cmocka_unit_test(events_that_took_turns_come_with_how_long_they_were_on),
 		cmocka_unit_test(a_run_comes_with_how_long_events_were_on),
 		cmocka_unit_test(strings_that_are_no_name_are_refused),

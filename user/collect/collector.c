@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../base/clock.h"
+#include "attributes.h"
 #include "info.h"
 
 #define POLL_MS		  20		/* how long records lie in the ring at most */
@@ -444,5 +445,6 @@ void collector_free(struct collector *collector)
 	opprobe_bpf__destroy(collector->bpf);
 	thread_numbers_clear(&collector->numbers);
 	failures_free(&collector->failures);
+	attribute_lists_free(collector->attributes);
 	free(collector);
 }

@@ -360,6 +360,7 @@ int identity_add(struct identity_table *table, const struct strings_record *stri
 	const struct identity *identity = &strings->identity;
 	struct place *place;
 	uint32_t *number;
+	bool new;
 	int error;
 
 	if (!strings->verified || strings->op_type_length == NO_ID || !strings->op_type_length ||
@@ -377,7 +378,8 @@ int identity_add(struct identity_table *table, const struct strings_record *stri
 	}
 	if (!place)
 		return -ENOMEM;
-	if (place->op == CAPTURE_UNKNOWN) {
+	new = place->op == CAPTURE_UNKNOWN;
+	if (new) {
 		error = define_operator(table, strings, place->session, table->n_operators);
 		if (error)
 			return error;
@@ -385,7 +387,7 @@ int identity_add(struct identity_table *table, const struct strings_record *stri
 	}
 	*number = place->op + 1;
 	sight(table, place->session, identity->generation);
-	return 0;
+	return new;
 }
 
 uint32_t identity_operator(struct identity_table *table, uint32_t id)

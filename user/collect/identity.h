@@ -22,7 +22,7 @@ void identity_free(struct identity_table *table);
 
 /* Sessions of @instance are of @process; 0, or -ENOMEM. */
 int identity_locate(struct identity_table *table, uint32_t instance, uint32_t process);
-/* Learn an operator from its strings; 0, or a negative errno. */
+/* Learn an operator from its strings; 1 if it is new to the capture, 0, or a negative errno. */
 int identity_add(struct identity_table *table, const struct strings_record *strings);
 /* The capture's number of the kernel's operator @id, or CAPTURE_UNKNOWN. */
 uint32_t identity_operator(struct identity_table *table, uint32_t id);

@@ -101,7 +101,7 @@ static int define_static(struct collector *collector, struct instance_state *ins
 
 	memcpy(strings.name, name->name, strnlen(name->name, NAME_BYTES));
 	memcpy(strings.op_type, name->op_type, strnlen(name->op_type, WORD_BYTES));
-	return identity_add(collector->identities, &strings);
+	return identity_add(collector->identities, &strings) < 0 ? -ENOMEM : 0;
 }
 
 /* The instance that has @id among its own names; NULL if none has. */
@@ -275,13 +275,16 @@ static void add_strings(struct collector *collector, const struct instance_state
 			const struct strings_record *strings)
 {
 	const struct identity *identity = &strings->identity;
+	int new = identity_add(collector->identities, strings);
 	uint32_t session;
 
-	if (identity_add(collector->identities, strings))
+	if (new < 0)
 		return;
 	session = identity_session(collector->identities, instance->number, identity->root,
 				   identity->owner);
 	collector_tell_model(collector, instance, session);
+	if (new)
+		collector_tell_attributes(collector, instance, identity, session);
 }
 
 /* Hold what is of @run back until that is over? What is of unknown runs is dropped. */

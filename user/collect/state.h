@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The collector's state, for its own nine files: load.c brings the BPF
+ * The collector's state, for its own ten files: load.c brings the BPF
  * programs into the kernel, members.c the processes under their probes,
  * records.c takes what the programs send, unsettled.c what comes before names
  * can be read, outcomes.c what they tell of runs beside counts, models.c what
- * sessions are, unfinished.c what waits for a run's end in vain, cost.c compares
- * runs when the recording is over, collector.c is the life as collector.h tells
- * it.
+ * sessions are, attributes.c what operators are, unfinished.c what waits for a run's end in vain,
+ * cost.c compares runs when the recording is over, collector.c is the life as collector.h tells it.
  */
 #ifndef OPPROBE_COLLECT_STATE_H
 #define OPPROBE_COLLECT_STATE_H
@@ -54,7 +53,8 @@ struct collector {
 	struct identity_table *identities;
 	struct thread_numbers numbers;
 	struct failures failures;
-	uint32_t n_shapes, n_names; /* numbers given so far */
+	struct attribute_lists *attributes; /* of sessions, as they were asked last */
+	uint32_t n_shapes, n_names;	    /* numbers given so far */
 	struct news_list news;
 	bool expecting; /* further targets, even if none of these lives */
 
@@ -114,6 +114,12 @@ static inline uint32_t collector_generation(const struct collector *collector, u
 /* Say what @session is, unless that was said, or cannot be yet. */
 void collector_tell_model(struct collector *collector, const struct instance_state *instance,
 			  uint32_t session);
+/*
+ * Say what attributes the operator of @identity has, which was defined just now, of
+ * @session. Where shapes are wanted: what operators compute takes both.
+ */
+void collector_tell_attributes(struct collector *collector, const struct instance_state *instance,
+			       const struct identity *identity, uint32_t session);
 /* A run begins whose caller gave it a tag. */
 void collector_add_tag(struct collector *collector, const struct tag_record *record);
 /* The first run of a session that fails in this way is about to end. */

@@ -80,13 +80,16 @@ class Graph:
     def scalar(self, value, kind=numpy.float32):
         return self.constant(numpy.array(value, kind))
 
-    def node(self, op, inputs, name="", outputs=1, **attributes):
-        """Add a node; returns the name of its output, or a list of them."""
+    def node(self, op, inputs, name="", outputs=1, flops=None, **attributes):
+        """Add a node; returns the name of its output, or a list of them. `flops` is what one
+        execution computes, where that is said of the model."""
         # Like exporters do; fused nodes are named after the values they make.
         results = [name + "_output_%d" % i if name.startswith("/") else
                    self.value_name(op.lower()) for i in range(outputs)]
         self.executed.append({"name": name or "%s_%d" % (op, len(self.nodes)), "op": op,
-                              "times": self.times})
+                              "times": self.times, "flops": flops,
+                              "attributes": {key: value for key, value in attributes.items()
+                                             if isinstance(value, (int, float, str, list))}})
         self.nodes.append(helper.make_node(op, inputs, results, name=name, **attributes))
         return results[0] if outputs == 1 else results
 
@@ -539,6 +542,70 @@ def quantised():
     return g
 
 
+def attributed():
+    """Operators whose work their attributes tell, and what that is: each worked out from the
+    operators' specification, elements of the output first."""
+    g = Graph("attributed")
+
+    def add(op, inputs, name, flops=None, **attributes):
+        g.output(g.node(op, inputs, name, flops=flops, **attributes))
+
+    x = g.input("x", "float", [1, 8, 16, 16])
+    m = g.input("m", "float", [4, 6])
+    add("MaxPool", [x], "pool/halves", 8 * 64 * 4, kernel_shape=[2, 2], strides=[2, 2])
+    add("MaxPool", [x], "pool/dilated", 8 * 256 * 9, kernel_shape=[3, 3], dilations=[2, 2],
+        pads=[2, 2, 2, 2], strides=[1, 1], storage_order=0)
+    add("MaxPool", [x], "pool/ceil", 8 * 36 * 9, kernel_shape=[3, 3], strides=[3, 3], ceil_mode=1)
+    add("AveragePool", [x], "pool/mean", 8 * 64 * (9 + 1), kernel_shape=[3, 3], strides=[2, 2],
+        pads=[1, 1, 1, 1], count_include_pad=1)
+    add("AveragePool", [x], "pool/same", 8 * 256 * (25 + 1), kernel_shape=[5, 5],
+        auto_pad="SAME_UPPER")
+    add("LpPool", [x], "pool/euclid", 8 * 64 * (2 * 4 + 1), kernel_shape=[2, 2], strides=[2, 2])
+    add("LpPool", [x], "pool/manhattan", 8 * 64 * (2 * 4), kernel_shape=[2, 2], strides=[2, 2], p=1)
+    add("GlobalLpPool", [x], "pool/all", 2 * 8 * 256 + 8, p=3 - 1)
+    add("LRN", [x], "LRN", 8 * 256 * (2 * 5 + 3), size=5, alpha=0.0002, beta=0.5, bias=2.0)
+    add("Conv", [x, g.weight(16, 2, 3, 3)], "conv/grouped", 2 * 16 * 256 * 2 * 9,
+        kernel_shape=[3, 3], pads=[1, 1, 1, 1], group=4)
+    add("Conv", [x, g.weight(8, 1, 3, 3)], "conv/depthwise", 2 * 8 * 256 * 9,
+        kernel_shape=[3, 3], pads=[2, 2, 2, 2], dilations=[2, 2], group=8)
+    # Its kernel keeps the filter in a form of its own.
+    add("ConvTranspose", [x, g.weight(8, 3, 2, 2)], "conv/transposed", 2 * 8 * 256 * 3 * 4,
+        kernel_shape=[2, 2], strides=[2, 2], output_padding=[0, 0], group=2)
+    scale, zero = g.scalar(0.02), g.scalar(3, numpy.uint8)
+    q = g.node("QuantizeLinear", [x, scale, zero], "conv/Quantize", flops=2 * 8 * 256)
+    weights = g.constant(g.random.integers(0, 100, (4, 4, 3, 3)).astype(numpy.uint8))
+    add_q = g.node("QLinearConv", [q, scale, zero, weights, scale, zero, scale, zero],
+                   "conv/QLinearConv", flops=2 * 4 * 256 * 4 * 9, kernel_shape=[3, 3],
+                   pads=[1, 1, 1, 1], strides=[1, 1], group=2)
+    add("DequantizeLinear", [add_q, scale, zero], "conv/Dequantize", 2 * 4 * 256)
+    twice = g.constant(numpy.array([1, 1, 2, 2], numpy.float32))
+    for mode, points, more in (("nearest", 0, {"nearest_mode": "floor"}), ("linear", 4, {}),
+                               ("cubic", 16, {"cubic_coeff_a": -0.5, "exclude_outside": 1})):
+        add("Resize", [x, "", twice], "resize/" + mode, 2 * 8 * 1024 * points, mode=mode,
+            coordinate_transformation_mode="asymmetric", **more)
+    add("RoiAlign", [x, g.constant(numpy.array([[0, 0, 8, 8], [2, 2, 9, 9]], numpy.float32)),
+                     g.ints(0, 0)], "RoiAlign", 2 * 8 * 16 * 9 * 4, output_height=4,
+        output_width=4, sampling_ratio=2, spatial_scale=0.5, mode="avg")
+    add("Einsum", [x, x], "einsum/gram", 2 * 8 * 8 * 256, equation="bchw,bdhw->bcd")
+    add("Einsum", [x], "einsum/transpose", 0, equation="bchw->bhwc")
+    add("Einsum", [x], "einsum/sum", 8 * 256, equation="bchw -> bc")
+    add("Einsum", [x, g.weight(16, 4)], "einsum/stretched", 2 * 8 * 16 * 16 * 4,
+        equation="...hw,wk->...hk")
+    add("Einsum", [m, g.weight(6, 5), g.weight(5, 3)], "einsum/chain",
+        2 * 4 * 6 * 5 + 2 * 4 * 5 * 3, equation="ij,jk,kl->il")
+    add("Einsum", [m, g.weight(4, 6)], "einsum/product", 4 * 6, equation="ij,ij->ij")
+    add("Gemm", [m, g.weight(7, 6), g.weight(7)], "Gemm", 2 * 4 * 6 * 7, transB=1, alpha=0.5,
+        beta=0.25)
+    add("LeakyRelu", [m], "LeakyRelu", 2 * 24, alpha=0.125)
+    add("Transpose", [x], "Transpose", 0, perm=[0, 2, 3, 1])
+    add("ReduceMean", [x], "ReduceMean", 8 * 256 + 8, axes=[0, -2, -1], keepdims=0)
+    add("DepthToSpace", [x], "DepthToSpace", 0, blocksize=2, mode="CRD")
+    add("Softmax", [m], "Softmax", 5 * 24, axis=-1)
+    add("Concat", [m, m], "Concat", 0, axis=1)
+    add("Neg", [m], "Neg", 24)
+    return g
+
+
 # By their numbers in onnx.proto, which an older library does not name.
 FLOAT8 = {"FLOAT8E4M3FN": 17, "FLOAT8E4M3FNUZ": 18, "FLOAT8E5M2": 19, "FLOAT8E5M2FNUZ": 20}
 INT4 = {"UINT4": 21, "INT4": 22}
@@ -582,7 +649,7 @@ def heavy():
 
 MODELS = [cnn, resnet, transformer, nested, nested_unnamed, scan, tiny, unnamed, names,
           deep, not_utf8, long_names, reshape, reshape_inside, gru, pages, mlp, cycle,
-          branches, values, optionals, quantised, narrow, narrower, heavy]
+          branches, values, optionals, quantised, attributed, narrow, narrower, heavy]
 
 
 def write_atomically(path, data):

@@ -43,7 +43,7 @@
 #include "ort_held.h"
 
 #define INPUTS_MAX   8
-#define OUTPUTS_MAX  8
+#define OUTPUTS_MAX  64
 #define DIMS_MAX     8
 #define SESSIONS_MAX 16
 #define WORKERS_MAX  256

@@ -27,6 +27,13 @@ static inline uint64_t *take(size_t bytes)
 	return at;
 }
 
+/* As the GNU C library's: its size, and a flag, in front; @bytes + 8 is a multiple of 16. */
+static inline uint64_t *take_block(size_t bytes)
+{
+	*take(8) = (bytes + 8) | 1;
+	return take(bytes);
+}
+
 static inline void put_string(uint64_t *at, enum string_abi abi, const char *text)
 {
 	size_t length = strlen(text);
@@ -87,7 +94,7 @@ static inline struct session make_session(enum string_abi abi, unsigned int kern
 	session.state[kernels_at / 8 + 1] = (uintptr_t)(session.vector + NODES);
 	session.state[kernels_at / 8 + 2] = (uintptr_t)(session.vector + NODES);
 	for (int i = 0; i < NODES; i++) {
-		uint64_t *kernel = take(0x80), *info = take(0x80), *node = take(0x100);
+		uint64_t *kernel = take(0x80), *info = take(0x80), *node = take_block(0x108);
 		uint64_t *definition = take(0x100);
 
 		kernel[1] = (uintptr_t)info;

@@ -433,6 +433,10 @@ static void what_is_not_known_is_not_guessed(void **state)
 }
 
 static const struct case_of_attributes cases[] = {
+	{"MaxPool", "kernel_shape=3,3,3,", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,8,8]}]",
+	 NONE, FLOPS_ATTRIBUTE},
+	{"MaxPool", "kernel_shape=3,3,", "[{\"float\":[8,16]}]", "[{\"float\":[8,8]}]", NONE,
+	 FLOPS_ATTRIBUTE},
 	{"MaxPool", "kernel_shape=2,2,;strides=2,2,", "[{\"float\":[1,8,16,16]}]",
 	 "[{\"float\":[1,8,8,8]}]", 2048, FLOPS_KNOWN},
 	{"MaxPool", "kernel_shape=3,3,", "[{\"float\":[1,8,16,16]}]", "[{\"float\":[1,8,14,14]}]",

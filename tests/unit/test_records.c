@@ -590,15 +590,19 @@ static struct test *set_up_attributes(void)
 	return t;
 }
 
-static void take_in_session(struct test *t, uint32_t id, uint64_t session, uint64_t index)
+static void take_inside(struct test *t, uint32_t id, uint64_t root, uint64_t session,
+			uint64_t index)
 {
-	struct identity whose = {.key = {.session = session, .index = index},
-				 .root = session,
-				 .id = id,
-				 .tid = MAIN};
+	struct identity whose = {
+		.key = {.session = session, .index = index}, .root = root, .id = id, .tid = MAIN};
 	struct strings_record strings = strings_of(&whose);
 
 	take(t, &strings, sizeof(strings));
+}
+
+static void take_in_session(struct test *t, uint32_t id, uint64_t session, uint64_t index)
+{
+	take_inside(t, id, session, session, index);
 }
 
 /* Attributes that were told, the last of them in @last. */
@@ -631,6 +635,14 @@ static void attributes_are_asked_for_once_a_session(void **state)
 	assert_int_equal(told(t, &last), 3);
 	assert_true(last.op == 3 && last.attributes[0].ints[0] == 0x2000);
 	assert_int_equal(t->naming.attributes_asked, 2);
+	/* A subgraph's operators are kept by themselves. */
+	take_inside(t, 4, 0x1000, 0x1800, 1);
+	assert_int_equal(told(t, &last), 4);
+	assert_true(last.op == 4 && last.attributes[0].ints[0] == 0x1800);
+	take_inside(t, 5, 0x1000, 0x1900, 1);
+	assert_int_equal(told(t, &last), 5);
+	assert_true(last.op == 5 && last.attributes[0].ints[0] == 0x1900);
+	assert_int_equal(t->naming.attributes_asked, 4);
 	tear_down(t);
 }
 

@@ -223,7 +223,7 @@ struct flops flops_einsum(const struct flops_io *io, uint64_t listed)
 {
 	const struct attribute *equation = flops_attribute(io, "equation", ATTRIBUTE_STRING);
 	struct einsum e = {.io = io};
-	char text[ATTRIBUTE_TEXT];
+	char text[ATTRIBUTE_TEXT] = "";
 	size_t length = 0;
 
 	if (!equation)

@@ -12,7 +12,7 @@ static bool equal(const struct attribute *a, const struct attribute *b)
 	if (a->type == ATTRIBUTE_STRING)
 		return !strcmp(a->text, b->text);
 	if (a->type == ATTRIBUTE_FLOAT)
-		return !memcmp(&a->real, &b->real, sizeof(a->real));
+		return a->real == b->real;
 	return !memcmp(a->ints, b->ints, a->n * sizeof(a->ints[0]));
 }
 

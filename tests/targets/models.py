@@ -18,7 +18,7 @@ import os
 import sys
 
 import numpy
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, defs, helper, numpy_helper
 
 OPSET = 13
 IR_VERSION = 7
@@ -27,6 +27,18 @@ ONNX_TYPES = {
     "int64": TensorProto.INT64,
     "bool": TensorProto.BOOL,
 }
+
+
+def default_attributes(op):
+    """What the specification gives to attributes that are left out, which the runtime adds."""
+    try:
+        known = defs.get_schema(op, OPSET).attributes
+    except defs.SchemaError: # of a later set of operators
+        return {}
+    values = {name: helper.get_attribute_value(attribute.default_value)
+              for name, attribute in known.items() if attribute.default_value.name}
+    return {name: value.decode() if isinstance(value, bytes) else value
+            for name, value in values.items()}
 
 
 class Graph:
@@ -88,6 +100,7 @@ class Graph:
                    self.value_name(op.lower()) for i in range(outputs)]
         self.executed.append({"name": name or "%s_%d" % (op, len(self.nodes)), "op": op,
                               "times": self.times, "flops": flops,
+                              "defaults": default_attributes(op),
                               "attributes": {key: value for key, value in attributes.items()
                                              if isinstance(value, (int, float, str, list))}})
         self.nodes.append(helper.make_node(op, inputs, results, name=name, **attributes))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Every generation of ONNX Runtime, as it is published for arm64."""
 
+from attributes import look_at_attributes
 from harness import (SHAPES, SIZES, check, check_counts, check_equal, read_profile, read_shapes,
                      recorded_shapes, test)
 from models import look_at_models
@@ -45,7 +46,14 @@ def models(version):
         look_at_models(t, version)
 
 
+def attributes(version):
+    @test("arm64, %s: attributes, and FLOP, are those of the model" % version)
+    def _(t):
+        look_at_attributes(t, version)
+
+
 for each in VERSIONS:
+    attributes(each)
     outcomes(each)
     models(each)
 

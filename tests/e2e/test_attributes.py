@@ -60,3 +60,21 @@ def _(t):
                             "name,attributes,noflops"], stdout=subprocess.PIPE, check=True)
     table = table.stdout.decode()
     check('"kernel_shape":[3,3]' in table, "not in the table", table[:2000])
+
+
+@test("each capture of a schedule has the attributes")
+def _(t):
+    target = t.ort_run("1.24.3", "attributed", "-O", "0")
+    process = t.opprobe("record", "-p", target.pid, "--shapes", "--schedule",
+                        "wait=2,active=2,repeat=3", "--per-cycle", "-o",
+                        t.path("run.opp")).attached()
+    while process.alive():
+        target.run(1)
+    check_equal(process.wait(), 0, "exit status (%s)" % process.stderr)
+    nodes = described(t.model("attributed"))
+    for cycle in (1, 2, 3):
+        report = t.opprobe("report", t.path("run.%d.opp" % cycle), "--json").finish()
+        check_equal(len(report.operators), len(nodes), "operators of cycle %d" % cycle)
+        for op in report.operators:
+            check(op["attributes"] is not None, "not known in cycle %d" % cycle, op)
+            check_attributes(op["attributes"], nodes[op["name"]])

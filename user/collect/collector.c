@@ -309,6 +309,9 @@ static int go_on(struct collector *collector, struct record_sink *next)
 	collector->identities = identities;
 	collector->options.sink = next;
 	thread_numbers_clear(&collector->numbers);
+	/* Sessions have other numbers from here on. */
+	attribute_lists_free(collector->attributes);
+	collector->attributes = NULL;
 	forget_failures(collector);
 	collector->n_shapes = 0;
 	for (size_t i = 0; i < collector->members.n; i++)

@@ -172,6 +172,44 @@ static void attributes_of_each_kind_are_read(void **state)
 	}
 }
 
+static void operators_of_a_long_session_are_told_in_parts(void **state)
+{
+	static const uint64_t numbers[] = {0, 1023, 1024, 1499};
+	struct made made = make(STRING_CXX11, PLAIN);
+	const size_t n = 1500;
+	uint64_t *vector = take(8 * n);
+
+	add_int(&made, 4, "axis", 1);
+	for (size_t i = 0; i < n; i++)
+		vector[i] = (uintptr_t)made.session.kernels[i % NODES];
+	made.session.state[0xe0 / 8] = (uintptr_t)vector;
+	made.session.state[0xe0 / 8 + 1] = (uintptr_t)(vector + n);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		struct operator_key key = {.session = (uintptr_t)made.session.state,
+					   .index = numbers[i]};
+		const uint64_t first = key.index < 1024 ? 0 : 1024;
+		struct attribute_list list = {};
+
+		assert_int_equal(
+			ort_read_attributes(&own_memory, &made.layout, &key, &made.found, &list),
+			0);
+		assert_int_equal(list.operators.n, first ? n - 1024 : 1024);
+		for (size_t k = 0; k < list.operators.n; k++) {
+			assert_int_equal(list.operators.items[k].index, first + k);
+			assert_int_equal(list.operators.items[k].n, (first + k) % NODES == 4);
+		}
+		array_free(&list.operators);
+		array_free(&list.attributes);
+	}
+	made.found = (struct ort_attribute_layout){};
+	assert_int_equal(
+		ort_read_attributes(&own_memory, &made.layout,
+				    &(struct operator_key){.session = (uintptr_t)made.session.state,
+							   .index = n},
+				    &made.found, &(struct attribute_list){}),
+		-EFAULT);
+}
+
 /* As of an allocator that keeps nothing in front of them. */
 static void forget_blocks(const struct made *made)
 {
@@ -512,6 +550,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_MEMORY(attributes_of_each_kind_are_read),
+		IN_MEMORY(operators_of_a_long_session_are_told_in_parts),
 		IN_MEMORY(a_neighbours_attributes_are_not_taken_for_its_own),
 		IN_MEMORY(a_kernel_of_no_session_is_asked_for_by_itself),
 		IN_MEMORY(what_is_not_as_specified_is_left_out),

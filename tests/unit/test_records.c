@@ -643,6 +643,11 @@ static void attributes_are_asked_for_once_a_session(void **state)
 	assert_int_equal(told(t, &last), 5);
 	assert_true(last.op == 5 && last.attributes[0].ints[0] == 0x1900);
 	assert_int_equal(t->naming.attributes_asked, 4);
+	/* So are those far behind. */
+	take_inside(t, 6, 0x1000, 0x1900, ATTRIBUTES_TOGETHER - 1);
+	assert_int_equal(t->naming.attributes_asked, 4);
+	take_inside(t, 7, 0x1000, 0x1900, ATTRIBUTES_TOGETHER);
+	assert_int_equal(t->naming.attributes_asked, 5);
 	tear_down(t);
 }
 

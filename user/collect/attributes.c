@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What attributes operators have: asked once for all that a session keeps side by
- * side, when the first of them is seen, and told of each when it is.
+ * What attributes operators have: asked at once for those that a session keeps side
+ * by side, when the first of them is seen, and told of each when it is.
  */
 #include "attributes.h"
 
@@ -19,6 +19,7 @@ struct attribute_lists {
 		uint32_t session; /* of the capture */
 		uint32_t instance;
 		uint64_t address; /* of struct operator_key; 0: unused */
+		uint64_t part;	  /* of those operators: index / ATTRIBUTES_TOGETHER */
 		unsigned int tries;
 		bool known;
 		struct attribute_list list;
@@ -90,17 +91,20 @@ static bool ask(const struct collector *collector, const struct instance_state *
 static struct asked *place_of(struct attribute_lists *lists, const struct identity *identity,
 			      uint32_t instance, uint32_t session)
 {
+	const uint64_t part = identity->key.index / ATTRIBUTES_TOGETHER;
 	struct asked *asked;
 
 	for (asked = lists->asked; asked < lists->asked + LISTS; asked++)
 		if (asked->address == identity->key.session && asked->session == session &&
-		    asked->instance == instance)
+		    asked->instance == instance && asked->part == part)
 			return asked;
 	asked = &lists->asked[lists->next];
 	lists->next = (lists->next + 1) % LISTS;
 	forget(&asked->list);
-	*asked = (struct asked){
-		.session = session, .instance = instance, .address = identity->key.session};
+	*asked = (struct asked){.session = session,
+				.instance = instance,
+				.address = identity->key.session,
+				.part = part};
 	return asked;
 }
 

@@ -119,7 +119,7 @@ struct sessions_answer {
 	struct session_facts facts[SESSIONS_MAX];
 };
 
-#define ATTRIBUTED_MAX 65536 /* operators */
+#define ATTRIBUTED_MAX ATTRIBUTES_TOGETHER /* operators */
 
 /* What follows: @n_operators struct operator_attributes, @n_attributes struct attribute. */
 struct attributes_head {

@@ -153,6 +153,9 @@ struct session_facts {
 	char providers[4 * SESSION_TEXT]; /* in the order of preference, with ',' in between */
 };
 
+/* Operators of a session whose indices, divided by this, are the same are told of together. */
+#define ATTRIBUTES_TOGETHER 1024
+
 /* The attributes of one operator: @n from @first on in the list; others are not known of. */
 struct operator_attributes {
 	uint64_t index; /* of struct operator_key */
@@ -189,9 +192,9 @@ struct naming_ops {
 	int (*session)(struct naming *naming, uint64_t owner, uint64_t root,
 		       struct session_facts *facts);
 	/*
-	 * Add to @list, which is empty, the attributes of the operator at @key, and of
-	 * others that are kept beside it. A negative errno if they cannot be read. NULL:
-	 * never.
+	 * Add to @list, which is empty, the attributes of the operator at @key, and, if it
+	 * is in a session, of those beside it: ATTRIBUTES_TOGETHER. A negative errno if
+	 * they cannot be read. NULL: never.
 	 */
 	int (*attributes)(struct naming *naming, const struct operator_key *key,
 			  struct attribute_list *list);

@@ -9,14 +9,14 @@
 #include "cxx_string.h"
 #include "heap.h"
 
-#define NODE_MIN      0x100
-#define NODE_BYTES    0x400 /* in which the map is searched */
-#define PROTO_BYTES   0x108 /* of an AttributeProto: what is read of it */
-#define NAME_FIRST    0x90  /* where in it the name may be */
-#define NAME_LAST     0xb8
-#define OPERATORS_MAX 20000	 /* of one session, of which attributes are read */
-#define LOAD_FACTOR   0x3f800000 /* 1.0f, of a std::unordered_map */
-#define CAPACITY_MAX  (1U << 20) /* of a list */
+#define NODE_MIN     0x100
+#define NODE_BYTES   0x400 /* in which the map is searched */
+#define PROTO_BYTES  0x108 /* of an AttributeProto: what is read of it */
+#define NAME_FIRST   0x90  /* where in it the name may be */
+#define NAME_LAST    0xb8
+#define KERNELS_MAX  1000000	/* of one session */
+#define LOAD_FACTOR  0x3f800000 /* 1.0f, of a std::unordered_map */
+#define CAPACITY_MAX (1U << 20) /* of a list */
 
 /* In AttributeProto, in bytes from its name: repeated fields are before it, numbers behind. */
 #define INTS   (-0x88)
@@ -500,8 +500,8 @@ static int add_operator(const struct read *read, uint64_t kernel, uint64_t index
 	return 0;
 }
 
-/* The @n kernels at @address; one whose attributes cannot be read is left out. */
-static int add_kernels(const struct read *read, const uint64_t *kernels, size_t n)
+/* The @n @kernels, the first of index @first; one whose attributes cannot be read is left out. */
+static int add_kernels(const struct read *read, const uint64_t *kernels, size_t n, uint64_t first)
 {
 	bool known = read->found->name;
 
@@ -513,7 +513,7 @@ static int add_kernels(const struct read *read, const uint64_t *kernels, size_t 
 			learn(read, node, block ? block : NODE_BYTES);
 	}
 	for (size_t i = 0; i < n; i++)
-		if (kernels[i] && add_operator(read, kernels[i], i) == -ENOMEM)
+		if (kernels[i] && add_operator(read, kernels[i], first + i) == -ENOMEM)
 			return -ENOMEM;
 	return 0;
 }
@@ -529,23 +529,22 @@ static int add_kernel(const struct read *read, uint64_t kernel)
 	return add_operator(read, kernel, kernel);
 }
 
-static int add_vector(const struct read *read, uint64_t address)
+/* Those of the vector at @address that are told together with the one of @index. */
+static int add_vector(const struct read *read, uint64_t address, uint64_t index)
 {
-	uint64_t vector[2], *kernels;
-	size_t n;
-	int error = -EFAULT;
+	uint64_t vector[2], kernels[ATTRIBUTES_TOGETHER], first, n;
 
 	if (memory_read(read->memory, address, vector, sizeof(vector)) || !is_pointer(vector[0]) ||
-	    vector[1] <= vector[0] || (vector[1] - vector[0]) / 8 > OPERATORS_MAX)
+	    vector[1] <= vector[0])
 		return -EFAULT;
 	n = (vector[1] - vector[0]) / 8;
-	kernels = malloc(n * sizeof(*kernels));
-	if (!kernels)
-		return -ENOMEM;
-	if (!memory_read(read->memory, vector[0], kernels, n * sizeof(*kernels)))
-		error = add_kernels(read, kernels, n);
-	free(kernels);
-	return error;
+	first = index - index % ATTRIBUTES_TOGETHER;
+	if (n > KERNELS_MAX || index >= n)
+		return -EFAULT;
+	n = n - first < ATTRIBUTES_TOGETHER ? n - first : ATTRIBUTES_TOGETHER;
+	if (memory_read(read->memory, vector[0] + 8 * first, kernels, n * sizeof(kernels[0])))
+		return -EFAULT;
+	return add_kernels(read, kernels, n, first);
 }
 
 int ort_read_attributes(const struct memory *memory, const struct ort_layout *layout,
@@ -558,5 +557,5 @@ int ort_read_attributes(const struct memory *memory, const struct ort_layout *la
 		return -ENOENT;
 	if (!key->session)
 		return add_kernel(&read, key->index);
-	return add_vector(&read, key->session + layout->kernels);
+	return add_vector(&read, key->session + layout->kernels, key->index);
 }

@@ -24,8 +24,8 @@ struct ort_attribute_layout {
 };
 
 /*
- * Add to @list the attributes of the operator at @key, and of all others
- * that its session keeps beside it. Learns @found. 0, or a negative errno if
+ * Add to @list the attributes of the operator at @key, and of those that its
+ * session keeps beside it, as of struct naming_ops. Learns @found. 0, or a negative errno if
  * they cannot be read, with @list as it was or with whole operators in it.
  */
 int ort_read_attributes(const struct memory *memory, const struct ort_layout *layout,

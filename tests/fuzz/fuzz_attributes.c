@@ -34,13 +34,15 @@ static void check(const struct attribute_list *list)
 {
 	for (size_t i = 0; i < list->operators.n; i++) {
 		const struct operator_attributes *told = &list->operators.items[i];
+		const struct attribute *first =
+			told->n ? &list->attributes.items[told->first] : NULL;
 		char *text;
 
 		require(told->n <= ATTRIBUTES_MAX && told->first + told->n <= list->attributes.n);
 		require(!i || told->index > told[-1].index);
 		for (uint32_t k = 0; k < told->n; k++)
-			require(attribute_is_sound(&list->attributes.items[told->first + k]));
-		text = attributes_text(list->attributes.items + told->first, told->n);
+			require(attribute_is_sound(&first[k]));
+		text = attributes_text(first, told->n);
 		require(text && text[strlen(text) - 1] == '}');
 		free(text);
 	}

@@ -123,18 +123,18 @@ static struct attribute take_attribute(struct input *input)
 /* Up to two; NULL if none are known. */
 static const struct attribute_set *take_attributes(struct input *input)
 {
-	static struct {
-		struct attribute_set set;
-		struct attribute room[2];
-	} made;
+	static struct attribute_set *made;
 	uint8_t n = take(input) % 4;
 
-	made.set.n = n % 3;
-	for (uint32_t i = 0; i < made.set.n; i++) {
-		made.set.attributes[i] = take_attribute(input);
-		require(attribute_is_sound(&made.set.attributes[i]));
+	if (!made)
+		made = calloc(1, sizeof(*made) + 2 * sizeof(made->attributes[0]));
+	require(made);
+	made->n = n % 3;
+	for (uint32_t i = 0; i < made->n; i++) {
+		made->attributes[i] = take_attribute(input);
+		require(attribute_is_sound(&made->attributes[i]));
 	}
-	return n < 3 ? &made.set : NULL;
+	return n < 3 ? made : NULL;
 }
 
 static void check_tensors(const struct capture_values *values)

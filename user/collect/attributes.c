@@ -62,7 +62,7 @@ static void tell(struct collector *collector, const struct attribute_list *list,
 	record.attributes = (struct capture_attributes){
 		.op = op,
 		.n = found->n,
-		.attributes = list->attributes.items + found->first,
+		.attributes = found->n ? &list->attributes.items[found->first] : NULL,
 	};
 	collector_send(collector, &record);
 }

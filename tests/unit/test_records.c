@@ -677,6 +677,12 @@ static void kernels_of_no_session_are_asked_for_one_by_one(void **state)
 	take_in_session(t, 1, 0, 3);
 	assert_int_equal(t->naming.attributes_asked, 2);
 	assert_int_equal(told(t, &last), 2);
+	/* Not for ever, where nothing is told. */
+	t->naming.attributes_fail = true;
+	for (uint32_t i = 2; i < 1000; i++)
+		take_in_session(t, i, 0, i + 2);
+	assert_in_range(t->naming.attributes_asked, 100, 500);
+	assert_int_equal(told(t, &last), 2);
 	tear_down(t);
 }
 

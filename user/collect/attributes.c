@@ -12,7 +12,8 @@
 
 /* Sessions, and the states of their subgraphs, whose operators are being seen. */
 #define LISTS	  32
-#define TRIES_MAX 4 /* to read one, in vain */
+#define TRIES_MAX 4   /* to read one, in vain */
+#define VAIN_MAX  256 /* then nothing is told of this build, or model */
 
 struct attribute_lists {
 	struct asked {
@@ -24,7 +25,8 @@ struct attribute_lists {
 		bool known;
 		struct attribute_list list;
 	} asked[LISTS];
-	size_t next; /* that makes room */
+	size_t next;	   /* that makes room */
+	unsigned int vain; /* kernels one after another that were asked for in vain */
 };
 
 static void forget(struct attribute_list *list)
@@ -129,7 +131,12 @@ void collector_tell_attributes(struct collector *collector, const struct instanc
 			asked->known = ask(collector, instance, identity, &asked->list);
 		tell(collector, &asked->list, identity->key.index, op);
 	} else {
-		ask(collector, instance, identity, &own);
+		if (collector->attributes->vain >= VAIN_MAX)
+			return;
+		if (ask(collector, instance, identity, &own))
+			collector->attributes->vain = 0;
+		else
+			collector->attributes->vain++;
 		tell(collector, &own, identity->key.index, op);
 		forget(&own);
 	}

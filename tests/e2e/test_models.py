@@ -119,12 +119,13 @@ def _(t):
 @test("sessions that come and go while recording are never taken for one another")
 def _(t):
     target = t.node("1.24.3")
-    stays = target.load(t.model("tiny"))
+    stays = target.load_plain(t.model("tiny"))
     probe = t.attach(target)
     target.run(stays, 2)
     names = ("mlp", "cnn", "branches")
     for i in range(30):
-        session = target.load(t.model(names[i % 3]))
+        # Optimised, nodes are fused, and have other names.
+        session = target.load_plain(t.model(names[i % 3]))
         target.run(session, 2)
         target.do("release", session=session)
     target.run(stays, 2)
@@ -137,7 +138,7 @@ def _(t):
             continue
         known += 1
         name = os.path.basename(model["path"])[:-len(".onnx")]
-        check(any(op["name"] == wanted for wanted, _ in described_counts(t.model(name), 1)) or
-              name in ("cnn", "tiny"), "an operator of another model than " + name, op["name"])
+        check(any(op["name"] == wanted for wanted, _ in described_counts(t.model(name), 1)),
+              "an operator of another model than " + name, op["name"])
     check(known, "no session's model is known")
     check_equal(os.path.basename(models[0]["path"]), "tiny.onnx", "the session that stays")

@@ -22,14 +22,6 @@ bool attributes_are_sound(const struct capture_attributes *attributes)
 	return true;
 }
 
-static uint8_t *put_text(uint8_t *p, const char *text)
-{
-	size_t length = strlen(text);
-
-	p = format_put_varint(p, length);
-	return mempcpy(p, text, length);
-}
-
 static uint8_t *put_value(uint8_t *p, const struct attribute *attribute)
 {
 	uint64_t bits;
@@ -46,7 +38,7 @@ static uint8_t *put_value(uint8_t *p, const struct attribute *attribute)
 		format_put_le32(p + 4, (uint32_t)(bits >> 32));
 		return p + 8;
 	case ATTRIBUTE_STRING:
-		return put_text(p, attribute->text);
+		return format_put_string(p, attribute->text);
 	default:
 		return format_put_varint(p, format_zigzag(attribute->ints[0]));
 	}
@@ -60,10 +52,9 @@ uint8_t *attributes_put(uint8_t *p, const struct capture_attributes *attributes)
 		uint8_t value[VALUE_MAX];
 		size_t length = put_value(value, attribute) - value;
 
-		p = put_text(p, attribute->name);
+		p = format_put_string(p, attribute->name);
 		p = format_put_varint(p, attribute->type);
-		p = format_put_varint(p, length);
-		p = mempcpy(p, value, length);
+		p = format_put_bytes(p, (const char *)value, length);
 	}
 	return p;
 }

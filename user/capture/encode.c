@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "attributes.h"
+#include "encode_info.h"
 
 /* The payload of the record in the making; its head goes in front of it when
  * its length is known. */
@@ -35,18 +36,6 @@ static int finish(struct capture_writer *writer, enum capture_type type, uint8_t
 	if (writer->next - writer->buffer >= FORMAT_CHUNK_HEADER + FORMAT_CHUNK_TARGET)
 		return capture_writer_flush(writer);
 	return writer->error;
-}
-
-static uint8_t *put_bytes(uint8_t *p, const char *bytes, size_t size)
-{
-	p = format_put_varint(p, size);
-	memcpy(p, bytes, size);
-	return p + size;
-}
-
-static uint8_t *put_string(uint8_t *p, const char *string)
-{
-	return put_bytes(p, string, strlen(string));
 }
 
 static bool string_fits(const char *string)
@@ -94,58 +83,13 @@ static bool turns_are_sound(const struct capture_writer *writer, const struct ca
 	return true;
 }
 
-static uint8_t *put_info_string(uint8_t *p, enum format_info field, const char *string, size_t size)
-{
-	size_t length = strnlen(string, size);
-
-	return length ? put_bytes(format_put_varint(p, field), string, length) : p;
-}
-
-static uint8_t *put_info_number(uint8_t *p, enum format_info field, uint64_t value)
-{
-	uint8_t number[FORMAT_VARINT_MAX];
-	size_t size = format_put_varint(number, value) - number;
-
-	return put_bytes(format_put_varint(p, field), (const char *)number, size);
-}
-
-static uint8_t *put_info_event(uint8_t *p, const struct capture_event *event)
-{
-	uint8_t payload[sizeof(*event) + 64], *end = payload;
-
-	end = put_bytes(end, event->name, strnlen(event->name, sizeof(event->name)));
-	end = put_bytes(end, event->event, strnlen(event->event, sizeof(event->event)));
-	end = put_bytes(end, event->unit, strnlen(event->unit, sizeof(event->unit)));
-	end = format_put_varint(end, event->group);
-	*end++ = event->multiplexed;
-	return put_bytes(format_put_varint(p, INFO_EVENT), (const char *)payload, end - payload);
-}
-
 static int write_info(struct capture_writer *writer, const struct capture_info *info)
 {
 	uint8_t *p = begin(writer);
 
 	if (writer->has_info || info->n_events > CAPTURE_COUNTERS || info->n_notes > CAPTURE_NOTES)
 		return -EINVAL;
-	p = put_info_number(p, INFO_PID, info->pid);
-	p = put_info_string(p, INFO_COMMAND, info->command, sizeof(info->command));
-	p = put_info_string(p, INFO_LIBRARY, info->library, sizeof(info->library));
-	p = put_info_string(p, INFO_RUNTIME, info->runtime, sizeof(info->runtime));
-	p = put_info_string(p, INFO_VERSION, info->version, sizeof(info->version));
-	p = put_info_string(p, INFO_BUILD_ID, info->build_id, sizeof(info->build_id));
-	p = put_info_string(p, INFO_KERNEL, info->kernel, sizeof(info->kernel));
-	p = put_info_string(p, INFO_MACHINE, info->machine, sizeof(info->machine));
-	p = put_info_string(p, INFO_CPU, info->cpu, sizeof(info->cpu));
-	p = put_info_string(p, INFO_HOST, info->host, sizeof(info->host));
-	p = put_info_number(p, INFO_CPUS, info->n_cpus);
-	p = put_info_number(p, INFO_REALTIME_OFFSET, format_zigzag(info->realtime_offset));
-	p = put_info_number(p, INFO_START, info->start);
-	p = put_info_string(p, INFO_OPPROBE_VERSION, info->opprobe_version,
-			    sizeof(info->opprobe_version));
-	for (uint32_t i = 0; i < info->n_events; i++)
-		p = put_info_event(p, &info->events[i]);
-	for (uint32_t i = 0; i < info->n_notes; i++)
-		p = put_info_string(p, INFO_NOTE, info->notes[i], sizeof(info->notes[i]));
+	p = encode_info(p, info);
 	writer->has_info = true;
 	writer->n_events = info->n_events;
 	return finish(writer, CAPTURE_INFO, p);
@@ -186,7 +130,7 @@ static int write_process(struct capture_writer *writer, const struct capture_pro
 	if (has_parent)
 		p = format_put_varint(p, process->parent);
 	for (size_t i = 0; i < n; i++)
-		p = put_string(p, strings[i]);
+		p = format_put_string(p, strings[i]);
 	return finish(writer, CAPTURE_PROCESS, p);
 }
 
@@ -200,7 +144,7 @@ static int write_thread(struct capture_writer *writer, const struct capture_thre
 		return error;
 	p = format_put_varint(p, thread->thread);
 	p = format_put_varint(p, thread->tid);
-	p = put_bytes(p, thread->comm, strnlen(thread->comm, sizeof(thread->comm)));
+	p = format_put_bytes(p, thread->comm, strnlen(thread->comm, sizeof(thread->comm)));
 	p = format_put_varint(p, thread->process);
 	return finish(writer, CAPTURE_THREAD, p);
 }
@@ -242,7 +186,7 @@ static int write_model(struct capture_writer *writer, const struct capture_model
 	*p++ = flags;
 	p = format_put_varint(p, model->session);
 	for (int i = 0; i < MODEL_TEXTS; i++)
-		p = texts[i] ? put_string(p, texts[i]) : p;
+		p = texts[i] ? format_put_string(p, texts[i]) : p;
 	p = format_put_varint(p, model->graph_hash);
 	p = format_put_varint(p, model->intra_threads);
 	p = format_put_varint(p, model->inter_threads);
@@ -278,10 +222,10 @@ static int write_operator(struct capture_writer *writer, const struct capture_op
 		p = format_put_varint(p, op->session);
 	if (flags & OPERATOR_HAS_INDEX)
 		p = format_put_varint(p, op->node_index);
-	p = put_string(p, op->name);
-	p = put_string(p, op->op_type);
-	p = put_string(p, op->domain);
-	p = put_string(p, op->provider);
+	p = format_put_string(p, op->name);
+	p = format_put_string(p, op->op_type);
+	p = format_put_string(p, op->domain);
+	p = format_put_string(p, op->provider);
 	return finish(writer, CAPTURE_OPERATOR, p);
 }
 
@@ -415,7 +359,7 @@ static int write_tag(struct capture_writer *writer, const struct capture_tag *ta
 	if (!writer->has_info || tag->run == CAPTURE_UNKNOWN || !tag->text[0])
 		return -EINVAL;
 	p = format_put_varint(p, tag->run);
-	p = put_bytes(p, tag->text, strnlen(tag->text, sizeof(tag->text) - 1));
+	p = format_put_bytes(p, tag->text, strnlen(tag->text, sizeof(tag->text) - 1));
 	return finish(writer, CAPTURE_TAG, p);
 }
 
@@ -437,8 +381,8 @@ static int write_failure(struct capture_writer *writer, const struct capture_fai
 	if (has_session)
 		p = format_put_varint(p, failure->session);
 	p = format_put_varint(p, failure->code);
-	p = put_string(p, failure->name);
-	p = put_string(p, failure->message);
+	p = format_put_string(p, failure->name);
+	p = format_put_string(p, failure->message);
 	return finish(writer, CAPTURE_FAILURE, p);
 }
 
@@ -552,7 +496,7 @@ static int write_note(struct capture_writer *writer, const struct capture_note *
 
 	if (!writer->has_info)
 		return -EINVAL;
-	p = put_bytes(p, note->text, strnlen(note->text, sizeof(note->text)));
+	p = format_put_bytes(p, note->text, strnlen(note->text, sizeof(note->text)));
 	return finish(writer, CAPTURE_NOTE, p);
 }
 
@@ -563,7 +507,7 @@ static int write_end(struct capture_writer *writer, const struct capture_end *en
 	if (!writer->has_info)
 		return -EINVAL;
 	p = format_put_varint(p, end->end);
-	p = put_bytes(p, end->reason, strnlen(end->reason, sizeof(end->reason)));
+	p = format_put_bytes(p, end->reason, strnlen(end->reason, sizeof(end->reason)));
 	return finish(writer, CAPTURE_END, p);
 }
 

@@ -3,13 +3,14 @@
  * The layout of a capture file, documented in FORMAT.md: a file header, then
  * chunks of records. Whole numbers are LEB128 varints, signed ones in zigzag;
  * fixed fields are little endian. It is for this room's own files, writer.c
- * with encode.c on one side and reader.c with decode.c on the other, and for the
+ * with the encoders on one side and reader.c with the decoders on the other, and for the
  * tests that damage captures on purpose.
  */
 #ifndef OPPROBE_CAPTURE_FORMAT_H
 #define OPPROBE_CAPTURE_FORMAT_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "../base/cursor.h"
 #include "capture.h"
@@ -127,6 +128,19 @@ static inline uint8_t *format_put_varint(uint8_t *p, uint64_t value)
 	}
 	*p++ = value;
 	return p;
+}
+
+/* The same of a string: its length, and the @size @bytes. */
+static inline uint8_t *format_put_bytes(uint8_t *p, const char *bytes, size_t size)
+{
+	p = format_put_varint(p, size);
+	memcpy(p, bytes, size);
+	return p + size;
+}
+
+static inline uint8_t *format_put_string(uint8_t *p, const char *string)
+{
+	return format_put_bytes(p, string, strlen(string));
 }
 
 /* A number of 32 bits at most. */

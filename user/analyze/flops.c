@@ -70,13 +70,13 @@ static uint64_t unknown_bytes(const struct flops_io *io)
 /* What it selects, or how long it searches, only the values tell. */
 static struct flops by_values(const struct flops_io *io, uint64_t listed)
 {
-	return (struct flops){FLOPS_UNKNOWN, FLOPS_UNKNOWN, FLOPS_BY_VALUES};
+	return flops_unknown(FLOPS_BY_VALUES, FLOPS_UNKNOWN);
 }
 
 /* An If, or a loop: that there were none inside is rare. */
 static struct flops of_others(const struct flops_io *io, uint64_t listed)
 {
-	return (struct flops){FLOPS_UNKNOWN, FLOPS_UNKNOWN, FLOPS_OF_OTHERS};
+	return flops_unknown(FLOPS_OF_OTHERS, FLOPS_UNKNOWN);
 }
 
 /* -- attributes -------------------------------------------------------------- */
@@ -322,11 +322,6 @@ static uint64_t per_element(const struct rule *rule, const struct flops_io *io)
 			 flops_multiply(rule->in, io->in[0].elements));
 }
 
-static struct flops reason(enum flops_reason why)
-{
-	return (struct flops){FLOPS_UNKNOWN, FLOPS_UNKNOWN, why};
-}
-
 struct flops flops_of(const struct flops_operator *op)
 {
 	const struct rule *rule = bsearch(op->op_type, rules, sizeof(rules) / sizeof(rules[0]),
@@ -336,13 +331,13 @@ struct flops flops_of(const struct flops_operator *op)
 	uint64_t bytes;
 
 	if (!rule || !(rule->domains & domain_bit(op->domain)))
-		return reason(FLOPS_NO_FORMULA);
+		return flops_unknown(FLOPS_NO_FORMULA, FLOPS_UNKNOWN);
 	if (rule->matrix == of_others)
-		return reason(FLOPS_OF_OTHERS);
+		return flops_unknown(FLOPS_OF_OTHERS, FLOPS_UNKNOWN);
 	io.n_in = tensors_of(op->inputs, io.in);
 	io.n_out = tensors_of(op->outputs, io.out);
 	if (io.n_in < rule->inputs || io.n_out < 1)
-		return reason(FLOPS_SHAPES);
+		return flops_unknown(FLOPS_SHAPES, FLOPS_UNKNOWN);
 	bytes = rule->bytes ? rule->bytes(&io) : all_bytes(&io);
 	flops = (struct flops){per_element(rule, &io), bytes};
 	if (rule->matrix)

@@ -19,8 +19,6 @@
 #define INDICES	 (LETTERS + CAPTURE_RANK_MAX) /* those of "..." behind the letters */
 #define TERM_MAX CAPTURE_RANK_MAX
 
-static const struct flops not_understood = {FLOPS_UNKNOWN, FLOPS_UNKNOWN, FLOPS_SHAPES};
-
 /* Bit i: index i is in it. */
 struct indices {
 	uint64_t letters, dots;
@@ -227,13 +225,13 @@ struct flops flops_einsum(const struct flops_io *io, uint64_t listed)
 	size_t length = 0;
 
 	if (!equation)
-		return (struct flops){FLOPS_UNKNOWN, listed, FLOPS_ATTRIBUTE};
+		return flops_unknown(FLOPS_ATTRIBUTE, listed);
 	for (const char *c = equation->text; *c; c++)
 		if (!isspace((unsigned char)*c))
 			text[length++] = *c;
 	text[length] = '\0';
 	/* Operands that are absent make others of the rest. */
 	if (!take_equation(&e, text) || e.n_terms != io->n_in)
-		return not_understood;
+		return flops_unknown(FLOPS_SHAPES, FLOPS_UNKNOWN);
 	return (struct flops){count(&e), listed};
 }

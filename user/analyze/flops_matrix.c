@@ -213,7 +213,6 @@ static uint64_t channels(const struct flops_io *io, const struct tensor *tensor)
 static struct flops packed_conv(const struct flops_io *io, const struct tensor *over,
 				const struct tensor *of, uint64_t listed)
 {
-	struct flops flops = {FLOPS_UNKNOWN, FLOPS_UNKNOWN, FLOPS_ATTRIBUTE};
 	uint64_t window, group_channels, filter;
 	int64_t group;
 
@@ -223,7 +222,7 @@ static struct flops packed_conv(const struct flops_io *io, const struct tensor *
 	group_channels = channels(io, of);
 	if (window == FLOPS_UNKNOWN || group_channels == FLOPS_UNKNOWN ||
 	    !flops_number(io, "group", 1, &group))
-		return flops;
+		return flops_unknown(FLOPS_ATTRIBUTE, FLOPS_UNKNOWN);
 	if (group < 1 || group_channels % (uint64_t)group)
 		return unknown;
 	filter = flops_multiply(window, group_channels / (uint64_t)group);

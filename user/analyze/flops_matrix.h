@@ -14,6 +14,12 @@ struct flops_io {
 	const struct flops_operator *op;
 };
 
+/* No FLOP, for the reason @why; @bytes if these are known. */
+static inline struct flops flops_unknown(enum flops_reason why, uint64_t bytes)
+{
+	return (struct flops){FLOPS_UNKNOWN, bytes, why};
+}
+
 /* The attribute of @io called @name; NULL if there is none that is known. */
 const struct attribute *flops_attribute(const struct flops_io *io, const char *name,
 					enum attribute_type type);

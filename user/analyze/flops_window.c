@@ -10,8 +10,6 @@
 
 #define DIMENSIONS_MAX 8 /* that are interpolated: more fit no formula */
 
-static const struct flops no_attribute = {FLOPS_UNKNOWN, FLOPS_UNKNOWN, FLOPS_ATTRIBUTE};
-
 uint64_t flops_window(const struct flops_io *io, uint32_t rank)
 {
 	const struct attribute *shape = flops_attribute(io, "kernel_shape", ATTRIBUTE_LIST);
@@ -34,7 +32,7 @@ static struct flops pool(const struct flops_io *io, uint64_t listed, uint64_t ea
 	uint64_t window = flops_window(io, out->rank > 2 ? out->rank - 2 : 0);
 
 	if (window == FLOPS_UNKNOWN)
-		return (struct flops){FLOPS_UNKNOWN, listed, FLOPS_ATTRIBUTE};
+		return flops_unknown(FLOPS_ATTRIBUTE, listed);
 	return (struct flops){
 		flops_multiply(out->elements, flops_add(flops_multiply(each, window), once)),
 		listed};
@@ -71,7 +69,7 @@ struct flops flops_lp_pool(const struct flops_io *io, uint64_t listed)
 	uint64_t each, once;
 
 	if (!norm(io, &each, &once))
-		return (struct flops){FLOPS_UNKNOWN, listed, FLOPS_ATTRIBUTE};
+		return flops_unknown(FLOPS_ATTRIBUTE, listed);
 	return pool(io, listed, each, once);
 }
 
@@ -80,7 +78,7 @@ struct flops flops_global_lp_pool(const struct flops_io *io, uint64_t listed)
 	uint64_t each, once;
 
 	if (!norm(io, &each, &once))
-		return (struct flops){FLOPS_UNKNOWN, listed, FLOPS_ATTRIBUTE};
+		return flops_unknown(FLOPS_ATTRIBUTE, listed);
 	return (struct flops){flops_add(flops_multiply(each, io->in[0].elements),
 					flops_multiply(once, io->out[0].elements)),
 			      listed};
@@ -92,7 +90,7 @@ struct flops flops_lrn(const struct flops_io *io, uint64_t listed)
 	const struct attribute *size = flops_attribute(io, "size", ATTRIBUTE_INT);
 
 	if (!size || size->ints[0] < 1)
-		return (struct flops){FLOPS_UNKNOWN, listed, FLOPS_ATTRIBUTE};
+		return flops_unknown(FLOPS_ATTRIBUTE, listed);
 	return (struct flops){
 		flops_multiply(io->out[0].elements,
 			       flops_add(flops_multiply(2, (uint64_t)size->ints[0]), 3)),
@@ -123,9 +121,9 @@ static struct flops interpolate(const struct flops_io *io, uint64_t listed, uint
 	uint64_t all = 1;
 
 	if (!per_dimension)
-		return (struct flops){FLOPS_UNKNOWN, listed, FLOPS_ATTRIBUTE};
+		return flops_unknown(FLOPS_ATTRIBUTE, listed);
 	if (dimensions > DIMENSIONS_MAX)
-		return (struct flops){FLOPS_UNKNOWN, listed, FLOPS_SHAPES};
+		return flops_unknown(FLOPS_SHAPES, listed);
 	for (uint32_t i = 0; i < dimensions; i++)
 		all *= per_dimension;
 	/* The nearest one is moved only. */
@@ -139,7 +137,7 @@ struct flops flops_resize(const struct flops_io *io, uint64_t listed)
 	uint32_t changed = 0;
 
 	if (in->rank != out->rank)
-		return (struct flops){FLOPS_UNKNOWN, listed, FLOPS_SHAPES};
+		return flops_unknown(FLOPS_SHAPES, listed);
 	for (uint32_t i = 0; i < in->rank; i++)
 		changed += in->dims[i] != out->dims[i];
 	return interpolate(io, listed, points(io, "nearest"), changed);
@@ -159,10 +157,10 @@ struct flops flops_roi_align(const struct flops_io *io, uint64_t listed)
 	uint64_t samples;
 
 	if (!flops_number(io, "sampling_ratio", 0, &ratio))
-		return (struct flops){FLOPS_UNKNOWN, listed, FLOPS_ATTRIBUTE};
+		return flops_unknown(FLOPS_ATTRIBUTE, listed);
 	/* As many as the region is large. */
 	if (ratio < 1)
-		return (struct flops){FLOPS_UNKNOWN, listed, FLOPS_BY_VALUES};
+		return flops_unknown(FLOPS_BY_VALUES, listed);
 	samples = flops_multiply((uint64_t)ratio, (uint64_t)ratio);
 	return (struct flops){flops_multiply(io->out[0].elements, flops_multiply(9, samples)),
 			      listed};
@@ -177,7 +175,7 @@ struct flops flops_scatter(const struct flops_io *io, uint64_t listed)
 	bool replaces = !reduction || !strcmp(reduction->text, "none");
 
 	if (!io->op->attributes)
-		return no_attribute;
+		return flops_unknown(FLOPS_ATTRIBUTE, listed);
 	return (struct flops){replaces ? 0 : io->in[2].elements, listed};
 }
 
@@ -187,6 +185,6 @@ struct flops flops_rotary(const struct flops_io *io, uint64_t listed)
 	int64_t part;
 
 	if (!flops_number(io, "rotary_embedding_dim", 0, &part) || part)
-		return (struct flops){FLOPS_UNKNOWN, listed, FLOPS_ATTRIBUTE};
+		return flops_unknown(FLOPS_ATTRIBUTE, listed);
 	return (struct flops){flops_multiply(3, io->out[0].elements), listed};
 }

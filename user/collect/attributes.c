@@ -69,18 +69,14 @@ static void tell(struct collector *collector, const struct attribute_list *list,
 	collector_send(collector, &record);
 }
 
-/*
- * Ask for what is kept beside the operator of @identity. It is there if no session
- * has been destroyed since it was seen, or of none was it untold until now: see
- * models.c.
- */
+/* Ask for what is kept beside the operator of @identity, and was there before and after. */
 static bool ask(const struct collector *collector, const struct instance_state *instance,
 		const struct identity *identity, struct attribute_list *list)
 {
 	uint32_t generation = collector_generation(collector, instance->number);
 	struct naming *naming = instance->naming;
 
-	if (instance->ends != generation && identity->generation != generation)
+	if (!collector_is_there(instance, generation, true, identity->generation))
 		return false;
 	if (!naming->ops->attributes(naming, &identity->key, list) &&
 	    collector_generation(collector, instance->number) == generation)

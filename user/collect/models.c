@@ -29,17 +29,6 @@ struct capture_model model_of_facts(uint32_t session, const struct session_facts
 	};
 }
 
-/*
- * Has no session been destroyed since it was there? The kernel counts those, in
- * the @generation of the instance: as many as have been told, up to the record
- * that is taken now, or as there were when operators of this session were seen.
- */
-static bool is_there(const struct instance_state *instance, const struct session_place *place,
-		     uint32_t generation)
-{
-	return instance->ends == generation || (place->sighted && place->generation == generation);
-}
-
 static void ask(struct collector *collector, const struct instance_state *instance,
 		uint32_t session, const struct session_place *place)
 {
@@ -51,7 +40,7 @@ static void ask(struct collector *collector, const struct instance_state *instan
 
 	if (!naming || !naming->ops->session ||
 	    !location_has(instance->location, SITE_SESSION_END) ||
-	    !is_there(instance, place, generation))
+	    !collector_is_there(instance, generation, place->sighted, place->generation))
 		return;
 	error = naming->ops->session(naming, place->owner, place->root, &facts);
 	/* Nor while it was read. */

@@ -86,7 +86,8 @@ static void add_shapes(struct collector *collector, struct instance_state *insta
 	exec->shapes_ns = word.ns;
 }
 
-/* Define operator @id, which is one of the instance's own names; 0 or a negative errno. */
+/* Define operator @id, which is one of the instance's own names; a negative errno if it cannot be.
+ */
 static int define_static(struct collector *collector, struct instance_state *instance, uint32_t id)
 {
 	const struct static_name *name =
@@ -101,7 +102,7 @@ static int define_static(struct collector *collector, struct instance_state *ins
 
 	memcpy(strings.name, name->name, strnlen(name->name, NAME_BYTES));
 	memcpy(strings.op_type, name->op_type, strnlen(name->op_type, WORD_BYTES));
-	return identity_add(collector->identities, &strings) < 0 ? -ENOMEM : 0;
+	return identity_add(collector->identities, &strings);
 }
 
 /* The instance that has @id among its own names; NULL if none has. */
@@ -125,7 +126,7 @@ static uint32_t operator_number(struct collector *collector, uint32_t id)
 	struct instance_state *named =
 		number == CAPTURE_UNKNOWN ? named_before(collector, id) : NULL;
 
-	if (named && !define_static(collector, named, id))
+	if (named && define_static(collector, named, id) >= 0)
 		number = identity_operator(collector->identities, id);
 	return number;
 }

@@ -111,6 +111,17 @@ static inline uint32_t collector_generation(const struct collector *collector, u
 			       __ATOMIC_ACQUIRE);
 }
 
+/*
+ * Is there still what was seen? The kernel counts the sessions that were destroyed,
+ * in the @generation of @instance now: as many as have been told, up to the record
+ * that is taken, or as there were when it was @seen, in the generation @seen_in.
+ */
+static inline bool collector_is_there(const struct instance_state *instance, uint32_t generation,
+				      bool seen, uint32_t seen_in)
+{
+	return instance->ends == generation || (seen && seen_in == generation);
+}
+
 /* Say what @session is, unless that was said, or cannot be yet. */
 void collector_tell_model(struct collector *collector, const struct instance_state *instance,
 			  uint32_t session);

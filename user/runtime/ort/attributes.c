@@ -189,11 +189,6 @@ static bool is_key(const struct cxx_text *key)
 	return true;
 }
 
-static bool same_text(const struct cxx_text *a, const struct cxx_text *b)
-{
-	return a->length == b->length && !memcmp(a->data, b->data, a->length);
-}
-
 /* Does @entry say at @at the name that is its key? */
 static bool says_name(const struct read *read, const struct entry *entry, uint32_t at)
 {
@@ -202,7 +197,7 @@ static bool says_name(const struct read *read, const struct entry *entry, uint32
 
 	return is_pointer(pointer) &&
 	       !cxx_string_read(read->memory, read->layout->string_abi, pointer, &name) &&
-	       name.length < WORD_BYTES && same_text(&name, &entry->key);
+	       cxx_same_text(&name, &entry->key);
 }
 
 static bool read_entry(const struct read *read, uint64_t address, struct entry *entry)

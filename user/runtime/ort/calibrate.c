@@ -47,12 +47,6 @@ static bool is_domain(const struct cxx_text *text)
 	return true;
 }
 
-static bool same_text(const struct cxx_text *a, const struct cxx_text *b)
-{
-	return a->length == b->length && a->length <= NAME_BYTES &&
-	       !memcmp(a->data, b->data, a->length);
-}
-
 bool ort_is_provider(const struct cxx_text *text)
 {
 	static const char suffix[] = "ExecutionProvider";
@@ -85,7 +79,7 @@ static bool holds(const struct memory *memory, const struct ort_layout *layout, 
 	       is_domain(&domain) &&
 	       !cxx_string_read(memory, layout->string_abi, node + layout->name, &name) &&
 	       !cxx_string_read(memory, layout->string_abi, definition, &defined) &&
-	       same_text(&defined, &op_type) &&
+	       cxx_same_text(&defined, &op_type) &&
 	       !cxx_string_read(memory, layout->string_abi, definition + layout->provider,
 				&provider) &&
 	       ort_is_provider(&provider);
@@ -99,7 +93,7 @@ static int search_definition(const struct memory *memory, uint64_t definition,
 
 	if (!is_pointer(definition) ||
 	    cxx_string_read(memory, layout->string_abi, definition, &text) ||
-	    !same_text(&text, op_type))
+	    !cxx_same_text(&text, op_type))
 		return -EINVAL;
 	for (unsigned int at = 8; at < DEFINITION_BYTES; at += 8) {
 		if (cxx_string_read(memory, layout->string_abi, definition + at, &text) ||

@@ -86,3 +86,9 @@ int cxx_string_copy(const struct memory *memory, unsigned int abi, uint64_t addr
 	to[text.length] = '\0';
 	return 0;
 }
+
+bool cxx_same_text(const struct cxx_text *a, const struct cxx_text *b)
+{
+	return a->length == b->length && a->length <= sizeof(a->data) &&
+	       !memcmp(a->data, b->data, a->length);
+}

@@ -34,5 +34,7 @@ int cxx_string_read(const struct memory *memory, unsigned int abi, uint64_t addr
 /* The same into @to, ended by NUL; -EINVAL also of one that does not fit. */
 int cxx_string_copy(const struct memory *memory, unsigned int abi, uint64_t address, char *to,
 		    size_t size);
+/* Are both the same? Not if they are longer than what is kept of them. */
+bool cxx_same_text(const struct cxx_text *a, const struct cxx_text *b);
 
 #endif

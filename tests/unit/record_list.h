@@ -30,7 +30,7 @@ static inline void *record_list_own(struct record_list *list, const void *bytes,
 	assert_non_null(owned);
 	*owned = malloc(size);
 	assert_non_null(*owned);
-	return memcpy(*owned, bytes, size);
+	return size ? memcpy(*owned, bytes, size) : *owned;
 }
 
 static inline const char *record_list_string(struct record_list *list, const char *string)

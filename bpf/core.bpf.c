@@ -56,6 +56,7 @@ static __always_inline void drop_open(struct thread_state *thread)
 {
 	thread->depth = 0;
 	thread->task_depth = 0;
+	thread->n_setups = 0;
 	thread->run = NO_ID;
 	give_place(thread);
 }

@@ -14,6 +14,7 @@
 
 #define COUNTERS_MAX  16   /* events per capture */
 #define DEPTH_MAX     16   /* operators open at once on a thread */
+#define SETUPS_MAX    4	   /* likewise, of what sessions do before their runs */
 #define NAME_BYTES    1024 /* of a node's name: whole up to this length */
 #define WORD_BYTES    128  /* of an op type, a domain, a provider */
 #define KEYS_MAX      8	   /* distinct parallel sections of one operator execution */
@@ -23,6 +24,7 @@
 #define SHAPE_RANK    8	   /* dimensions of a tensor; with more, no shapes */
 #define TENSOR_WORDS  24   /* of a tensor's object, for the search of its layout */
 #define TAG_BYTES     128  /* of a run's tag, NUL included */
+#define SETUP_BYTES   64   /* of what a setup is called, NUL included */
 #define FAILURE_BYTES 512  /* of the message of a run that failed, NUL included */
 #define INSTANCES_MAX 64   /* locations that are probed at once: runtimes in processes */
 #define NO_ID	      0xffffffffU
@@ -88,6 +90,12 @@ static inline __u32 cookie_instance(__u64 cookie)
 	return cookie >> 56;
 }
 
+/* What a session does before its runs. */
+enum setup_kind {
+	SETUP_LOADING = 1,    /* it gets its model */
+	SETUP_INITIALIZATION, /* and makes of it what is executed */
+};
+
 enum record_type {
 	RECORD_OPERATOR = 1,	/* an operator ended */
 	RECORD_SIGHTING,	/* first sight of an operator, strings not readable yet */
@@ -100,7 +108,8 @@ enum record_type {
 	RECORD_EXECUTED,	/* the process executes another program */
 	RECORD_SHAPES,		/* first sight of the shapes of an operator's values */
 	RECORD_TAG,		/* a run has begun that its caller gave a tag */
-	RECORD_FAILURE,		/* a run is about to end, the first that failed in this way */
+	RECORD_FAILURE,		/* a run or a setup is about to end, the first that failed so */
+	RECORD_SETUP,		/* a session has loaded its model, or was initialized */
 };
 
 enum record_flags {
@@ -179,6 +188,8 @@ struct failure_key {
 	__u64 owner;
 	__u32 instance;
 	__u32 status;
+	__u32 generation; /* sessions destroyed before: of another one at the same address */
+	__u32 pad;
 };
 
 struct failure_record {
@@ -186,8 +197,8 @@ struct failure_record {
 	__u8 instance;
 	__u8 pad[2];
 	__u32 status;
-	__u64 owner;		     /* as in the run's record, */
-	__u64 session;		     /* which follows */
+	__u64 owner;		     /* as in the record of the run or setup, */
+	__u64 session;		     /* which follows; 0 of a setup */
 	char message[FAILURE_BYTES]; /* ends with the first NUL, if there is any */
 };
 
@@ -284,6 +295,22 @@ struct tag_record {
 };
 
 _Static_assert(sizeof(struct tag_record) == 8 + TAG_BYTES, "tag_record");
+
+struct setup_record {
+	__u8 type;
+	__u8 instance;
+	__u8 kind; /* enum setup_kind */
+	__u8 pad;
+	__u32 tid;
+	__u32 status; /* as a run's */
+	__u32 pad2;
+	__u64 owner; /* as a run's */
+	__u64 start;
+	__u64 end;
+	char name[SETUP_BYTES]; /* the runtime's own for it, if that is a text; ends with a NUL */
+};
+
+_Static_assert(sizeof(struct setup_record) == 40 + SETUP_BYTES, "setup_record");
 
 struct session_end_record {
 	__u8 type;

@@ -24,6 +24,17 @@ struct frame {
 	struct reading reading;
 };
 
+/* What a session does before its runs, see core.bpf.h. */
+struct setup {
+	__u64 sp; /* at the function's first instruction, or near it */
+	__u64 start;
+	__u64 owner;
+	__u64 private; /* for the runtime's own use */
+	__u32 value;   /* of its sites */
+	__u32 instance;
+	char name[SETUP_BYTES];
+};
+
 struct thread_state {
 	__u32 tid;  /* 0: never seen */
 	__u32 pid;  /* of its process */
@@ -39,7 +50,7 @@ struct thread_state {
 	__u64 run_owner;
 	__u64 run_session;   /* of its operators, 0: none seen yet */
 	__u32 run_operators; /* that began in it on this thread, recorded or lost */
-	__u32 run_pad;
+	__u32 n_setups;	     /* that are open */
 	struct reading run_reading;
 	__u64 task_key; /* of the open task, 0 if it is the launcher's own */
 	__u64 task_sp;
@@ -51,6 +62,7 @@ struct thread_state {
 	struct reading now;   /* at an exit: 512 bytes of BPF stack are too few */
 	struct counts counts; /* likewise: what came of it */
 	struct frame frames[DEPTH_MAX];
+	struct setup setups[SETUPS_MAX];
 	__u64 scratch[SCRATCH_BYTES / 8];
 };
 

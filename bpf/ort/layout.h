@@ -65,8 +65,19 @@ struct ort_shape_layout {
 #define ORT_RUN_RESULT	    1
 #define ORT_RUN_OPTIONS	    2
 #define ORT_RUN_SAVED_SHIFT 8
-#define ORT_RUN_SAVED_FIRST 19 /* of arm64's registers that calls preserve */
-#define ORT_RUN_SAVED_LAST  28
+#define ORT_SAVED_FIRST	    19 /* of arm64's registers that calls preserve */
+#define ORT_SAVED_LAST	    28
+
+/*
+ * The value of a site of a setup: the number of its function, its kind, and which
+ * arguments are still in their registers where it begins, or the number of the one that
+ * the third was saved in, as of runs.
+ */
+#define ORT_SETUP_KIND(value)	((value) >> 8 & 0xff)
+#define ORT_SETUP(number, kind) (((number)&0xff) | (kind) << 8)
+#define ORT_SETUP_RESULT	0x10000
+#define ORT_SETUP_NAME		0x20000
+#define ORT_SETUP_SAVED_SHIFT	24
 
 /*
  * What a run returned, as a status of ../events.h: the category above the code.

@@ -25,10 +25,12 @@
 #define RESULT_ADDRESS(ctx)	 (((struct user_pt_regs *)(ctx))->regs[8])
 #define FIRST_AFTER_RESULT(ctx)	 PT_REGS_PARM1(ctx)
 #define SECOND_AFTER_RESULT(ctx) PT_REGS_PARM2(ctx)
+#define THIRD_AFTER_RESULT(ctx)	 PT_REGS_PARM3(ctx)
 #else
 #define RESULT_ADDRESS(ctx)	 PT_REGS_PARM1(ctx)
 #define FIRST_AFTER_RESULT(ctx)	 PT_REGS_PARM2(ctx)
 #define SECOND_AFTER_RESULT(ctx) PT_REGS_PARM3(ctx)
+#define THIRD_AFTER_RESULT(ctx)	 PT_REGS_PARM4(ctx)
 #endif
 
 /* Of a thread, while a run is open. */
@@ -213,6 +215,60 @@ int ort_run_exit(struct pt_regs *ctx)
 		return 0;
 	state = (void *)thread->private;
 	emit_run(thread, end, 0, run_status(thread, state->result));
+	return 0;
+}
+
+/* Where the name of what begins is, by the @value of its site; 0 if that is not known. */
+static __always_inline __u64 setup_name_at(struct pt_regs *ctx, __u32 value)
+{
+#if defined(__TARGET_ARCH_arm64)
+	if (value >> ORT_SETUP_SAVED_SHIFT)
+		return saved_register(ctx, value >> ORT_SETUP_SAVED_SHIFT);
+#endif
+	return value & ORT_SETUP_NAME ? THIRD_AFTER_RESULT(ctx) : 0;
+}
+
+/*
+ * Status InferenceSession::Initialize(this), or one of those that load a model; of them
+ * Load(this, std::function, const std::string &event_name) is told what the built-in
+ * profiler is to call it. Both of GNU's strings begin with a pointer to their text; what
+ * is no such name is sorted out where the record is taken.
+ */
+SEC("uprobe")
+int ort_setup_enter(struct pt_regs *ctx)
+{
+	struct site site;
+	struct thread_state *thread = thread_at(ctx, &site);
+	struct setup *setup;
+	__u64 name;
+
+	if (!thread)
+		return 0;
+	setup = setup_begin(thread, &site, FIRST_AFTER_RESULT(ctx));
+	if (!setup)
+		return 0;
+	setup->private = site.value & ORT_SETUP_RESULT ? RESULT_ADDRESS(ctx) : 0;
+	name = setup_name_at(ctx, site.value);
+	if (!name || bpf_probe_read_user_str(setup->name, sizeof(setup->name),
+					     (void *)read_pointer(name)) < 0)
+		setup->name[0] = 0;
+	return 0;
+}
+
+SEC("uprobe")
+int ort_setup_exit(struct pt_regs *ctx)
+{
+	__u64 end = bpf_ktime_get_ns();
+	struct site site;
+	struct thread_state *thread = thread_at(ctx, &site);
+	const struct setup *setup;
+
+	if (!thread)
+		return 0;
+	setup = setup_end(thread, &site, PT_REGS_SP(ctx));
+	if (setup)
+		emit_setup(thread, setup, ORT_SETUP_KIND(site.value), end,
+			   setup_status(setup, setup->private));
 	return 0;
 }
 

@@ -384,6 +384,9 @@ class InferenceSession
 				ctx_.kernels.push_back(std::make_unique<Identity>());
 	}
 	virtual ~InferenceSession();
+	Status Load(std::function<Status(int &)> loader, const std::string &event_name);
+	Status LoadOwnFormat(std::function<Status(int &)> loader);
+	Status Initialize();
 	Status Run(const RunOptions &options, const std::vector<std::string> &names);
 	Status Run(const RunOptions &options, const char *const *names, size_t n);
 	virtual bool IsInitialized() const
@@ -393,12 +396,60 @@ class InferenceSession
 	StreamExecutionContext ctx_;
 	SessionScope scope_;
 	concurrency::ThreadPool pool_;
+	int model_ = 0;
 };
 
 InferenceSession::~InferenceSession()
 {
 	report("~InferenceSession", "session");
 }
+
+__attribute__((noinline)) Status InferenceSession::Load(std::function<Status(int &)> loader,
+							const std::string &event_name)
+{
+	try {
+		if (model_) {
+			report("This session already contains a loaded model.", "load");
+			return Status("loaded");
+		}
+		Status status = loader(model_);
+		report(status.IsOK() ? "load" : "no load", event_name.c_str());
+		return status;
+	} catch (const std::exception &e) {
+		return Status(e.what());
+	}
+}
+
+__attribute__((noinline)) Status
+InferenceSession::LoadOwnFormat(std::function<Status(int &)> loader)
+{
+	if (model_) {
+		report("This session already contains a loaded model.", "own format");
+		return Status("loaded");
+	}
+	return loader(model_);
+}
+
+__attribute__((noinline)) Status InferenceSession::Initialize()
+{
+	report("Initializing session.", "session");
+	char bytes[64];
+	for (int i = 0; i < model_; i++)
+		bytes[i % 64] = static_cast<char>(report("step", nullptr));
+	report(bytes, "initialized");
+	report("Session successfully initialized.", "session");
+	return Status();
+}
+
+#ifdef TWO_INITIALIZE
+// Another one that says the same: which is it?
+__attribute__((noinline)) void InitializeToo()
+{
+	report("Initializing session.", "no, here");
+	report("Session successfully initialized.", "no, here");
+	report("more", nullptr);
+}
+#endif
 
 __attribute__((noinline)) Status InferenceSession::Run(const RunOptions &options,
 						       const std::vector<std::string> &names)
@@ -440,12 +491,25 @@ __attribute__((noinline)) Status InferenceSession::Run(const RunOptions &options
 } // namespace onnxruntime
 
 using onnxruntime::InferenceSession;
+using onnxruntime::Status;
 
 namespace OrtApis
 {
 static void *CreateSession()
 {
-	return new InferenceSession;
+	auto session = std::make_unique<InferenceSession>();
+	auto loader = [](int &model) {
+		model = 5;
+		return report("read", "model") ? Status() : Status("unreadable");
+	};
+	Status status = report("own", nullptr) ? session->LoadOwnFormat(loader)
+					       : session->Load(loader, "model_loading_uri");
+	if (status.IsOK())
+		status = session->Initialize();
+#ifdef TWO_INITIALIZE
+	onnxruntime::InitializeToo();
+#endif
+	return status.IsOK() ? session.release() : nullptr;
 }
 static void ReleaseSession(void *session)
 {

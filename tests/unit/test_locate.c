@@ -15,6 +15,7 @@
 #include "elf_files.h"
 #include "fake_runtime.h"
 #include "needs.h"
+#include "../../bpf/events.h"
 #include "base/array.h"
 #include "runtime/ort/locate.h"
 #include "target/elf_image.h"
@@ -81,14 +82,18 @@ static unsigned int count(const struct location *location, enum site_role role)
 }
 
 /* The symbol of the function around each site must have one of these parts. */
-static const char *const names[SITE_ROLES][2] = {
+static const char *const names[SITE_ROLES][3] = {
 	[SITE_OP_ENTER] = {"13ExecuteKernel", "Executor"},
 	[SITE_OP_EXIT] = {"13ExecuteKernel", "Executor"},
-	[SITE_RUN_ENTER] = {"16InferenceSession3Run", ""},
-	[SITE_RUN_EXIT] = {"16InferenceSession3Run", ""},
-	[SITE_SESSION_END] = {"16InferenceSessionD", ""},
-	[SITE_TASK_ENTER] = {"9_M_invoke", ""},
-	[SITE_TASK_EXIT] = {"9_M_invoke", ""},
+	[SITE_RUN_ENTER] = {"16InferenceSession3Run"},
+	[SITE_RUN_EXIT] = {"16InferenceSession3Run"},
+	[SITE_SETUP_ENTER] = {"16InferenceSession4Load", "16InferenceSession10Initialize",
+			      "16InferenceSession13LoadOwnFormat"},
+	[SITE_SETUP_EXIT] = {"16InferenceSession4Load", "16InferenceSession10Initialize",
+			     "16InferenceSession13LoadOwnFormat"},
+	[SITE_SESSION_END] = {"16InferenceSessionD"},
+	[SITE_TASK_ENTER] = {"9_M_invoke"},
+	[SITE_TASK_EXIT] = {"9_M_invoke"},
 };
 
 static bool is_inside(const struct elf_image *image, const struct site *site)
@@ -99,9 +104,9 @@ static bool is_inside(const struct elf_image *image, const struct site *site)
 		if (!symbol.function || site->address < symbol.address ||
 		    site->address >= symbol.address + symbol.size)
 			continue;
-		if (strstr(symbol.name, names[site->role][0]) ||
-		    (*names[site->role][1] && strstr(symbol.name, names[site->role][1])))
-			return true;
+		for (int i = 0; i < 3; i++)
+			if (names[site->role][i] && strstr(symbol.name, names[site->role][i]))
+				return true;
 	}
 	return false;
 }
@@ -158,6 +163,8 @@ static unsigned int examine_builds(const struct build *builds, size_t n, unsigne
 		assert_string_equal(location.sites.items[0].program, program);
 		assert_int_equal(count(&location, SITE_RUN_ENTER), 1);
 		assert_true(count(&location, SITE_RUN_EXIT) >= 1);
+		assert_int_equal(count(&location, SITE_SETUP_ENTER), 3);
+		assert_true(count(&location, SITE_SETUP_EXIT) >= 3);
 		assert_true(count(&location, SITE_SESSION_END) >= 1);
 		assert_int_equal(count(&location, SITE_TASK_ENTER), 2);
 		assert_true(count(&location, SITE_TASK_EXIT) >= 2);
@@ -166,6 +173,7 @@ static unsigned int examine_builds(const struct build *builds, size_t n, unsigne
 		assert_pairs_share_a_function(&location, SITE_OP_ENTER, SITE_OP_EXIT);
 		assert_pairs_share_a_function(&location, SITE_RUN_ENTER, SITE_RUN_EXIT);
 		assert_pairs_share_a_function(&location, SITE_TASK_ENTER, SITE_TASK_EXIT);
+		assert_pairs_share_a_function(&location, SITE_SETUP_ENTER, SITE_SETUP_EXIT);
 		built++;
 	}
 	return built;
@@ -210,6 +218,61 @@ static void eight_functions_that_run_kernels_are_told_apart(void **state)
 	}
 	assert_int_equal(entered, 0xff);
 	assert_int_equal(left, 0xff);
+}
+
+/* How many functions of setups are of @kind; each has a value of its own, at all its sites. */
+static unsigned int count_setups(const struct location *location, enum setup_kind kind)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < location->sites.n; i++) {
+		const struct site *site = &location->sites.items[i];
+
+		if (site->role != SITE_SETUP_ENTER && site->role != SITE_SETUP_EXIT)
+			continue;
+		for (size_t k = 0; k < location->sites.n; k++) {
+			const struct site *other = &location->sites.items[k];
+
+			if (other->role == SITE_SETUP_ENTER || other->role == SITE_SETUP_EXIT)
+				assert_int_equal(site->value == other->value,
+						 site->function == other->function);
+		}
+		n += site->role == SITE_SETUP_ENTER && ORT_SETUP_KIND(site->value) == kind;
+		/* The result is where its address is; names are of loads. */
+		assert_true(site->value & ORT_SETUP_RESULT);
+		assert_int_equal((site->value & ORT_SETUP_NAME) != 0 ||
+					 site->value >> ORT_SETUP_SAVED_SHIFT,
+				 ORT_SETUP_KIND(site->value) == SETUP_LOADING);
+	}
+	return n;
+}
+
+static void setups_are_told_apart(void **state)
+{
+	char whole[FAKE_PATH], stripped[FAKE_PATH];
+	struct location location;
+
+	if (!make(&new_builds[0], whole, stripped))
+		leave_out(NEEDS_COMPILER);
+	locate(stripped, &location);
+	assert_int_equal(count_setups(&location, SETUP_LOADING), 2);
+	assert_int_equal(count_setups(&location, SETUP_INITIALIZATION), 1);
+}
+
+/* Which it is, is not known: then there are none, and a note says so. */
+static void two_functions_that_say_to_initialize_are_not_believed(void **state)
+{
+	static const struct build build = {"g++", LIBRARY "-O2 -DTWO_INITIALIZE", "two.so"};
+	char whole[FAKE_PATH], stripped[FAKE_PATH];
+	struct location location;
+
+	if (!make(&build, whole, stripped))
+		leave_out(NEEDS_COMPILER);
+	locate(stripped, &location);
+	assert_int_equal(count(&location, SITE_SETUP_ENTER) + count(&location, SITE_SETUP_EXIT), 0);
+	assert_int_equal(count(&location, SITE_RUN_ENTER), 1);
+	assert_int_equal(location.n_notes, 1);
+	assert_non_null(strstr(location.notes[0], "sessions initialized could not be proven"));
 }
 
 static void all_routes_agree(void **state)
@@ -355,6 +418,8 @@ int main(void)
 		cmocka_unit_test(every_build_is_located_without_symbols),
 		cmocka_unit_test(executors_that_run_kernels_themselves_are_located),
 		cmocka_unit_test(eight_functions_that_run_kernels_are_told_apart),
+		cmocka_unit_test(setups_are_told_apart),
+		cmocka_unit_test(two_functions_that_say_to_initialize_are_not_believed),
 		cmocka_unit_test(all_routes_agree),
 		cmocka_unit_test(a_debug_file_gives_the_symbols),
 		cmocka_unit_test(a_library_that_exports_no_api_has_its_runs_and_version),

@@ -198,6 +198,7 @@ static int refuse(const struct site *site, const char *path, int error, struct e
 static bool is_of(const struct site *site, enum probes_part part)
 {
 	bool run = site->role == SITE_RUN_ENTER || site->role == SITE_RUN_EXIT ||
+		   site->role == SITE_SETUP_ENTER || site->role == SITE_SETUP_EXIT ||
 		   site->role == SITE_SESSION_END;
 
 	return run == (part == PROBES_OF_RUNS);
@@ -207,7 +208,7 @@ static bool is_of(const struct site *site, enum probes_part part)
 static bool is_entry(const struct site *site)
 {
 	return site->role == SITE_OP_ENTER || site->role == SITE_RUN_ENTER ||
-	       site->role == SITE_TASK_ENTER;
+	       site->role == SITE_SETUP_ENTER || site->role == SITE_TASK_ENTER;
 }
 
 /* -- cookies ---------------------------------------------------------------------- */

@@ -50,6 +50,8 @@ enum site_role {
 	SITE_OP_EXIT,	  /* "op-exit": it has returned */
 	SITE_RUN_ENTER,	  /* "run-enter": a run starts, which operators belong to */
 	SITE_RUN_EXIT,	  /* "run-exit" */
+	SITE_SETUP_ENTER, /* "setup-enter": a session begins to load its model, or to initialize */
+	SITE_SETUP_EXIT,  /* "setup-exit" */
 	SITE_SESSION_END, /* "session-end": what operators are known by is about to be destroyed */
 	SITE_TASK_ENTER,  /* "task-enter": a thread takes up part of an operator's work */
 	SITE_TASK_EXIT,	  /* "task-exit" */
@@ -336,6 +338,11 @@ struct runtime {
 	 * where it is not known what runs return.
 	 */
 	const char *(*status_name)(uint32_t status, uint32_t *code);
+	/*
+	 * What the runtime calls a setup (bpf/events.h), of which the programs read @text:
+	 * any text, or none. NULL where it has no names for them.
+	 */
+	const char *(*setup_name)(uint32_t kind, const char *text);
 	/* Instead of a reader, where names can be told without. NULL without memory. */
 	struct naming *(*naming_new)(void);
 };

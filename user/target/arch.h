@@ -33,7 +33,7 @@ struct abi {
 	 * arguments: the result's address takes the first register on x86-64,
 	 * one of its own on arm64.
 	 */
-	int first_after_result, second_after_result;
+	int first_after_result, second_after_result, third_after_result;
 	uint64_t clobbered; /* by any call */
 };
 

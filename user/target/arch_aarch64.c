@@ -376,6 +376,7 @@ const struct arch arch_aarch64 = {
 			.result_address = 8,
 			.first_after_result = 0,
 			.second_after_result = 1,
+			.third_after_result = 2,
 			/* x0 to x18, x30 */
 			.clobbered = 0x7ffff | 1ULL << REG_LINK,
 		},

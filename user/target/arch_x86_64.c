@@ -529,6 +529,7 @@ const struct arch arch_x86_64 = {
 			.result_address = 5,
 			.first_after_result = 4,
 			.second_after_result = 1,
+			.third_after_result = 2,
 			/* rax, rdx, rcx, rsi, rdi, r8 to r11, all of the vector registers */
 			.clobbered = 0x37 | 0xf00 | 0xffffffffULL << REG_XMM,
 		},

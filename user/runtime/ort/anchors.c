@@ -20,6 +20,9 @@ static const char *const anchor_texts[ANCHORS] = {
 	[ANCHOR_RUN_TAG] = "Running with tag: ",
 	[ANCHOR_RUN_SIGNATURE] = "onnxruntime::InferenceSession::Run(",
 	[ANCHOR_API_VERSION] = "The requested API version [",
+	[ANCHOR_LOADED] = "This session already contains a loaded model.",
+	[ANCHOR_INITIALIZING] = "Initializing session.",
+	[ANCHOR_INITIALIZED] = "Session successfully initialized.",
 };
 
 static const char *const type_names[TYPES] = {

@@ -166,6 +166,31 @@ bool ort_has_symbol(struct finder *finder, const char *prefix, uint64_t address)
 	return false;
 }
 
+/* -- arguments -------------------------------------------------------------------------- */
+
+bool ort_is_intact(const struct function *function, const struct insn *insn, int reg)
+{
+	for (const struct insn *before = function->parts[0].items; before < insn; before++)
+		if (before->written >> reg & 1)
+			return false;
+	return true;
+}
+
+uint32_t ort_saved_in(struct finder *finder, const struct function *function,
+		      const struct insn *insn, int reg)
+{
+	flow_id value;
+
+	flow_start(finder->flow, function);
+	value = flow_reg(finder->flow, reg);
+	for (const struct insn *at = function->parts[0].items; at < insn; at++)
+		flow_step(finder->flow, at);
+	for (uint32_t i = ORT_SAVED_FIRST; i <= ORT_SAVED_LAST; i++)
+		if (flow_equal(finder->flow, flow_reg(finder->flow, i), value))
+			return i;
+	return 0;
+}
+
 /* -- results ---------------------------------------------------------------------------- */
 
 int ort_add_site(struct finder *finder, struct site site, const struct function *function,

@@ -22,6 +22,9 @@ enum anchor {
 	ANCHOR_RUN_TAG,	       /* InferenceSession::Run logs its tag */
 	ANCHOR_RUN_SIGNATURE,  /* the signature of its overload for C callers (>= 1.16) */
 	ANCHOR_API_VERSION,    /* GetApi refuses a version */
+	ANCHOR_LOADED,	       /* a session refuses to load a second model */
+	ANCHOR_INITIALIZING,   /* InferenceSession::Initialize logs that it begins, */
+	ANCHOR_INITIALIZED,    /* and that it is done */
 	ANCHORS
 };
 
@@ -70,6 +73,7 @@ int ort_find_anchors(struct finder *finder, struct error *err);
 int ort_locate_operators(struct finder *finder, struct error *err);
 /* ...the others leave a note where they are not. */
 void ort_locate_runs(struct finder *finder);
+void ort_locate_setup(struct finder *finder);
 void ort_locate_tasks(struct finder *finder);
 
 /* -- helpers ------------------------------------------------------------------------ */
@@ -94,6 +98,14 @@ bool ort_refers(struct finder *finder, enum anchor anchor, const struct code_ran
  */
 bool ort_calls(struct finder *finder, const struct code_range *from, uint64_t to,
 	       unsigned int depth);
+/* Does @reg hold at @insn, of the entry part, what it did at the beginning of @function? */
+bool ort_is_intact(const struct function *function, const struct insn *insn, int reg);
+/*
+ * The register that calls preserve, of arm64's, which holds at @insn what @reg did at the
+ * beginning of @function; or 0.
+ */
+uint32_t ort_saved_in(struct finder *finder, const struct function *function,
+		      const struct insn *insn, int reg);
 /* A defined function symbol whose name begins with @prefix, and its address. */
 bool ort_symbol(struct finder *finder, const char *prefix, uint64_t *address);
 

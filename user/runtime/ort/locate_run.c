@@ -208,31 +208,6 @@ static bool find_run(struct finder *finder, struct code_range *run, unsigned int
 	return found == 1;
 }
 
-/* Was @reg as it is at the beginning of @part when @insn comes? */
-static bool is_intact(const struct function_part *part, const struct insn *insn, int reg)
-{
-	for (const struct insn *before = part->items; before < insn; before++)
-		if (before->written >> reg & 1)
-			return false;
-	return true;
-}
-
-/* The preserved register that holds at @entry what @reg did at the beginning of @run; or 0. */
-static uint32_t saved_in(struct finder *finder, const struct function *run,
-			 const struct insn *entry, int reg)
-{
-	flow_id value;
-
-	flow_start(finder->flow, run);
-	value = flow_reg(finder->flow, reg);
-	for (const struct insn *insn = run->parts[0].items; insn < entry; insn++)
-		flow_step(finder->flow, insn);
-	for (uint32_t i = ORT_RUN_SAVED_FIRST; i <= ORT_RUN_SAVED_LAST; i++)
-		if (flow_equal(finder->flow, flow_reg(finder->flow, i), value))
-			return i;
-	return 0;
-}
-
 /* What the program is to know of the registers at @entry. */
 static uint32_t value_of_run(struct finder *finder, const struct function *run,
 			     const struct insn *entry)
@@ -241,12 +216,12 @@ static uint32_t value_of_run(struct finder *finder, const struct function *run,
 	const struct abi *abi = &arch->abi;
 	uint32_t value = 0;
 
-	if (is_intact(&run->parts[0], entry, abi->result_address))
+	if (ort_is_intact(run, entry, abi->result_address))
 		value |= ORT_RUN_RESULT;
-	if (is_intact(&run->parts[0], entry, abi->second_after_result))
+	if (ort_is_intact(run, entry, abi->second_after_result))
 		value |= ORT_RUN_OPTIONS;
 	else if (arch->machine == EM_AARCH64)
-		value |= saved_in(finder, run, entry, abi->second_after_result)
+		value |= ort_saved_in(finder, run, entry, abi->second_after_result)
 			 << ORT_RUN_SAVED_SHIFT;
 	return value;
 }

@@ -6,6 +6,7 @@
 #include "locate.h"
 #include "reader.h"
 #include "share.h"
+#include "../../../bpf/events.h"
 #include "../../../bpf/ort/layout.h"
 
 static int ort_detect(const struct elf_image *image, struct error *err)
@@ -33,6 +34,7 @@ static int ort_locate(struct elf_image *image, struct location *location, struct
 		error = ort_locate_operators(finder, err);
 	if (!error) {
 		ort_locate_runs(finder);
+		ort_locate_setup(finder);
 		ort_locate_tasks(finder);
 	}
 out:
@@ -71,10 +73,32 @@ static const char *ort_status_name(uint32_t status, uint32_t *code)
 	return *code < sizeof(codes) / sizeof(codes[0]) ? codes[*code] : "";
 }
 
+/*
+ * As the built-in profiler has it: of loads it is the text that they are given,
+ * "model_loading_uri" or the like. What does not look so was no such argument.
+ */
+static const char *ort_setup_name(uint32_t kind, const char *text)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz_", loading[] = "model_loading";
+
+	if (kind != SETUP_LOADING)
+		return "session_initialization";
+	return strncmp(text, loading, strlen(loading)) != 0 || text[strspn(text, letters)] ? loading
+											   : text;
+}
+
 static const char *const programs[] = {
-	"ort_enter_index", ORT_ENTER_KERNEL, "ort_exit",
-	"ort_run_enter",   "ort_run_exit",   "ort_session_end",
-	"ort_task_enter",  "ort_task_exit",  NULL,
+	"ort_enter_index",
+	ORT_ENTER_KERNEL,
+	"ort_exit",
+	"ort_run_enter",
+	"ort_run_exit",
+	"ort_session_end",
+	"ort_setup_enter",
+	"ort_setup_exit",
+	"ort_task_enter",
+	"ort_task_exit",
+	NULL,
 };
 
 const struct runtime ort_runtime = {
@@ -90,4 +114,5 @@ const struct runtime ort_runtime = {
 	.share_shapes = ort_share_shapes,
 	.shapes_epoch = ort_shapes_epoch,
 	.status_name = ort_status_name,
+	.setup_name = ort_setup_name,
 };

@@ -105,6 +105,8 @@ static const struct expected row_columns[] = {
 	{"pid", "PID", "pid", "42", "42", "", "pid"},
 	{"session", "Session", "session", "0", "0", "", "session"},
 	{"model", "Model", "model", "", "-", "", NULL},
+	{"loading", "Loading", "loading_ns", "", "-", "", NULL},
+	{"init", "Init", "init_ns", "", "-", "", NULL},
 	{"index", "Index", "index", "3", "3", "", "node_index"},
 	{"tid", "TID", "tid", "100", "100", "", NULL},
 	{"run", "Run", "run", "5", "5", "", NULL},

@@ -114,6 +114,7 @@ void analyze_look(struct analysis *a)
 
 	if (f->ended)
 		return;
+	fold_look_at_setups(f);
 	sessions_look(&a->sessions);
 	label_rows(f);
 	weigh_losses(f);
@@ -199,6 +200,8 @@ static int add_record(struct fold *f, const struct capture_record *record)
 		return define_failure(f, &record->failure);
 	case CAPTURE_EXEC:
 		return fold_exec(f, &record->exec);
+	case CAPTURE_SETUP:
+		return fold_setup(f, &record->setup);
 	case CAPTURE_RUN:
 		return fold_run(f, &record->run);
 	case CAPTURE_LOSS:

@@ -148,12 +148,14 @@ struct analyze_row {
 	struct analyze_counter counters[]; /* one per event */
 };
 
-/* A way in which runs failed: what they returned. */
+/* A way in which runs, or setups of sessions, failed: what they returned. */
 struct analyze_failure {
 	uint32_t session; /* CAPTURE_UNKNOWN if not known */
 	uint32_t code;
 	const char *name, *message; /* as in struct capture_failure */
 	uint64_t runs;		    /* of the selected ones, whatever is shown of them */
+	uint64_t setups;	    /* likewise; of all sessions: */
+	uint64_t all_setups;
 };
 
 struct analysis {
@@ -177,7 +179,9 @@ struct analysis {
 	uint64_t runs_failed; /* returned an error, */
 	uint64_t runs_threw;  /* were left by an exception */
 	bool has_status;      /* of some it is known what they returned */
-	/* In order of appearance; of some, runs may be 0. */
+	struct session_setup
+		setups[CAPTURE_SETUP_KINDS]; /* by their kind, of the selected sessions */
+	/* In order of appearance; of some, runs and setups may be 0. */
 	ARRAY_OF(struct analyze_failure) failures;
 	/* The rows hold operators of runs that failed, too: which runs these are was not
 	 * known before they ended, and the records could not be read again. */

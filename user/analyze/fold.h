@@ -80,6 +80,9 @@ struct fold {
 /* Add a record up. Return 0, -ENOMEM, or -EINVAL for one that contradicts what came before. */
 int fold_exec(struct fold *f, const struct capture_exec *exec);
 int fold_run(struct fold *f, const struct capture_run *run);
+int fold_setup(struct fold *f, const struct capture_setup *setup);
+/* Add up the setups of sessions that are selected, as far as is known by now. */
+void fold_look_at_setups(struct fold *f);
 int fold_tag(struct fold *f, const struct capture_tag *tag);
 void fold_pool(struct fold *f, const struct capture_pool *pool);
 

@@ -144,8 +144,10 @@ int define_failure(struct fold *f, const struct capture_failure *failure)
 	if (array_extend(&f->a.failures, (size_t)failure->failure + 1))
 		return -ENOMEM;
 	new = &f->a.failures.items[failure->failure];
-	*new = (struct analyze_failure){failure->session, failure->code, failure->name,
-					failure->message, 0};
+	*new = (struct analyze_failure){.session = failure->session,
+					.code = failure->code,
+					.name = failure->name,
+					.message = failure->message};
 	return keep(f, &new->name) ?: keep(f, &new->message);
 }
 

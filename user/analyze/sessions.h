@@ -36,6 +36,13 @@ struct analyze_model {
 	bool shown;	      /* operators of it are among the selected */
 };
 
+/* What was seen of one or more sessions before their runs. */
+struct session_setup {
+	uint64_t ns, max; /* of those that were good: the sum, and the longest */
+	uint64_t n;	  /* how many these are */
+	uint64_t failed;  /* told with the failures */
+};
+
 struct analyze_session {
 	uint32_t session;
 	const struct analyze_process *process;
@@ -47,7 +54,8 @@ struct analyze_session {
 	bool is_named;		     /* the title is more than its number */
 	bool matches;		     /* the glob of the sessions */
 	bool shown;		     /* operators or runs of it are among the selected */
-	uint64_t top_ns;	     /* of its top-level operators that are, whatever their name */
+	struct session_setup setups[CAPTURE_SETUP_KINDS]; /* by their kind */
+	uint64_t top_ns; /* of its top-level operators that are, whatever their name */
 	/* Of one that is named, the title and the same with its number behind. */
 	struct session_title *base;
 	const char *numbered;

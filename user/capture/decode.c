@@ -332,6 +332,31 @@ static const char *decode_failure(struct decoder *decoder, struct cursor *c,
 	return define(&decoder->failures, failure->failure, false, error);
 }
 
+static const char *decode_setup(struct decoder *decoder, struct cursor *c,
+				struct capture_setup *setup)
+{
+	uint64_t flags = cursor_uleb(c);
+
+	setup->session = format_get_u32(c);
+	setup->thread = format_get_u32(c);
+	setup->kind = format_get_u32(c);
+	get_times(decoder, c, &setup->start, &setup->end);
+	texts_copy(c, setup->name, sizeof(setup->name));
+	setup->has_status = flags & SETUP_HAS_STATUS;
+	setup->failure = (setup->has_status ? format_get_u32(c) : 0) - 1;
+	if (c->failed)
+		return NULL;
+	if (!ids_has(&decoder->sessions, setup->session))
+		return "a setup of a session that was not defined";
+	if (!ids_has(&decoder->threads, setup->thread))
+		return "a setup on a thread that was not defined";
+	if (!setup->kind || setup->kind >= CAPTURE_SETUP_KINDS)
+		return "a setup of a kind that there is not";
+	if (setup->failure != CAPTURE_UNKNOWN && !ids_has(&decoder->failures, setup->failure))
+		return "a setup that failed in a way that was not defined";
+	return NULL;
+}
+
 static const char *decode_run(struct decoder *decoder, struct cursor *c, struct capture_run *run)
 {
 	uint64_t flags = cursor_uleb(c);
@@ -453,6 +478,9 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		break;
 	case CAPTURE_FAILURE:
 		problem = decode_failure(decoder, &c, &record->failure, &error);
+		break;
+	case CAPTURE_SETUP:
+		problem = decode_setup(decoder, &c, &record->setup);
 		break;
 	case CAPTURE_RUN:
 		problem = decode_run(decoder, &c, &record->run);

@@ -386,6 +386,30 @@ static int write_failure(struct capture_writer *writer, const struct capture_fai
 	return finish(writer, CAPTURE_FAILURE, p);
 }
 
+static int write_setup(struct capture_writer *writer, const struct capture_setup *setup)
+{
+	struct format_state *state = &writer->state;
+	uint8_t *p = begin(writer);
+
+	if (!ids_has(&writer->sessions, setup->session) ||
+	    !ids_has(&writer->threads, setup->thread) || setup->end < setup->start ||
+	    !setup->kind || setup->kind >= CAPTURE_SETUP_KINDS ||
+	    (setup->has_status && !defined_or_unknown(&writer->failures, setup->failure)))
+		return -EINVAL;
+	*p++ = setup->has_status ? SETUP_HAS_STATUS : 0;
+	p = format_put_varint(p, setup->session);
+	p = format_put_varint(p, setup->thread);
+	p = format_put_varint(p, setup->kind);
+	p = format_put_varint(p, format_zigzag((int64_t)(setup->end - state->time)));
+	p = format_put_varint(p, setup->end - setup->start);
+	state->time = setup->end;
+	p = format_put_bytes(p, setup->name, strnlen(setup->name, sizeof(setup->name) - 1));
+	/* CAPTURE_UNKNOWN, which is none, is 0 then. */
+	if (setup->has_status)
+		p = format_put_varint(p, setup->failure + 1);
+	return finish(writer, CAPTURE_SETUP, p);
+}
+
 /* Can @run have returned what it says, and can that be written? It stands behind the operators. */
 static bool status_is_sound(const struct capture_writer *writer, const struct capture_run *run)
 {
@@ -541,6 +565,8 @@ int writer_take(struct record_sink *sink, const struct capture_record *record)
 		return write_tag(writer, &record->tag);
 	case CAPTURE_FAILURE:
 		return write_failure(writer, &record->failure);
+	case CAPTURE_SETUP:
+		return write_setup(writer, &record->setup);
 	case CAPTURE_RUN:
 		return write_run(writer, &record->run);
 	case CAPTURE_LOSS:

@@ -74,6 +74,10 @@ enum format_failure {
 	FAILURE_HAS_SESSION = 1 << 0,
 };
 
+enum format_setup {
+	SETUP_HAS_STATUS = 1 << 0,
+};
+
 /* The texts of a model are in the order of the struct; bit i of its flags: text i is there. */
 #define MODEL_TEXTS	  4
 #define MODEL_ANSWERS	  5 /* behind its numbers, in that order, too: enum known */

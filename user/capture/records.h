@@ -26,6 +26,7 @@
 #define CAPTURE_NOTES	  8
 #define CAPTURE_NOTE_SIZE 256
 #define CAPTURE_TAG_SIZE  128
+#define CAPTURE_NAME_SIZE 64	     /* of a setup's name */
 #define CAPTURE_PATH_MAX  4096	     /* bytes of a model's path, */
 #define CAPTURE_WORDS_MAX 1024	     /* and of any other text of it */
 #define CAPTURE_DEPTH_MAX 64	     /* depths are below it */
@@ -108,6 +109,29 @@ struct capture_model {
 	uint8_t memory_pattern, arena;
 };
 
+enum capture_setup_kind {
+	CAPTURE_SETUP_LOADING = 1,    /* it got its model */
+	CAPTURE_SETUP_INITIALIZATION, /* and made of it what is executed */
+	CAPTURE_SETUP_KINDS
+};
+
+/* What a session did before its runs, written when it was over. */
+struct capture_setup {
+	uint32_t session;
+	uint32_t thread;
+	uint32_t kind;		      /* enum capture_setup_kind */
+	char name[CAPTURE_NAME_SIZE]; /* the runtime's own for it, "" if it has none; any bytes */
+	uint64_t start, end;
+	bool has_status;  /* what it returned is known */
+	uint32_t failure; /* then: why it failed, or CAPTURE_UNKNOWN if it did not */
+};
+
+/* It returned an error, which is known. */
+static inline bool setup_failed(const struct capture_setup *setup)
+{
+	return setup->has_status && setup->failure != CAPTURE_UNKNOWN;
+}
+
 /* A node of a session's graph (or of a subgraph's). Strings may hold any bytes. */
 struct capture_operator {
 	uint32_t op;
@@ -160,8 +184,8 @@ struct capture_tag {
 };
 
 /*
- * Why runs fail: what they return, in the runtime's own words, and the message of
- * the first one of a session that did so.
+ * Why runs and setups fail: what they return, in the runtime's own words, and the
+ * message of the first one of a session that did so.
  */
 struct capture_failure {
 	uint32_t failure;
@@ -313,6 +337,7 @@ enum capture_type {
 	CAPTURE_TAG,
 	CAPTURE_MODEL,
 	CAPTURE_ATTRIBUTES,
+	CAPTURE_SETUP,
 };
 
 struct capture_record {
@@ -323,6 +348,7 @@ struct capture_record {
 		struct capture_thread thread;
 		struct capture_session session;
 		struct capture_model model;
+		struct capture_setup setup;
 		struct capture_operator op;
 		struct capture_attributes attributes;
 		struct capture_shapes shapes;

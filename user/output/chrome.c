@@ -369,19 +369,19 @@ static int chrome_model(struct export_state *e, const struct analyze_session *se
 	return error;
 }
 
-/* What is known of the model that @run is of, or NULL. */
-static const struct prepared *model_of(const struct export_state *e, const struct capture_run *run)
+/* What is known of the model of @session, or NULL. */
+static const struct prepared *model_of(const struct export_state *e, uint32_t session)
 {
-	bool known = run->session < e->models.n && e->models.items[run->session].text;
+	bool known = session < e->models.n && e->models.items[session].text;
 
-	return known ? &e->models.items[run->session] : NULL;
+	return known ? &e->models.items[session] : NULL;
 }
 
 static int chrome_run(struct export_state *e, const struct capture_run *run,
 		      const struct open_run *ops)
 {
 	const struct prepared *failure = run_failed(run) ? &e->failures.items[run->failure] : NULL;
-	const struct prepared *model = model_of(e, run);
+	const struct prepared *model = model_of(e, run->session);
 	char *tag = ops && ops->tag ? text_json(ops->tag) : NULL;
 	char *p =
 		stream_reserve(e->out, counters_room(e) + 384 + (failure ? failure->size : 0) +
@@ -414,6 +414,35 @@ static int chrome_run(struct export_state *e, const struct capture_run *run,
 	free(tag);
 	p = put_counters(e, p, run->counted, run->counters);
 	stream_advance(e->out, PUT_LITERAL(p, "}}"));
+	return 0;
+}
+
+static int chrome_setup(struct export_state *e, const struct capture_setup *setup, const char *name)
+{
+	const struct prepared *failure =
+		setup_failed(setup) ? &e->failures.items[setup->failure] : NULL;
+	const struct prepared *model = model_of(e, setup->session);
+	char *json = text_json(name);
+	char *p = json ? stream_reserve(e->out, 384 + strlen(json) + (failure ? failure->size : 0) +
+							(model ? model->size : 0))
+		       : NULL;
+
+	if (!p) {
+		free(json);
+		return -ENOMEM;
+	}
+	p = PUT_LITERAL(p, ",\n{\"name\":");
+	p = put_text(p, json, strlen(json));
+	p = PUT_LITERAL(p, ",\"cat\":\"Session\",\"pid\":");
+	p = put_times(e, p, e->threads.items[setup->thread], setup->start, setup->end, true);
+	p = PUT_LITERAL(p, ",\"args\":{\"session\":");
+	p = put_u64(p, setup->session);
+	if (model)
+		p = put_prepared(p, model);
+	if (failure)
+		p = put_prepared(p, failure);
+	stream_advance(e->out, PUT_LITERAL(p, "}}"));
+	free(json);
 	return 0;
 }
 
@@ -501,5 +530,6 @@ const struct export_ops chrome_ops = {
 	.nested = true,
 	.exec = chrome_exec,
 	.run = chrome_run,
+	.setup = chrome_setup,
 	.end = chrome_end,
 };

@@ -83,6 +83,16 @@ static struct value count_unless_0(const struct analysis *a, const struct analyz
 	return value.whole ? value : absent;
 }
 
+/* Of a row that is a session: what it did before its runs, of kind @of. */
+static struct value setup(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	const struct analyze_session *session = sessions_get(&a->sessions, row->session);
+
+	return a->options.group == GROUP_SESSION && session && session->setups[of].n
+		       ? value_whole(session->setups[of].ns)
+		       : absent;
+}
+
 /* -- times ------------------------------------------------------------------- */
 
 static struct value share(double part, double whole)
@@ -330,6 +340,11 @@ static bool is_by_tag(const struct analysis *a)
 	return a->has_tags && (a->options.group == GROUP_RUN || a->options.group == GROUP_TAG);
 }
 
+static bool is_by_session(const struct analysis *a)
+{
+	return a->options.group == GROUP_SESSION;
+}
+
 static bool has_models(const struct analysis *a)
 {
 	return a->has_models;
@@ -363,6 +378,12 @@ const struct column_kind column_kinds[] = {
 	 .member = {"model", "text",
 		    "What people call the session, or the model of several: see session_models.",
 		    has_models}},
+	{"loading", "Loading", setup, CAPTURE_SETUP_LOADING, &unit_ns, 0,
+	 .member = {"loading_ns", "count",
+		    "Before the runs: what the session took to load its model; null unless seen.",
+		    is_by_session}},
+	{"init", "Init", setup, CAPTURE_SETUP_INITIALIZATION, &unit_ns, 0,
+	 .member = {"initialization_ns", "count", "Likewise, to initialize.", is_by_session}},
 	{"index", "Index", number, FIELD(node_index), &unit_number, 0,
 	 .member = {"node_index", "count"}},
 	{.value = parent,

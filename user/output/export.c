@@ -229,6 +229,16 @@ static int export_run(struct export_state *e, const struct capture_run *run)
 	return error;
 }
 
+static int export_setup(struct export_state *e, const struct capture_setup *setup)
+{
+	const char *name =
+		setup->kind == CAPTURE_SETUP_LOADING ? "model_loading" : "session_initialization";
+
+	if (!e->format->setup || !e->threads.items[setup->thread]->process->shown)
+		return 0;
+	return e->format->setup(e, setup, setup->name[0] ? setup->name : name);
+}
+
 static int begin(struct export_state *e, const struct capture_info *info)
 {
 	struct analyze_options options = {};
@@ -269,6 +279,8 @@ static int export_record(struct export_state *e, const struct capture_record *re
 		return define_failure(e, &record->failure);
 	case CAPTURE_EXEC:
 		return export_exec(e, &record->exec);
+	case CAPTURE_SETUP:
+		return export_setup(e, &record->setup);
 	case CAPTURE_RUN:
 		return export_run(e, &record->run);
 	case CAPTURE_LOSS:

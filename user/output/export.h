@@ -97,6 +97,8 @@ struct export_ops {
 	/* @ops is what its top-level operators took, or NULL if it had none. */
 	int (*run)(struct export_state *e, const struct capture_run *run,
 		   const struct open_run *ops);
+	/* @name is what the record calls it, or what it is. */
+	int (*setup)(struct export_state *e, const struct capture_setup *setup, const char *name);
 	int (*end)(struct export_state *e);
 	/* What the result lacks, for the user. */
 	void (*notes)(const struct export_state *e, FILE *out);

@@ -296,22 +296,29 @@ static void print_losses(const struct analysis *a, FILE *out)
 	print_share(a, out);
 }
 
-static int compare_failures(const void *a, const void *b)
-{
-	const struct analyze_failure *const *x = a, *const *y = b;
+/* What is told of one way to fail: how often runs did, or setups. */
+struct failed {
+	const struct analyze_failure *failure;
+	uint64_t times;
+};
 
-	return (*x)->runs < (*y)->runs ? 1 : -((*x)->runs > (*y)->runs);
+static int compare_failed(const void *a, const void *b)
+{
+	const struct failed *x = a, *y = b;
+
+	return x->times < y->times ? 1 : -(x->times > y->times);
 }
 
-/* What runs returned, the most frequent first, and the message of the first that did. */
-static int print_failure(const struct analysis *a, const struct analyze_failure *failure, FILE *out)
+/* What was returned, and the message of the first that did. */
+static int print_failure(const struct analysis *a, const struct failed *failed, FILE *out)
 {
+	const struct analyze_failure *failure = failed->failure;
 	const struct analyze_session *session = sessions_get(&a->sessions, failure->session);
 	char *message = text_terminal(failure->message);
 	char *shorter = message ? text_shorten(message, FAILURE_WIDTH) : NULL;
 	char count[32];
 
-	fprintf(out, "  %s \xc3\x97 ", text_count(count, sizeof(count), failure->runs));
+	fprintf(out, "  %s \xc3\x97 ", text_count(count, sizeof(count), failed->times));
 	text_put(out, failure->name[0] ? failure->name : "error");
 	fprintf(out, " (%" PRIu32 ")", failure->code);
 	if (a->n_sessions > 1 && session) {
@@ -324,26 +331,51 @@ static int print_failure(const struct analysis *a, const struct analyze_failure 
 	return shorter ? 0 : -ENOMEM;
 }
 
-static int print_failures(const struct analysis *a, FILE *out)
+/* How @setups failed, else runs: the most frequent first. */
+static int print_failures(const struct analysis *a, bool setups, FILE *out)
 {
-	const struct analyze_failure **failures = calloc(a->failures.n, sizeof(*failures));
+	struct failed *failed = calloc(a->failures.n, sizeof(*failed));
 	size_t n = 0;
 	int error = 0;
 
-	if (!failures && a->failures.n)
+	if (!failed && a->failures.n)
 		return -ENOMEM;
-	for (size_t i = 0; i < a->failures.n; i++)
-		if (a->failures.items[i].runs)
-			failures[n++] = &a->failures.items[i];
+	for (size_t i = 0; i < a->failures.n; i++) {
+		const struct analyze_failure *failure = &a->failures.items[i];
+		uint64_t times = setups ? failure->setups : failure->runs;
+
+		if (times)
+			failed[n++] = (struct failed){failure, times};
+	}
 	if (n)
-		qsort(failures, n, sizeof(*failures), compare_failures);
+		qsort(failed, n, sizeof(*failed), compare_failed);
 	for (size_t i = 0; !error && i < n && i < FAILURES_SHOWN; i++)
-		error = print_failure(a, failures[i], out);
+		error = print_failure(a, &failed[i], out);
 	if (n > FAILURES_SHOWN)
 		fprintf(out, "  and in %zu more ways: see \"failures\" of --json.\n",
 			n - FAILURES_SHOWN);
-	free(failures);
+	free(failed);
 	return error;
+}
+
+/* Sessions that could not be made. */
+static int print_failed_setups(const struct analysis *a, FILE *out)
+{
+	uint64_t loads = a->setups[CAPTURE_SETUP_LOADING].failed;
+	uint64_t inits = a->setups[CAPTURE_SETUP_INITIALIZATION].failed;
+	char count[32];
+
+	if (!loads && !inits)
+		return 0;
+	if (loads)
+		fprintf(out, "%s model%s could not be loaded%s",
+			text_count(count, sizeof(count), loads), loads == 1 ? "" : "s",
+			inits ? ", " : "");
+	if (inits)
+		fprintf(out, "%s session%s could not be initialized",
+			text_count(count, sizeof(count), inits), inits == 1 ? "" : "s");
+	fputs(":\n", out);
+	return print_failures(a, true, out);
 }
 
 /* Runs that did not end well, of those that are selected. */
@@ -368,7 +400,7 @@ static int print_outcomes(const struct analysis *a, FILE *out)
 			? ". Their operators are in the rows, as what is read from a pipe cannot "
 			  "be read twice; they themselves are not in the Total."
 			: ". Nothing of them is in the table: --failed shows it.");
-	return print_failures(a, out);
+	return print_failures(a, false, out);
 }
 
 static void print_partial_runs(const struct analysis *a, FILE *out)
@@ -435,7 +467,7 @@ int header_print_notes(const struct analysis *a, FILE *out)
 	else
 		fputc('\n', out);
 	print_pool(a, out);
-	error = print_outcomes(a, out);
+	error = print_failed_setups(a, out) ?: print_outcomes(a, out);
 	print_partial_runs(a, out);
 	print_losses(a, out);
 	error = error ?: print_hints(a, out);

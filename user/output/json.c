@@ -283,6 +283,11 @@ static void member_known(struct json *j, const char *key, uint8_t known)
 				    : "null");
 }
 
+static void put_setup(struct json *j, const char *key, const struct session_setup *setup)
+{
+	member_u64(j, key, setup->ns, setup->n);
+}
+
 static void put_session(struct json *j, const struct analyze_session *session)
 {
 	const struct capture_model *about = &session->about;
@@ -305,6 +310,8 @@ static void put_session(struct json *j, const struct analyze_session *session)
 	member_known(j, "inter_spins", about->inter_spins);
 	member_known(j, "memory_pattern", about->memory_pattern);
 	member_known(j, "arena", about->arena);
+	put_setup(j, "loading_ns", &session->setups[CAPTURE_SETUP_LOADING]);
+	put_setup(j, "initialization_ns", &session->setups[CAPTURE_SETUP_INITIALIZATION]);
 	fputc('}', j->out);
 }
 
@@ -419,10 +426,10 @@ static void put_outcomes(struct json *j)
 	for (size_t i = 0; i < a->failures.n; i++) {
 		const struct analyze_failure *failure = &a->failures.items[i];
 
-		if (!failure->runs)
+		if (!failure->runs && !failure->setups)
 			continue;
-		fprintf(j->out, "%s{\"runs\":%" PRIu64 ",\"code\":%" PRIu32, before, failure->runs,
-			failure->code);
+		fprintf(j->out, "%s{\"runs\":%" PRIu64 ",\"setups\":%" PRIu64 ",\"code\":%" PRIu32,
+			before, failure->runs, failure->setups, failure->code);
 		member_u64(j, "session", failure->session, failure->session != CAPTURE_UNKNOWN);
 		member_or_null(j, "name", failure->name);
 		member_or_null(j, "message", failure->message);

@@ -69,9 +69,26 @@ static void put_providers(struct line *line, const char *providers)
 /* Where the title does not tell files apart, the path does. */
 static const char *telling_path(const struct analyze_session *session)
 {
-	return session->title != session->base->text && strcmp(session->about.path ?: "", "")
+	return session->is_named && session->title != session->base->text &&
+			       strcmp(session->about.path ?: "", "")
 		       ? session->about.path
 		       : NULL;
+}
+
+static void put_setup(struct line *line, const struct session_setup *setup, const char *what)
+{
+	char time[64];
+
+	if (!setup->n)
+		return;
+	next_part(line);
+	fprintf(line->out, "%s in %s", what, text_time(time, sizeof(time), setup->ns));
+}
+
+static bool has_setup(const struct analyze_session *session)
+{
+	return session->setups[CAPTURE_SETUP_LOADING].n ||
+	       session->setups[CAPTURE_SETUP_INITIALIZATION].n;
 }
 
 static bool tells_anything(const struct analyze_session *session)
@@ -84,7 +101,9 @@ static bool tells_anything(const struct analyze_session *session)
 	       about->memory_pattern == KNOWN_NO || about->arena == KNOWN_NO;
 }
 
-void model_print(const char *title, const char *path, const struct capture_model *about, FILE *out)
+/* The line of a model, but for its end. */
+static struct line begin_line(const char *title, const char *path,
+			      const struct capture_model *about, FILE *out)
 {
 	struct line line = {out, 0};
 
@@ -101,6 +120,53 @@ void model_print(const char *title, const char *path, const struct capture_model
 	put_providers(&line, about->providers);
 	put_if(&line, about->memory_pattern == KNOWN_NO, "memory pattern off");
 	put_if(&line, about->arena == KNOWN_NO, "arena off");
+	return line;
+}
+
+void model_print(const char *title, const char *path, const struct capture_model *about, FILE *out)
+{
+	begin_line(title, path, about, out);
+}
+
+static void print_session(const struct analyze_session *session, FILE *out)
+{
+	struct line line;
+
+	fprintf(out, "%-10s ", "model");
+	line = begin_line(session->title, telling_path(session), &session->about, out);
+	put_setup(&line, &session->setups[CAPTURE_SETUP_LOADING], "loaded");
+	put_setup(&line, &session->setups[CAPTURE_SETUP_INITIALIZATION], "initialized");
+	fputc('\n', out);
+}
+
+/* "12 models were loaded in 147 ms (12.3 ms on average, 20 ms at most)" */
+static void put_setups(const struct session_setup *setups, const char *what, FILE *out)
+{
+	char total[64], average[64], most[64], count[32];
+
+	fprintf(out, "%s %s in %s (%s on average, %s at most)",
+		text_count(count, sizeof(count), setups->n), what,
+		text_time(total, sizeof(total), setups->ns),
+		text_time(average, sizeof(average), setups->ns / setups->n),
+		text_time(most, sizeof(most), setups->max));
+}
+
+/* Of more than one: that is in the line of its session. */
+static void print_setups(const struct analysis *a, FILE *out)
+{
+	const struct session_setup *loads = &a->setups[CAPTURE_SETUP_LOADING];
+	const struct session_setup *inits = &a->setups[CAPTURE_SETUP_INITIALIZATION];
+
+	if (loads->n < 2 && inits->n < 2)
+		return;
+	fprintf(out, "%-10s ", "setup");
+	if (loads->n > 1)
+		put_setups(loads, "models were loaded", out);
+	if (loads->n > 1 && inits->n > 1)
+		fputs(", ", out);
+	if (inits->n > 1)
+		put_setups(inits, "sessions initialized", out);
+	fputc('\n', out);
 }
 
 void models_print(const struct analysis *a, FILE *out)
@@ -110,16 +176,15 @@ void models_print(const struct analysis *a, FILE *out)
 	for (size_t i = 0; i < a->sessions.n; i++) {
 		const struct analyze_session *session = a->sessions.items[i];
 
-		if (session->is_told && session->shown && tells_anything(session) &&
-		    n++ < MODELS_SHOWN) {
-			fprintf(out, "%-10s ", "model");
-			model_print(session->title, telling_path(session), &session->about, out);
-			fputc('\n', out);
-		}
+		if (session->shown &&
+		    ((session->is_told && tells_anything(session)) || has_setup(session)) &&
+		    n++ < MODELS_SHOWN)
+			print_session(session, out);
 	}
 	if (n > MODELS_SHOWN)
 		fprintf(out, "%-10s and %zu more session%s: --group-by session\n", "",
 			n - MODELS_SHOWN, n == MODELS_SHOWN + 1 ? "" : "s");
+	print_setups(a, out);
 }
 
 /* -- hints --------------------------------------------------------------------------- */

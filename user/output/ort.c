@@ -4,15 +4,16 @@
  * and with its spelling, so that scripts made for its files read this one:
  * whole microseconds since the start, args that are strings of digits, shapes
  * as arrays. What it would have known and a recording from outside does not
- * is left out: loading and initialisation of the session, scheduling of
- * threads. input_type_shape and output_type_shape are always there, as
- * scripts rely on them, and empty unless shapes were recorded.
+ * is left out: scheduling of threads, and of sessions that are older than the
+ * recording their loading and initialization. input_type_shape and output_type_shape are always
+ * there, as scripts rely on them, and empty unless shapes were recorded.
  */
 #include "export.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats.h"
 #include "text.h"
@@ -106,7 +107,7 @@ static char *put_start(struct export_state *e, char *p, const char *category,
 static int ort_session_record(struct export_state *e, const char *name,
 			      const struct export_thread *thread, uint64_t start, uint64_t end)
 {
-	char *p = stream_reserve(e->out, 384);
+	char *p = stream_reserve(e->out, 384 + strlen(name));
 
 	if (!p)
 		return -ENOMEM;
@@ -194,6 +195,21 @@ static int ort_run(struct export_state *e, const struct capture_run *run,
 	return error ? error : ort_session_record(e, "model_run", thread, run->start, run->end);
 }
 
+/* Its duration is told whatever came of it, as the profiler does. */
+static int ort_setup(struct export_state *e, const struct capture_setup *setup, const char *name)
+{
+	const struct export_thread *thread = e->threads.items[setup->thread];
+	char *json = text_json(name);
+	int error = -ENOMEM;
+
+	if (json) {
+		json[strlen(json) - 1] = '\0';
+		error = ort_session_record(e, json + 1, thread, setup->start, setup->end);
+	}
+	free(json);
+	return error;
+}
+
 static int ort_end(struct export_state *e)
 {
 	stream_put(e->out, "\n]\n");
@@ -217,6 +233,7 @@ const struct export_ops ort_ops = {
 	.shapes_defined = ort_shapes,
 	.exec = ort_exec,
 	.run = ort_run,
+	.setup = ort_setup,
 	.end = ort_end,
 	.notes = ort_notes,
 };

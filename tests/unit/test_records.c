@@ -568,6 +568,150 @@ static void a_session_that_cannot_be_told_is_not_asked_for_for_ever(void **state
 	tear_down(t);
 }
 
+/* -- how sessions are made ------------------------------------------------------ */
+
+static const char *status_name(uint32_t status, uint32_t *code)
+{
+	*code = status;
+	return "BAD";
+}
+
+static const char *setup_name(uint32_t kind, const char *text)
+{
+	return kind == SETUP_LOADING ? text : "init";
+}
+
+static const struct runtime setup_runtime = {
+	.name = "fake", .title = "Fake", .status_name = status_name, .setup_name = setup_name};
+
+static struct test *set_up_setups(bool proven)
+{
+	struct test *t = set_up(proven);
+
+	t->location.runtime = &setup_runtime;
+	array_push(&t->location.sites)->role = SITE_SESSION_END;
+	return t;
+}
+
+static void take_setup(struct test *t, uint8_t kind, uint64_t owner, uint64_t start,
+		       uint32_t status)
+{
+	struct setup_record setup = {.type = RECORD_SETUP,
+				     .kind = kind,
+				     .tid = MAIN,
+				     .status = status,
+				     .owner = owner,
+				     .start = start,
+				     .end = start + 10};
+
+	memset(setup.name, 'n', sizeof(setup.name)); /* without an end */
+	take(t, &setup, sizeof(setup));
+}
+
+static const struct capture_setup *setup(const struct test *t, size_t number)
+{
+	return &record_list_get(&t->list, CAPTURE_SETUP, number)->setup;
+}
+
+static void setups_are_of_the_session_that_runs_later(void **state)
+{
+	struct test *t = set_up_setups(true);
+
+	take_setup(t, SETUP_LOADING, 0x9000, 100, 0);
+	assert_int_equal(t->naming.asked, 0);
+	take_setup(t, SETUP_INITIALIZATION, 0x9000, 200, 0);
+	/* It is told what it is at once, and again when its operators are known. */
+	assert_int_equal(models(t), 1);
+	take_owned(t, 1, 0x9000, 0);
+	take_owners_run(t, 0, 0x9000, 0x1000);
+	assert_int_equal(models(t), 2);
+	assert_int_equal(setup(t, 0)->kind, CAPTURE_SETUP_LOADING);
+	assert_int_equal(strlen(setup(t, 0)->name), CAPTURE_NAME_SIZE - 1);
+	assert_int_equal(setup(t, 0)->start, 100);
+	assert_int_equal(setup(t, 0)->end, 110);
+	assert_true(setup(t, 0)->has_status && !setup_failed(setup(t, 0)));
+	assert_int_equal(setup(t, 1)->kind, CAPTURE_SETUP_INITIALIZATION);
+	assert_string_equal(setup(t, 1)->name, "init");
+	assert_int_equal(record_list_count(&t->list, CAPTURE_SESSION), 1);
+	assert_int_equal(record_list_get(&t->list, CAPTURE_RUN, 0)->run.session, 0);
+	assert_int_equal(setup(t, 0)->session, 0);
+	assert_int_equal(setup(t, 1)->session, 0);
+	tear_down(t);
+}
+
+static void a_setup_that_failed_tells_why(void **state)
+{
+	struct test *t = set_up_setups(true);
+	struct failure_record failure = {
+		.type = RECORD_FAILURE, .status = 7, .owner = 0x9000, .message = "why"};
+
+	take(t, &failure, sizeof(failure));
+	take_setup(t, SETUP_INITIALIZATION, 0x9000, 100, 7);
+	assert_true(setup_failed(setup(t, 0)));
+	assert_int_equal(setup(t, 0)->failure, 0);
+	assert_string_equal(record_list_get(&t->list, CAPTURE_FAILURE, 0)->failure.name, "BAD");
+	/* Of one that could not be made, there is nothing to ask. */
+	assert_int_equal(t->naming.asked, 0);
+	/* The next one at the same address is another one, with a failure of its own. */
+	take_end(t, 0x9000);
+	take_setup(t, SETUP_LOADING, 0x9000, 200, 7);
+	assert_int_equal(setup(t, 1)->session, 1);
+	assert_int_equal(setup(t, 1)->failure, 1);
+	take_setup(t, SETUP_LOADING, 0x8000, 300, STATUS_UNKNOWN);
+	assert_false(setup(t, 2)->has_status);
+	tear_down(t);
+}
+
+/* Before the first operator nothing waits; behind one, all do, and none is lost. */
+static void setups_need_no_names_of_operators(void **state)
+{
+	struct test *t = set_up_setups(false);
+
+	t->naming.proves = false;
+	take_setup(t, SETUP_LOADING, 0x9000, 100, 0);
+	take_setup(t, SETUP_INITIALIZATION, 0x9000, 200, 0);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_SETUP), 2);
+	assert_int_equal(models(t), 1);
+	take_sighting(t, 1, 0);
+	take_operator(t, 1, 0, MAIN, 300);
+	take_end(t, 0x9000);
+	take_setup(t, SETUP_LOADING, 0x9000, 400, 0);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_SETUP), 2);
+	collector_settle(&t->collector, &t->instance);
+	assert_int_equal(t->collector.unnamed, 1);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_SETUP), 3);
+	assert_int_equal(setup(t, 2)->session, 1);
+	tear_down(t);
+}
+
+/* Where ends are not seen, what loads at an address is not what was there before. */
+static void a_session_that_loads_is_a_new_one(void **state)
+{
+	struct test *t = set_up_setups(true);
+
+	t->location.sites.n = 0;
+	take_owners_run(t, 0, 0x9000, 0);
+	take_setup(t, SETUP_LOADING, 0x9000, 100, 0);
+	take_setup(t, SETUP_INITIALIZATION, 0x9000, 200, 0);
+	assert_int_equal(setup(t, 0)->session, 1);
+	assert_int_equal(setup(t, 1)->session, 1);
+	/* It has a model already: that another one cannot be loaded makes no new session. */
+	take_setup(t, SETUP_LOADING, 0x9000, 300, 8);
+	assert_int_equal(setup(t, 2)->session, 1);
+	tear_down(t);
+}
+
+static void setups_that_end_after_the_recording_are_not_taken(void **state)
+{
+	struct test *t = set_up_setups(true);
+
+	t->collector.ended = 150;
+	take_setup(t, SETUP_LOADING, 0x9000, 100, 0);
+	take_setup(t, SETUP_INITIALIZATION, 0x9000, 145, 0);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_SETUP), 1);
+	tear_down(t);
+}
+
 /* -- attributes ---------------------------------------------------------------- */
 
 static void do_nothing(struct shapes *shapes)
@@ -962,6 +1106,11 @@ int main(void)
 		cmocka_unit_test(what_a_session_is_is_not_believed_if_one_ended_meanwhile),
 		cmocka_unit_test(sessions_whose_end_is_not_seen_are_not_asked_for),
 		cmocka_unit_test(a_session_that_cannot_be_told_is_not_asked_for_for_ever),
+		cmocka_unit_test(setups_are_of_the_session_that_runs_later),
+		cmocka_unit_test(a_setup_that_failed_tells_why),
+		cmocka_unit_test(setups_need_no_names_of_operators),
+		cmocka_unit_test(a_session_that_loads_is_a_new_one),
+		cmocka_unit_test(setups_that_end_after_the_recording_are_not_taken),
 		cmocka_unit_test(attributes_are_asked_for_once_a_session),
 		cmocka_unit_test(attributes_of_many_sessions_are_asked_for_in_turn),
 		cmocka_unit_test(kernels_of_no_session_are_asked_for_one_by_one),

@@ -46,7 +46,8 @@ static void ask(struct collector *collector, const struct instance_state *instan
 	/* Nor while it was read. */
 	if (collector_generation(collector, instance->number) != generation)
 		return;
-	identity_model_asked(collector->identities, session, !error);
+	/* Its operators are not known before it has run. */
+	identity_model_asked(collector->identities, session, !error && place->root);
 	if (error)
 		return;
 	record.model = model_of_facts(session, &facts);

@@ -50,15 +50,58 @@ void collector_add_tag(struct collector *collector, const struct tag_record *rec
 	collector_send(collector, &tag);
 }
 
+/*
+ * What something of @session returned: is @status known? Then *@failure is the number of
+ * the way in which it failed, or CAPTURE_UNKNOWN.
+ */
+static bool status_known(struct collector *collector, const struct instance_state *instance,
+			 uint32_t session, uint32_t status, uint32_t *failure)
+{
+	*failure = CAPTURE_UNKNOWN;
+	if (status == STATUS_UNKNOWN || !status)
+		return !status;
+	*failure = failures_get(&collector->failures, session, status);
+	if (*failure == CAPTURE_UNKNOWN)
+		*failure = add_failure(collector, instance, session, status, "");
+	return *failure != CAPTURE_UNKNOWN;
+}
+
+void collector_add_setup(struct collector *collector, const struct instance_state *instance,
+			 const struct setup_record *record)
+{
+	const struct runtime *runtime = instance->location->runtime;
+	struct capture_record ended = {
+		.type = CAPTURE_SETUP,
+		.setup = {.kind = record->kind, .start = record->start, .end = record->end},
+	};
+	struct capture_setup *setup = &ended.setup;
+	char text[SETUP_BYTES + 1];
+
+	/* A session loads but once: it is another one whose end could not be seen. */
+	if (record->kind == SETUP_LOADING && !record->status &&
+	    !location_has(instance->location, SITE_SESSION_END))
+		identity_session_end(collector->identities, instance->number, record->owner);
+	setup->session =
+		identity_session(collector->identities, instance->number, 0, record->owner);
+	if (setup->session == CAPTURE_UNKNOWN)
+		return;
+	setup->thread = collector_thread(collector, record->tid, instance->member);
+	setup->has_status =
+		status_known(collector, instance, setup->session, record->status, &setup->failure);
+	if (runtime->setup_name) {
+		snprintf(text, sizeof(text), "%.*s", SETUP_BYTES, record->name);
+		snprintf(setup->name, sizeof(setup->name), "%s",
+			 runtime->setup_name(record->kind, text));
+	}
+	/* It has all that it will have, and may never run. */
+	if (record->kind == SETUP_INITIALIZATION && !setup_failed(setup))
+		collector_tell_model(collector, instance, setup->session);
+	collector_send(collector, &ended);
+}
+
 void collector_add_status(struct collector *collector, const struct instance_state *instance,
 			  const struct run_record *record, struct capture_run *run)
 {
-	run->failure = CAPTURE_UNKNOWN;
-	run->has_status = record->status != STATUS_UNKNOWN;
-	if (!run->has_status || !record->status)
-		return;
-	run->failure = failures_get(&collector->failures, run->session, record->status);
-	if (run->failure == CAPTURE_UNKNOWN)
-		run->failure = add_failure(collector, instance, run->session, record->status, "");
-	run->has_status = run->failure != CAPTURE_UNKNOWN;
+	run->has_status =
+		status_known(collector, instance, run->session, record->status, &run->failure);
 }

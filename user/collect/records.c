@@ -360,6 +360,10 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		if (size >= sizeof(struct failure_record))
 			collector_take_failure(collector, instance, data);
 		break;
+	case RECORD_SETUP:
+		if (size >= sizeof(struct setup_record))
+			collector_add_setup(collector, instance, data);
+		break;
 	case RECORD_SHAPES:
 		if (instance->shapes)
 			shape_table_add(instance->shapes, data, size);
@@ -431,6 +435,9 @@ static bool take_late(struct collector *collector, const void *data, size_t size
 
 	if (op->type == RECORD_OPERATOR)
 		return collector->closed || op->start > collector->ended;
+	if (op->type == RECORD_SETUP)
+		return collector->closed ||
+		       ((const struct setup_record *)data)->end > collector->ended;
 	if (op->type == RECORD_TAG)
 		return ((const struct tag_record *)data)->run >= collector->runs_at_end;
 	if (run->type != RECORD_RUN || (!collector->closed && run->end <= collector->ended))

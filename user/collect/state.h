@@ -136,6 +136,9 @@ void collector_add_tag(struct collector *collector, const struct tag_record *rec
 /* The first run of a session that fails in this way is about to end. */
 void collector_take_failure(struct collector *collector, const struct instance_state *instance,
 			    const struct failure_record *record);
+/* A session has loaded its model, or was initialized. */
+void collector_add_setup(struct collector *collector, const struct instance_state *instance,
+			 const struct setup_record *record);
 /* Fill in what @run returned, as its @record tells. */
 void collector_add_status(struct collector *collector, const struct instance_state *instance,
 			  const struct run_record *record, struct capture_run *run);

@@ -30,17 +30,27 @@ static void prove_kept(void *context, const void *data, uint32_t size)
 		shape_table_prove(instance->shapes, data, size);
 }
 
-/* How many of the operators that waited are lost now that nothing will name them. */
-static void count_kept(void *context, const void *data, uint32_t size)
+/* How sessions are made, and that they end: told without names of operators. */
+static bool needs_no_names(const void *data)
+{
+	uint8_t type = *(const uint8_t *)data;
+
+	return type == RECORD_SETUP || type == RECORD_FAILURE || type == RECORD_SESSION_END;
+}
+
+/* Nothing will name the operators that waited: they are lost. */
+static void lose_kept(void *context, const void *data, uint32_t size)
 {
 	struct collector *collector = context;
 
 	collector->unnamed += *(const uint8_t *)data == RECORD_OPERATOR;
+	if (needs_no_names(data))
+		collector_take_settled(collector, data, size);
 }
 
 static void lose_pending(struct collector *collector, struct instance_state *instance)
 {
-	kept_each(&instance->pending, count_kept, collector);
+	kept_each(&instance->pending, lose_kept, collector);
 	kept_free(&instance->pending);
 }
 
@@ -133,7 +143,12 @@ void collector_take_unsettled(struct collector *collector, struct instance_state
 	uint8_t type = *(const uint8_t *)data;
 
 	if (instance->refused) {
-		collector->unnamed += type == RECORD_OPERATOR;
+		lose_kept(collector, data, size);
+		return;
+	}
+	/* Unless it has to wait for its turn: what a session is can be asked while it lives. */
+	if (!instance->pending.n && needs_no_names(data)) {
+		collector_take_settled(collector, data, size);
 		return;
 	}
 	keep(collector, instance, data, size);

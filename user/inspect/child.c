@@ -240,13 +240,15 @@ static void describe(const struct describe_question *question)
 
 static void session(const struct session_question *question)
 {
-	const struct subject *subject = subject_of(question->location);
+	struct subject *subject = subject_of(question->location);
 	struct session_facts facts;
 	struct error err = {};
-	int error = subject && subject->reader && ops_of(subject)->session
-			    ? ops_of(subject)->session(subject->reader, question->owner,
-						       question->root, &facts)
-			    : -ENOENT;
+	/* Perhaps the first question: a session may be made before any operator runs. */
+	struct reader *reader = subject ? reader_of(subject, &err) : NULL;
+	int error =
+		reader && ops_of(subject)->session
+			? ops_of(subject)->session(reader, question->owner, question->root, &facts)
+			: -ENOENT;
 
 	begin(error, &err);
 	if (!error)

@@ -97,7 +97,11 @@ static int session(struct naming *naming, uint64_t owner, uint64_t root,
 	const void *answer;
 	int error;
 
-	inspector_allow(remote->located->inspector, SINGLE_TIME);
+	/* Before that, the search for names has a time that this is not to cut short. */
+	if (settled(naming))
+		inspector_allow(remote->located->inspector, SINGLE_TIME);
+	else
+		inspector_allow_more(remote->located->inspector, SIGHT_TIME);
 	error = ask(remote, ASK_SESSION, &question, sizeof(question), sizeof(*facts), &answer,
 		    NULL);
 	if (error)

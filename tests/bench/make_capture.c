@@ -168,6 +168,30 @@ static void write_operators(struct maker *m, uint32_t session)
 	}
 }
 
+/* Each session loads its model and is initialized, on the first thread, before any run. */
+static void write_setups(struct maker *m)
+{
+	for (uint32_t i = 0; i < n_sessions(m); i++) {
+		struct capture_setup setup = {
+			.session = i, .has_status = true, .failure = CAPTURE_UNKNOWN};
+
+		for (uint32_t kind = CAPTURE_SETUP_LOADING; kind < CAPTURE_SETUP_KINDS; kind++) {
+			setup.kind = kind;
+			setup.start = m->clock[0];
+			m->clock[0] += kind * 100 * MICROSECOND;
+			setup.end = m->clock[0];
+			strcpy(setup.name, kind == CAPTURE_SETUP_LOADING
+						   ? "model_loading_uri"
+						   : "session_initialization");
+			/* What can fail, does, in the last session. */
+			if (m->settings.outcomes && i + 1 == n_sessions(m) &&
+			    kind == CAPTURE_SETUP_INITIALIZATION)
+				setup.failure = 0;
+			check(m, capture_write_setup(m->writer, &setup));
+		}
+	}
+}
+
 static void write_definitions(struct maker *m)
 {
 	for (uint32_t i = 0; i < n_sessions(m); i++)
@@ -184,6 +208,8 @@ static void write_definitions(struct maker *m)
 		check(m, capture_write_failure(
 				 m->writer, &(struct capture_failure){0, 0, 2, "INVALID_ARGUMENT",
 								      "no such shape"}));
+	if (m->settings.models)
+		write_setups(m);
 	for (uint32_t i = 0; m->settings.shapes && i < 4; i++) {
 		struct capture_shapes shapes;
 		struct made_values made[2];

@@ -24,6 +24,7 @@ OPSET = 13
 IR_VERSION = 7
 ONNX_TYPES = {
     "float": TensorProto.FLOAT,
+    "double": TensorProto.DOUBLE,
     "int64": TensorProto.INT64,
     "bool": TensorProto.BOOL,
 }
@@ -391,6 +392,13 @@ def reshape():
     return g
 
 
+def unimplemented():
+    """An Acos of numbers that no kernel is for: it loads, and cannot be initialized."""
+    g = Graph("unimplemented")
+    g.output(g.node("Acos", [g.input("x", "double", [4])], "Acos"), "double")
+    return g
+
+
 def reshape_inside():
     """The same Reshape, in an If in an If: what it throws passes two operators."""
     g = Graph("reshape_inside")
@@ -662,7 +670,8 @@ def heavy():
 
 MODELS = [cnn, resnet, transformer, nested, nested_unnamed, scan, tiny, unnamed, names,
           deep, not_utf8, long_names, reshape, reshape_inside, gru, pages, mlp, cycle,
-          branches, values, optionals, quantised, attributed, narrow, narrower, heavy]
+          branches, values, optionals, quantised, attributed, narrow, narrower,
+          heavy, unimplemented]
 
 
 def write_atomically(path, data):

@@ -259,6 +259,21 @@ static void setups_are_told_apart(void **state)
 	assert_int_equal(count_setups(&location, SETUP_INITIALIZATION), 1);
 }
 
+/* As the built-in profiler has it; what was no such argument may be any text. */
+static void loads_are_called_what_they_are_given_if_it_is_a_name(void **state)
+{
+	extern const struct runtime ort_runtime;
+	const char *(*name)(uint32_t kind, const char *text) = ort_runtime.setup_name;
+
+	assert_string_equal(name(SETUP_LOADING, "model_loading_uri"), "model_loading_uri");
+	assert_string_equal(name(SETUP_LOADING, "model_loading"), "model_loading");
+	assert_string_equal(name(SETUP_LOADING, "conv1"), "model_loading");
+	assert_string_equal(name(SETUP_LOADING, ""), "model_loading");
+	assert_string_equal(name(SETUP_LOADING, "model_loading_\x1b[31m"), "model_loading");
+	assert_string_equal(name(SETUP_INITIALIZATION, "model_loading_uri"),
+			    "session_initialization");
+}
+
 /* Which it is, is not known: then there are none, and a note says so. */
 static void two_functions_that_say_to_initialize_are_not_believed(void **state)
 {
@@ -419,6 +434,7 @@ int main(void)
 		cmocka_unit_test(executors_that_run_kernels_themselves_are_located),
 		cmocka_unit_test(eight_functions_that_run_kernels_are_told_apart),
 		cmocka_unit_test(setups_are_told_apart),
+		cmocka_unit_test(loads_are_called_what_they_are_given_if_it_is_a_name),
 		cmocka_unit_test(two_functions_that_say_to_initialize_are_not_believed),
 		cmocka_unit_test(all_routes_agree),
 		cmocka_unit_test(a_debug_file_gives_the_symbols),

@@ -123,6 +123,34 @@ static void a_setup_that_contradicts_itself_is_not_written(void **state)
 	test_remove(&c);
 }
 
+/* Bytes of a capture of two executions, with a setup an hour later between them or behind. */
+static size_t size_with_setup(bool between)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	const struct capture_setup far =
+		setup(0, CAPTURE_SETUP_LOADING, UINT64_C(3600000000000), UINT64_C(3600000001000));
+	size_t size;
+
+	test_operator(&c, 0, "Conv", "Conv");
+	test_write(&c, test_exec(0, 0, 10));
+	if (between)
+		write_setup(&c, far, "");
+	test_write(&c, test_exec(0, 20, 30));
+	if (!between)
+		write_setup(&c, far, "");
+	test_finish(&c);
+	free(file_read(c.path, &size));
+	test_remove(&c);
+	return size;
+}
+
+/* Readers that do not know the record skip it: what follows is not told relative to it. */
+static void what_follows_a_setup_does_not_depend_on_it(void **state)
+{
+	assert_int_equal(size_with_setup(true), size_with_setup(false));
+}
+
 /* -- what is added up ---------------------------------------------------------------- */
 
 static void setups_are_of_their_sessions(void **state)
@@ -310,6 +338,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_setup_that_contradicts_itself_is_not_written),
+		cmocka_unit_test(what_follows_a_setup_does_not_depend_on_it),
 		cmocka_unit_test(setups_are_of_their_sessions),
 		cmocka_unit_test(setups_are_selected_as_their_sessions_are),
 		cmocka_unit_test(the_table_tells_what_it_took_and_what_failed),

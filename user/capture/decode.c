@@ -335,12 +335,16 @@ static const char *decode_failure(struct decoder *decoder, struct cursor *c,
 static const char *decode_setup(struct decoder *decoder, struct cursor *c,
 				struct capture_setup *setup)
 {
-	uint64_t flags = cursor_uleb(c);
+	uint64_t flags = cursor_uleb(c), duration;
 
 	setup->session = format_get_u32(c);
 	setup->thread = format_get_u32(c);
 	setup->kind = format_get_u32(c);
-	get_times(decoder, c, &setup->start, &setup->end);
+	setup->end = cursor_uleb(c);
+	duration = cursor_uleb(c);
+	if (duration > setup->end)
+		cursor_fail(c);
+	setup->start = setup->end - duration;
 	texts_copy(c, setup->name, sizeof(setup->name));
 	setup->has_status = flags & SETUP_HAS_STATUS;
 	setup->failure = (setup->has_status ? format_get_u32(c) : 0) - 1;

@@ -388,7 +388,6 @@ static int write_failure(struct capture_writer *writer, const struct capture_fai
 
 static int write_setup(struct capture_writer *writer, const struct capture_setup *setup)
 {
-	struct format_state *state = &writer->state;
 	uint8_t *p = begin(writer);
 
 	if (!ids_has(&writer->sessions, setup->session) ||
@@ -400,9 +399,9 @@ static int write_setup(struct capture_writer *writer, const struct capture_setup
 	p = format_put_varint(p, setup->session);
 	p = format_put_varint(p, setup->thread);
 	p = format_put_varint(p, setup->kind);
-	p = format_put_varint(p, format_zigzag((int64_t)(setup->end - state->time)));
+	/* Readers that do not know this record skip it: nothing may be relative to it. */
+	p = format_put_varint(p, setup->end);
 	p = format_put_varint(p, setup->end - setup->start);
-	state->time = setup->end;
 	p = format_put_bytes(p, setup->name, strnlen(setup->name, sizeof(setup->name) - 1));
 	/* CAPTURE_UNKNOWN, which is none, is 0 then. */
 	if (setup->has_status)

@@ -6,6 +6,7 @@ from harness import (SHAPES, SIZES, check, check_counts, check_equal, read_profi
                      recorded_shapes, test)
 from models import look_at_models
 from outcomes import look_at_outcomes
+from setup import look_at_setup
 
 VERSIONS = ("1.10.0", "1.14.0", "1.16.3", "1.20.1", "1.24.3", "1.27.0", "1.30.0")
 RUNS = 10
@@ -52,8 +53,16 @@ def attributes(version):
         look_at_attributes(t, version)
 
 
+def setup(version):
+    @test("arm64, %s: loading and initialization take as long as the built-in profiler says" %
+          version)
+    def _(t):
+        look_at_setup(t, version)
+
+
 for each in VERSIONS:
     attributes(each)
+    setup(each)
     outcomes(each)
     models(each)
 

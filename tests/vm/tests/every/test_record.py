@@ -5,6 +5,7 @@ from harness import (check_counts, check_equal, described_counts, read_shapes, r
                      test)
 from models import look_at_models
 from outcomes import look_at_outcomes
+from setup import look_at_setup
 
 VERSIONS = ("1.12.0", "1.20.1", "1.30.0")
 RUNS = 10
@@ -44,6 +45,11 @@ for each in ("1.12.0", "1.20.1", "1.30.0"):
     @test("C API, %s: runs are told by their tags, and failed ones by what they return" % each)
     def _(t, version=each):
         look_at_outcomes(t, version)
+
+
+@test("C API, 1.24.3: loading and initialization take as long as the built-in profiler says")
+def _(t):
+    look_at_setup(t, "1.24.3")
 
 
 @test("C API, 1.30.0: sessions are what their options say")

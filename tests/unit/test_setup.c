@@ -245,7 +245,17 @@ static void rows_of_sessions_have_them_as_columns(void **state)
 
 	assert_non_null(strstr(text, "cnn.onnx,2000,4000\n"));
 	free(text);
-	options.analyze.group = GROUP_OP;
+	/* Where any were seen, they are there without being asked for. */
+	options.columns = NULL;
+	text = report(&c, &options);
+	assert_non_null(strstr(text, "loading_ns,init_ns,"));
+	free(text);
+	options.analyze.model = "none";
+	text = report(&c, &options);
+	assert_null(strstr(text, "loading_ns"));
+	free(text);
+	options = (struct report_options){
+		.analyze.group = GROUP_OP, .format = "csv", .columns = "name,loading,init"};
 	text = report(&c, &options);
 	assert_non_null(strstr(text, "Conv,,\n"));
 	free(text);

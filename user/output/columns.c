@@ -158,8 +158,14 @@ static void add_what_the_row_is(const struct analysis *a, const struct report_op
 	case GROUP_SHAPE:
 		ADD(columns, "inputs");
 		break;
-	case GROUP_THREAD:
 	case GROUP_SESSION:
+		add_process(a, columns);
+		if (a->setups[CAPTURE_SETUP_LOADING].n)
+			ADD(columns, "loading");
+		if (a->setups[CAPTURE_SETUP_INITIALIZATION].n)
+			ADD(columns, "init");
+		break;
+	case GROUP_THREAD:
 	case GROUP_MODEL:
 		add_process(a, columns);
 		break;

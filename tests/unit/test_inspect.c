@@ -784,9 +784,11 @@ static void memory_that_is_withheld_is_given_up(void **state)
 		poll(NULL, 0, 10);
 }
 
+/* Of this process: no other file of it is wanted. */
 static struct shapes *begin_shapes(const char *kind, struct inspector **inspector,
 				   struct opprobe_bpf *bpf, struct error *err)
 {
+	const struct process self = {.pid = getpid(), .fd = -1};
 	static struct located located;
 
 	bpf->bss = calloc(1, sizeof(*bpf->bss));
@@ -795,7 +797,7 @@ static struct shapes *begin_shapes(const char *kind, struct inspector **inspecto
 	*inspector = start(NULL, NULL);
 	unsetenv(KIND);
 	located = (struct located){.inspector = *inspector, .location.runtime = runtimes[0]};
-	return remote_shapes_new(&located, bpf, 1, err);
+	return remote_shapes_new(&located, &self, bpf, 1, err);
 }
 
 static void shapes_are_those_of_the_guess_that_was_proven(void **state)

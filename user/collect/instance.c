@@ -51,7 +51,8 @@ int instance_begin(struct instance_state *instance, struct opprobe_bpf *bpf, boo
 	if (!wanted)
 		return 0;
 	if (runtime_has_shapes(runtime))
-		shapes = remote_shapes_new(located, bpf, instance->number, &why);
+		shapes = remote_shapes_new(located, instance->member->process, bpf,
+					   instance->number, &why);
 	else
 		error_set(&why, -ENOTSUP, "shapes are not read from %s", runtime->title);
 	if (shapes)

@@ -305,24 +305,36 @@ static void attributes(const struct attributes_question *question)
 
 /* -- shapes -------------------------------------------------------------------------------- */
 
-static int begin_shapes(struct subject *subject, const struct shapes_question *question,
+static int begin_shapes(struct subject *subject, int file, const struct shapes_question *question,
 			struct error *err)
 {
 	const struct mapped_file mapping = {
 		.start = question->start, .end = question->end, .offset = question->offset};
 	struct reader *reader = reader_of(subject, err);
 	struct elf_image *image;
-	int error = reader ? elf_image_open_file(subject->file, "the runtime's file", &opener,
-						 &image, err)
-			   : -ENOMEM;
+	int error =
+		reader ? elf_image_open_file(file, "a file of the process", &opener, &image, err)
+		       : -ENOMEM;
 
 	if (error)
 		return error;
-	error = elf_image_load(image, err);
-	if (!error)
-		error = ops_of(subject)->begin_shapes(reader, image, &mapping, err);
+	error = ops_of(subject)->begin_shapes(reader, image, &mapping, err);
 	elf_image_close(image);
 	subject->has_shapes = !error;
+	return error;
+}
+
+/* In a file that is handed over for it. */
+static int go_on_with_shapes(struct subject *subject, const struct shapes_question *question,
+			     struct error *err)
+{
+	int file = want_file(WANT_FILE, NULL, 0), error;
+
+	if (file < 0)
+		return error_set(err, file, "cannot open a file of the process: %s",
+				 strerror(-file));
+	error = begin_shapes(subject, file, question, err);
+	close(file);
 	return error;
 }
 
@@ -345,9 +357,11 @@ static void shapes(const struct shapes_question *question)
 {
 	struct subject *subject = subject_of(question->location);
 	struct error err = {};
-	int error =
-		subject && !subject->has_shapes ? begin_shapes(subject, question, &err) : -EINVAL;
+	int error = -EINVAL;
 
+	if (subject && !subject->has_shapes)
+		error = question->another ? go_on_with_shapes(subject, question, &err)
+					  : begin_shapes(subject, subject->file, question, &err);
 	begin(error, &err);
 	if (!error)
 		append_shapes(subject);

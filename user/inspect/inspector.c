@@ -334,8 +334,8 @@ static int set_path(struct hands_task *task, const char *path, struct error *err
 	return error ? error_set(err, error, "cannot open %s: %s", path, error_reason(error)) : 0;
 }
 
-/* The hands are to open @file. */
-static int set_task(struct inspector *inspector, const struct wanted_file *file, struct error *err)
+int inspector_hand_over(struct inspector *inspector, const struct wanted_file *file,
+			struct error *err)
 {
 	struct hands_task task = {.pid = inspector->target, .is_mapped = file->mapped};
 	int error = failed(inspector, err);
@@ -361,7 +361,7 @@ int inspector_locate(struct inspector *inspector, const struct wanted_file *file
 	int error;
 
 	snprintf(question.name, sizeof(question.name), "%s", name);
-	error = set_task(inspector, file, err);
+	error = inspector_hand_over(inspector, file, err);
 	error = error
 			?: inspector_ask(inspector, ASK_LOCATE, &question, sizeof(question), 0,
 					 &data, err);

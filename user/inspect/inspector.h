@@ -47,6 +47,9 @@ struct wanted_file {
 int inspector_locate(struct inspector *inspector, const struct wanted_file *file, const char *name,
 		     const struct runtime *companion_of, struct location *location,
 		     uint32_t *number, const char **path, struct error *err);
+/* Have @file ready for a question that takes another one. 0, or a negative errno with @err set. */
+int inspector_hand_over(struct inspector *inspector, const struct wanted_file *file,
+			struct error *err);
 /*
  * Ask @question with @size bytes of @data; @wanted bytes must come with an
  * answer of 0 or more, which is returned, and are in *@data_back until the next

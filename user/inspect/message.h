@@ -69,7 +69,8 @@ struct sessions_question {
 };
 
 struct shapes_question {
-	uint32_t location, pad;
+	uint32_t location;
+	uint32_t another; /* 1: a file that is handed over, behind an answer of -EAGAIN */
 	uint64_t start, end, offset; /* of the file's first executable mapping */
 };
 

@@ -290,22 +290,59 @@ static const struct shapes_ops shapes_ops = {
 	.free = free_shapes,
 };
 
-static int begin(struct remote_shapes *shapes, struct error *err)
+/* Ask for a guess, from @file: the runtime's own, or @another. */
+static int ask_for_guess(const struct remote_shapes *shapes, const struct mapped_file *file,
+			 bool another, const void **answer, struct error *err)
 {
 	const struct remote *remote = &shapes->remote;
-	const struct mapped_file *file = &remote->located->file;
 	const struct shapes_question question = {
 		.location = remote->located->number,
+		.another = another,
 		.start = file->start,
 		.end = file->end,
 		.offset = file->offset,
 	};
+
+	return ask(remote, ASK_SHAPES, &question, sizeof(question), sizeof(shapes->first), answer,
+		   err);
+}
+
+/*
+ * A part of what it takes is in another file that @process maps: which one is, is not
+ * known before it is looked into. What cannot be opened is passed over.
+ */
+static int look_into_others(const struct remote_shapes *shapes, const struct process *process,
+			    const void **answer)
+{
+	const struct located *located = shapes->remote.located;
+	struct mapped_file *files = NULL;
+	ssize_t n = process_mapped_files(process, &files, NULL);
+	int error = n < 0 ? (int)n : -EAGAIN;
+
+	for (ssize_t i = 0; i < n && error < 0; i++) {
+		const struct wanted_file wanted = {.mapped = &files[i]};
+
+		if (files[i].start == located->file.start)
+			continue;
+		error = inspector_hand_over(located->inspector, &wanted, NULL)
+				?: ask_for_guess(shapes, &files[i], true, answer, NULL);
+		if (error == -ENOTRECOVERABLE || error == -EINTR)
+			break;
+	}
+	free(files);
+	return error;
+}
+
+static int begin(struct remote_shapes *shapes, const struct process *process, struct error *err)
+{
+	const struct remote *remote = &shapes->remote;
 	const void *answer;
 	int error;
 
 	inspector_allow(remote->located->inspector, INSPECTOR_TIME);
-	error = ask(remote, ASK_SHAPES, &question, sizeof(question), sizeof(shapes->first), &answer,
-		    err);
+	error = ask_for_guess(shapes, &remote->located->file, false, &answer, err);
+	if (error == -EAGAIN)
+		error = look_into_others(shapes, process, &answer);
 	if (error)
 		return error < 0 ? error : error_set(err, -EBADMSG, "no shapes can be read");
 	memcpy(&shapes->first, answer, sizeof(shapes->first));
@@ -318,8 +355,8 @@ static int begin(struct remote_shapes *shapes, struct error *err)
 	return 0;
 }
 
-struct shapes *remote_shapes_new(const struct located *located, struct opprobe_bpf *bpf,
-				 unsigned int instance, struct error *err)
+struct shapes *remote_shapes_new(const struct located *located, const struct process *process,
+				 struct opprobe_bpf *bpf, unsigned int instance, struct error *err)
 {
 	struct remote_shapes *shapes = calloc(1, sizeof(*shapes));
 
@@ -329,7 +366,7 @@ struct shapes *remote_shapes_new(const struct located *located, struct opprobe_b
 	}
 	shapes->shapes.ops = &shapes_ops;
 	shapes->remote = remote_of(located, bpf, instance);
-	if (begin(shapes, err)) {
+	if (begin(shapes, process, err)) {
 		free(shapes);
 		return NULL;
 	}

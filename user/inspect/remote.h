@@ -14,9 +14,12 @@
  */
 struct naming *remote_naming_new(const struct located *located, struct opprobe_bpf *bpf,
 				 unsigned int instance);
-/* Shapes likewise, from their first guess on; NULL with @err set if none can be read. */
-struct shapes *remote_shapes_new(const struct located *located, struct opprobe_bpf *bpf,
-				 unsigned int instance, struct error *err);
+/*
+ * Shapes likewise, from their first guess on, of @process, whose files are looked into
+ * where that takes more than one; NULL with @err set if none can be read.
+ */
+struct shapes *remote_shapes_new(const struct located *located, const struct process *process,
+				 struct opprobe_bpf *bpf, unsigned int instance, struct error *err);
 
 /*
  * Look for what sessions of @located there are in @process, in at most

@@ -276,11 +276,13 @@ struct reader_ops {
 			   const struct memory_range *ranges, size_t n, struct session_facts *facts,
 			   size_t max, bool *whole);
 	/*
-	 * Begin with a guess where shapes lie. @image, loaded, is the runtime's
-	 * file as @file is mapped; both are needed during the call only. 0, or
-	 * -ENOEXEC or -ENOMEM with @err set. NULL: none are read.
+	 * Begin with a guess where shapes lie. @image, opened and not loaded, is
+	 * the runtime's file as @file is mapped; both are needed during the call
+	 * only. 0; -EAGAIN, with @err saying what is missing, if that may be in
+	 * another file of the process: then it is called with these, one after the
+	 * other; -ENOEXEC or -ENOMEM with @err set. NULL: none are read.
 	 */
-	int (*begin_shapes)(struct reader *reader, const struct elf_image *image,
+	int (*begin_shapes)(struct reader *reader, struct elf_image *image,
 			    const struct mapped_file *file, struct error *err);
 	/* The words of shapes, shapes_size of them: the guess as it is now. */
 	const void *(*shapes)(const struct reader *reader);

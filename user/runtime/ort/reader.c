@@ -89,12 +89,14 @@ static int attributes(struct reader *reader, const struct operator_key *key,
 
 /* -- shapes ---------------------------------------------------------------------- */
 
-static int begin_shapes(struct reader *reader, const struct elf_image *image,
+static int begin_shapes(struct reader *reader, struct elf_image *image,
 			const struct mapped_file *file, struct error *err)
 {
-	reader->shapes =
-		ort_shapes_new(reader->memory, &reader->layout, reader->location, image, file, err);
-	return reader->shapes ? 0 : -ENOEXEC;
+	if (!reader->shapes)
+		reader->shapes = ort_shapes_new(reader->memory, &reader->layout, reader->location);
+	if (!reader->shapes)
+		return error_set(err, -ENOMEM, "out of memory");
+	return ort_shapes_begin(reader->shapes, image, file, err);
 }
 
 static const void *shapes(const struct reader *reader)

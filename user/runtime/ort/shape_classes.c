@@ -87,17 +87,24 @@ static uint64_t vtable_of(const struct elf_image *image, uint64_t name)
 	return vtable;
 }
 
-static void add_element(struct ort_shapes *shapes, const struct elf_image *image, const char *name,
+/* What is in one file. */
+struct found {
+	uint64_t classes[CLASSES];
+	struct element_class elements[ORT_ELEMENTS_MAX];
+	size_t n_elements;
+};
+
+static void add_element(struct found *found, const struct elf_image *image, const char *name,
 			uint64_t address)
 {
 	const char *argument = name + sizeof(element_prefix) - 1;
 
 	for (size_t i = 0; i < sizeof(element_types) / sizeof(*element_types); i++) {
 		size_t length = strlen(element_types[i].argument);
-		struct element_class *element = &shapes->elements[shapes->n_elements];
+		struct element_class *element = &found->elements[found->n_elements];
 
 		if (strncmp(argument, element_types[i].argument, length) ||
-		    strcmp(argument + length, "EE") || shapes->n_elements == ORT_ELEMENTS_MAX)
+		    strcmp(argument + length, "EE") || found->n_elements == ORT_ELEMENTS_MAX)
 			continue;
 		element->class = vtable_of(image, address);
 		element->element.type = element_types[i].type;
@@ -106,28 +113,28 @@ static void add_element(struct ort_shapes *shapes, const struct elf_image *image
 						: element_bits(element_types[i].type);
 		element->graph_name = element_types[i].graph_name;
 		if (element->class)
-			shapes->n_elements++;
+			found->n_elements++;
 	}
 }
 
 /* Is the string at @address the name of one of the classes? */
-static void match(struct ort_shapes *shapes, const struct elf_image *image, uint64_t address)
+static void match(struct found *found, const struct elf_image *image, uint64_t address)
 {
 	const char *name = elf_string(image, address, 256);
 
 	if (!name)
 		return;
 	if (!strncmp(name, element_prefix, sizeof(element_prefix) - 1)) {
-		add_element(shapes, image, name, address);
+		add_element(found, image, name, address);
 		return;
 	}
 	for (size_t i = 0; i < CLASSES; i++)
-		if (!strcmp(name, class_names[i]) && !shapes->classes[i])
-			shapes->classes[i] = vtable_of(image, address);
+		if (!strcmp(name, class_names[i]) && !found->classes[i])
+			found->classes[i] = vtable_of(image, address);
 }
 
 /* All occurrences of @text in constant data. */
-static void search(struct ort_shapes *shapes, const struct elf_image *image, const char *text)
+static void search(struct found *found, const struct elf_image *image, const char *text)
 {
 	struct elf_range ranges[RANGES_MAX];
 	size_t n = elf_constant_ranges(image, ranges, RANGES_MAX), length = strlen(text);
@@ -136,7 +143,7 @@ static void search(struct ort_shapes *shapes, const struct elf_image *image, con
 		uint64_t at = ranges[i].address;
 
 		for (; elf_find(image, &ranges[i], text, length, &at); at++)
-			match(shapes, image, at);
+			match(found, image, at);
 	}
 	for (size_t i = 0; i < n; i++)
 		elf_forget(image, ranges[i].offset, ranges[i].size);
@@ -155,26 +162,106 @@ static uint64_t bias_of(const struct elf_image *image, const struct mapped_file 
 	return 0;
 }
 
-int classes_find(const struct elf_image *image, const struct mapped_file *file,
-		 struct ort_shapes *shapes, struct error *err)
+static bool has_text(const struct elf_image *image, const char *text)
+{
+	struct elf_range ranges[RANGES_MAX];
+	size_t n = elf_constant_ranges(image, ranges, RANGES_MAX);
+	bool has = false;
+
+	for (size_t i = 0; i < n && !has; i++) {
+		uint64_t at = ranges[i].address;
+
+		has = elf_find(image, &ranges[i], text, strlen(text) + 1, &at);
+	}
+	for (size_t i = 0; i < n; i++)
+		elf_forget(image, ranges[i].offset, ranges[i].size);
+	return has;
+}
+
+static int first_missing(const struct ort_shapes *shapes)
+{
+	int i = 0;
+
+	while (i < CLASSES && shapes->classes[i])
+		i++;
+	return i;
+}
+
+/* What is in @image, at its addresses in the process. */
+static int look_into(struct elf_image *image, const struct mapped_file *file, struct found *found,
+		     struct error *err)
 {
 	uint64_t bias = bias_of(image, file);
+	int error = elf_image_load(image, err);
 
-	search(shapes, image, "N11onnxruntime");
-	search(shapes, image, "N4onnx");
-	for (size_t i = 0; i < CLASSES; i++) {
-		if (!shapes->classes[i] || (!bias && !image->fixed))
-			return error_set(err, -ENOEXEC,
-					 "shapes cannot be proven for this build: its file does "
-					 "not tell where the class %s is",
-					 class_names[i]);
-		shapes->classes[i] += bias;
-	}
+	*found = (struct found){};
+	if (error || (!bias && !image->fixed))
+		return error;
+	search(found, image, "N11onnxruntime");
+	search(found, image, "N4onnx");
+	for (size_t i = 0; i < CLASSES; i++)
+		found->classes[i] += found->classes[i] ? bias : 0;
+	for (size_t i = 0; i < found->n_elements; i++)
+		found->elements[i].class += bias;
+	return 0;
+}
+
+/* Has @found all that @shapes lacks? They belong together: of two libraries, one has them all. */
+static bool completes(const struct found *found, const struct ort_shapes *shapes)
+{
+	for (size_t i = 0; i < CLASSES; i++)
+		if (!shapes->classes[i] && !found->classes[i])
+			return false;
+	return true;
+}
+
+static void take(struct ort_shapes *shapes, const struct found *found)
+{
+	for (size_t i = 0; i < CLASSES; i++)
+		if (!shapes->classes[i])
+			shapes->classes[i] = found->classes[i];
+	if (shapes->n_elements)
+		return;
+	memcpy(shapes->elements, found->elements, sizeof(found->elements));
+	shapes->n_elements = found->n_elements;
+}
+
+/* Those of the ONNX library go together, and those of the runtime are in its own file. */
+static void drop_parts(struct found *found)
+{
+	bool whole = true;
+
+	for (size_t i = CLASS_VALUE_INFO; i < CLASSES; i++)
+		whole &= found->classes[i] != 0;
+	for (size_t i = CLASS_VALUE_INFO; i < CLASSES && !whole; i++)
+		found->classes[i] = 0;
+}
+
+int classes_find(struct elf_image *image, const struct mapped_file *file, struct ort_shapes *shapes,
+		 struct error *err)
+{
+	bool is_first = !shapes->n_elements;
+	struct found found;
+	int error = 0, missing;
+
+	if (is_first || has_text(image, class_names[first_missing(shapes)]))
+		error = look_into(image, file, &found, err);
+	else
+		found = (struct found){};
+	if (error)
+		return error;
+	drop_parts(&found);
+	if (is_first || completes(&found, shapes))
+		take(shapes, &found);
+	missing = first_missing(shapes);
 	if (!shapes->n_elements)
 		return error_set(err, -ENOEXEC,
 				 "shapes cannot be proven for this build: its file does not tell "
 				 "what its tensors are made of");
-	for (size_t i = 0; i < shapes->n_elements; i++)
-		shapes->elements[i].class += bias;
-	return 0;
+	if (missing == CLASSES)
+		return 0;
+	return error_set(err, missing < CLASS_VALUE_INFO ? -ENOEXEC : -EAGAIN,
+			 "shapes cannot be proven for this build: its file does not tell where the "
+			 "class %s is",
+			 class_names[missing]);
 }

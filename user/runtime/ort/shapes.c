@@ -62,27 +62,16 @@ static bool is_by_kernel(const struct location *location)
 }
 
 struct ort_shapes *ort_shapes_new(const struct memory *memory, const struct ort_layout *layout,
-				  const struct location *location, const struct elf_image *image,
-				  const struct mapped_file *file, struct error *err)
+				  const struct location *location)
 {
 	struct ort_shapes *shapes = calloc(1, sizeof(*shapes));
 	bool by_kernel = is_by_kernel(location);
 
-	if (!shapes) {
-		error_set(err, -ENOMEM, "out of memory");
+	if (!shapes)
 		return NULL;
-	}
 	shapes->memory = memory;
 	shapes->layout = layout;
-	if (classes_find(image, file, shapes, err)) {
-		free(shapes);
-		return NULL;
-	}
 	shapes->guess = (struct ort_shape_layout){
-		.epoch = 1,
-		.context_class = shapes->classes[CLASS_CONTEXT],
-		.tensor_class = shapes->classes[CLASS_VALUE_TYPE],
-		.definition_class = shapes->classes[CLASS_VALUE_INFO],
 		.info = INFO,
 		.node = NODE,
 		.constants = CONSTANTS,
@@ -93,6 +82,20 @@ struct ort_shapes *ort_shapes_new(const struct memory *memory, const struct ort_
 	};
 	shapes->strides_tried = 1U << by_kernel;
 	return shapes;
+}
+
+int ort_shapes_begin(struct ort_shapes *shapes, struct elf_image *image,
+		     const struct mapped_file *file, struct error *err)
+{
+	int error = classes_find(image, file, shapes, err);
+
+	if (error)
+		return error;
+	shapes->guess.epoch = 1;
+	shapes->guess.context_class = shapes->classes[CLASS_CONTEXT];
+	shapes->guess.tensor_class = shapes->classes[CLASS_VALUE_TYPE];
+	shapes->guess.definition_class = shapes->classes[CLASS_VALUE_INFO];
+	return 0;
 }
 
 static const struct element_class *find_element(const struct ort_shapes *shapes, uint64_t class)

@@ -53,11 +53,12 @@ struct ort_shapes {
 };
 
 /*
- * Find the classes in @image, the runtime's file, as mapped by @file in the
- * process. -ENOEXEC and a sentence if it does not have them all.
+ * Find the classes in @image, as mapped by @file in the process: the runtime's file
+ * first, and then, for those of the ONNX library that it may not have, others. -EAGAIN
+ * and a sentence if some are still missing, -ENOEXEC if no other file can have them.
  */
-int classes_find(const struct elf_image *image, const struct mapped_file *file,
-		 struct ort_shapes *shapes, struct error *err);
+int classes_find(struct elf_image *image, const struct mapped_file *file, struct ort_shapes *shapes,
+		 struct error *err);
 
 /* What the graph says of a value. */
 struct argument {
@@ -78,14 +79,12 @@ int argument_read(const struct ort_shapes *shapes, unsigned int string_abi, uint
  */
 int ort_shapes_examine(struct ort_shapes *shapes, const struct shapes_record *record);
 
-/*
- * Begin with a guess that held in every build seen. @memory, @layout and
- * @location outlive the result, which is free()d. NULL with @err set if the
- * file does not tell what is needed to begin.
- */
+/* @memory, @layout and @location outlive the result, which is free()d. NULL without memory. */
 struct ort_shapes *ort_shapes_new(const struct memory *memory, const struct ort_layout *layout,
-				  const struct location *location, const struct elf_image *image,
-				  const struct mapped_file *file, struct error *err);
+				  const struct location *location);
+/* Begin with a guess that held in every build seen: as reader_ops.begin_shapes. */
+int ort_shapes_begin(struct ort_shapes *shapes, struct elf_image *image,
+		     const struct mapped_file *file, struct error *err);
 /* As reader_ops.prove and reader_ops.verify. */
 int ort_shapes_prove(struct ort_shapes *shapes, const struct shapes_record *record);
 bool ort_shapes_verify(const struct ort_shapes *shapes, const struct shapes_record *record);

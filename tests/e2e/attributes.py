@@ -35,15 +35,20 @@ def check_attributes(told, node):
 def look_at_attributes(t, version, *options):
     """What a recording tells of them, and of what operators compute with them."""
     target = t.ort_run(version, "attributed", "-O", "0", *options)
+    look_at_attributes_of(t, target, lambda: target.run(RUNS), version in OLDER)
+
+
+def look_at_attributes_of(t, target, run, is_older=False):
+    """Likewise, of a target that has loaded the model and can run it."""
     probe = t.attach(target, "--shapes", "-e", "none")
-    target.run(RUNS)
+    run()
     report = probe.stop().nothing_lost()
     nodes = described(t.model("attributed"))
     check_equal({op["name"] for op in report.operators}, set(nodes), "operators")
     for op in report.operators:
         node = nodes[op["name"]]
         if op["attributes"] is None:
-            check(version in OLDER and not node["attributes"], "not known", op)
+            check(is_older and not node["attributes"], "not known", op)
         else:
             check_attributes(op["attributes"], node)
         check_equal((op["name"], op["flops"], op["flops_missing"]),

@@ -251,6 +251,19 @@ class NodeTarget(Target):
         return answer
 
 
+class PythonTarget(NodeTarget):
+    """run.py: Debian's Python with its onnxruntime."""
+
+    def load(self, path, profile=None, from_bytes=False, **options):
+        wanted = {"intra_op_num_threads": 1, **options}
+        if profile:
+            wanted.update(enable_profiling=True, profile_file_prefix=profile)
+        return self.do("load", model=path, options=wanted, bytes=from_bytes)["session"]
+
+    def load_plain(self, path, **options):
+        return self.load(path, graph_optimization_level=0, **options)
+
+
 class OrtTarget(Target):
     """ort_run: a C program on the C API."""
 
@@ -590,6 +603,20 @@ class Context:
     def node(self, version, **environment):
         return self.start(NodeTarget, ["node", "--expose-gc", os.path.join(TARGETS, "run.cjs"),
                                        self.runtime(version)], environment).ready()
+
+    def debian_python(self):
+        """Debian 13's, with the libraries that it came with instead of this machine's."""
+        made = subprocess.run([os.path.join(TARGETS, "get-debian-python")],
+                              stdout=subprocess.PIPE, check=True)
+        root = made.stdout.decode().strip()
+        libraries = os.path.join(root, "usr/lib", os.uname().machine + "-linux-gnu")
+        (loader,) = glob.glob(os.path.join(libraries, "ld-linux-*.so.*"))
+        folders = [libraries] + [os.path.join(libraries, name) for name in ("blas", "lapack")]
+        return self.start(PythonTarget, [
+            loader, "--library-path", ":".join(folders),
+            os.path.join(root, "usr/bin/python3"), os.path.join(TARGETS, "run.py"),
+        ], {"PYTHONHOME": os.path.join(root, "usr"), "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": os.path.join(root, "usr/lib/python3/dist-packages")}).ready()
 
     @property
     def ort_program(self):

@@ -90,3 +90,27 @@ def look_at_setup(t, version, model="cnn"):
     old = [session for session in report.json["session_models"] if session not in sessions]
     check_equal([session[key] for session in old for key in KINDS.values()],
                 2 * SESSIONS * [None], "of those that are older")
+
+
+def look_at_loads(t, target, from_bytes, model):
+    """Sessions that a program of requests makes while recording, of which one runs."""
+    target.load(t.model("tiny"))
+    probe = t.attach(target)
+    sessions = [target.load(t.model(model), profile="profile-%d-" % i, from_bytes=from_bytes)
+                for i in range(SESSIONS)]
+    target.run(sessions[1])
+    report = probe.stop()
+    truth = []
+    for i, session in enumerate(sessions):
+        target.do("end_profiling", session=session)
+        (path,) = (path for path in os.listdir(t.directory) if path.startswith("profile-%d-" % i))
+        with open(t.path(path), encoding="utf-8") as file:
+            truth += events_of(file.read())
+    loading = "model_loading_array" if from_bytes else "model_loading_uri"
+    check_equal({name for name, _ in truth}, {loading, "session_initialization"}, "names")
+    check_durations(exported(t), truth)
+    told = check_views(t, report, exported(t))
+    check_equal([session["graph"] for session in told], SESSIONS * [model], "graphs")
+    # The one that ran is one session with its operators.
+    check_equal({op["session"] for op in report.operators}, {told[1]["session"]},
+                "sessions that ran")

@@ -2,10 +2,9 @@
 """What sessions do before their runs: loading of models, initialization."""
 
 import json
-import os
 
 from harness import check, check_equal, test
-from setup import (KINDS, check_durations, check_views, events_of, exported, look_at_setup, traced)
+from setup import KINDS, check_views, exported, look_at_loads, look_at_setup, traced
 
 VERSIONS = ("1.10.0", "1.12.1", "1.14.0", "1.16.3", "1.20.1", "1.24.3", "1.27.0", "1.30.0")
 
@@ -22,36 +21,16 @@ for each in VERSIONS:
         look_at_setup(t, version)
 
 
-def in_node(version, from_bytes, model, name):
+def in_node(version, from_bytes, model):
     @test("node.js, %s: a model %s: the profiler's names and durations" %
           (version, "from memory" if from_bytes else "in a file"))
     def _(t):
-        target = t.node(version)
-        target.load(t.model("tiny"))
-        probe = t.attach(target)
-        sessions = [target.load(t.model(model), profile="profile-%d-" % i, from_bytes=from_bytes)
-                    for i in range(4)]
-        target.run(sessions[1])
-        report = probe.stop()
-        truth = []
-        for i, session in enumerate(sessions):
-            target.do("end_profiling", session=session)
-            (path,) = (path for path in os.listdir(t.directory)
-                       if path.startswith("profile-%d-" % i))
-            with open(t.path(path), encoding="utf-8") as file:
-                truth += events_of(file.read())
-        check_equal({event for event, _ in truth}, {name, "session_initialization"}, "names")
-        check_durations(exported(t), truth)
-        told = check_views(t, report, exported(t))
-        check_equal([session["graph"] for session in told], 4 * [model], "graphs")
-        # The one that ran is one session with its operators.
-        check_equal({op["session"] for op in report.operators}, {told[1]["session"]},
-                    "sessions that ran")
+        look_at_loads(t, t.node(version), from_bytes, model)
 
 
 for each in ("1.24.3", "1.27.0", "1.30.0"):
-    in_node(each, True, "transformer", "model_loading_array")
-    in_node(each, False, "cnn", "model_loading_uri")
+    in_node(each, True, "transformer")
+    in_node(each, False, "cnn")
 
 
 def load_in_vain(t, target, path):

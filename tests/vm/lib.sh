@@ -46,7 +46,8 @@ machine_select() {
 	fi
 	# Another recipe is another folder: a machine in use is never changed.
 	local recipe
-	recipe=$(cat "$vm_folder/prepare" "$vm_folder/lib.sh" | sha256sum | cut -c1-8)
+	recipe=$(cat "$vm_folder/prepare" "$vm_folder/lib.sh" "$vm_folder/../debian.sh" |
+		sha256sum | cut -c1-8)
 	vm_root=$vm_cache/root-$vm_arch-$recipe
 	vm_kernel=$vm_cache/kernel-$vm_machine-$recipe
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
 // The classes that shapes are known by, in one library or in two: RUNTIME has those of
-// ONNX Runtime, ONNX those of the ONNX library, PART some of these. Whoever has neither
-// knows them by name: SAYS.
+// ONNX Runtime, ONNX those of the ONNX library, PART and PART_RUNTIME some of these. Whoever has
+// neither knows them by name: SAYS.
 #define CLASS(name)                                                                                \
 	class name                                                                                 \
 	{                                                                                          \
@@ -21,7 +21,9 @@
 #ifdef RUNTIME
 namespace onnxruntime
 {
+#ifndef PART_RUNTIME
 CLASS(OpKernelContextInternal)
+#endif
 CLASS(TensorTypeBase)
 
 template <typename T> class PrimitiveDataType

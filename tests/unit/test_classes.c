@@ -139,11 +139,15 @@ static void classes_of_two_libraries_are_not_mixed(void **state)
 static void a_file_without_the_runtimes_classes_is_refused(void **state)
 {
 	const struct file onnx = build("onnx", "-DONNX", 0);
+	const struct file part = build("lacking", "-DRUNTIME -DPART_RUNTIME -DONNX", 1);
 	struct ort_shapes shapes = {};
 	struct error err = {};
 
 	assert_int_equal(find(&shapes, &onnx, &err), -ENOEXEC);
 	assert_non_null(strstr(err.text, "cannot be proven"));
+	shapes = (struct ort_shapes){};
+	assert_int_equal(find(&shapes, &part, &err), -ENOEXEC);
+	assert_non_null(strstr(err.text, "OpKernelContextInternal"));
 }
 
 int main(void)

@@ -206,15 +206,6 @@ static int look_into(struct elf_image *image, const struct mapped_file *file, st
 	return 0;
 }
 
-/* Has @found all that @shapes lacks? They belong together: of two libraries, one has them all. */
-static bool completes(const struct found *found, const struct ort_shapes *shapes)
-{
-	for (size_t i = 0; i < CLASSES; i++)
-		if (!shapes->classes[i] && !found->classes[i])
-			return false;
-	return true;
-}
-
 static void take(struct ort_shapes *shapes, const struct found *found)
 {
 	for (size_t i = 0; i < CLASSES; i++)
@@ -226,7 +217,7 @@ static void take(struct ort_shapes *shapes, const struct found *found)
 	shapes->n_elements = found->n_elements;
 }
 
-/* Those of the ONNX library go together, and those of the runtime are in its own file. */
+/* Those of the ONNX library belong together: of two files, one has them all. */
 static void drop_parts(struct found *found)
 {
 	bool whole = true;
@@ -251,8 +242,7 @@ int classes_find(struct elf_image *image, const struct mapped_file *file, struct
 	if (error)
 		return error;
 	drop_parts(&found);
-	if (is_first || completes(&found, shapes))
-		take(shapes, &found);
+	take(shapes, &found);
 	missing = first_missing(shapes);
 	if (!shapes->n_elements)
 		return error_set(err, -ENOEXEC,

@@ -247,6 +247,24 @@ static void a_model_from_memory_has_no_path(void **state)
 	assert_false(facts_of(&made).has_path);
 }
 
+/*
+ * Of a string that was there before, an empty one leaves all but the last byte of a
+ * pointer, which is 0 in one of sixteen, and the length.
+ */
+static void what_is_left_in_an_empty_string_is_no_path(void **state)
+{
+	static const char left[] __attribute__((aligned(256))) = "/layer1/0/conv/Conv";
+	struct made made = make_model(STRING_CXX11);
+	uint64_t *empty = made.path + 8;
+
+	put_string(empty, STRING_CXX11, "");
+	empty[2] = (uintptr_t)left;
+	empty[3] = strlen(left);
+	put_string(empty + 4, STRING_CXX11, "");
+	assert_true(facts_of(&made).has_path);
+	assert_string_equal(facts_of(&made).path, "models/resnet.onnx");
+}
+
 static void of_two_paths_none_is_the_models(void **state)
 {
 	struct made made = make_model(STRING_CXX11);
@@ -389,6 +407,7 @@ int main(void)
 		cmocka_unit_test(options_are_what_stands_there),
 		cmocka_unit_test(a_pool_must_say_twice_how_many_threads_it_has),
 		cmocka_unit_test(a_model_from_memory_has_no_path),
+		cmocka_unit_test(what_is_left_in_an_empty_string_is_no_path),
 		cmocka_unit_test(of_two_paths_none_is_the_models),
 		cmocka_unit_test(newer_metadata_has_a_string_more),
 		cmocka_unit_test(what_is_there_twice_is_not_known),

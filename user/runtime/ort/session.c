@@ -160,6 +160,15 @@ static bool has(const struct cxx_text *text, char c)
 		      text->length < sizeof(text->data) ? text->length : sizeof(text->data));
 }
 
+/*
+ * Does a string lie at @at that holds its own text? What is in it besides is left from
+ * whatever was there before, perhaps another string.
+ */
+static bool holds_own_text(const struct object *o, uint32_t at)
+{
+	return o->abi == STRING_CXX11 && word(o, at) == o->address + at + 16;
+}
+
 /* The only path in front of the options, whose own is not the model's; false if there is none. */
 static bool find_path(const struct object *o, char *path, size_t size)
 {
@@ -168,7 +177,8 @@ static bool find_path(const struct object *o, char *path, size_t size)
 	struct cxx_text text;
 	bool any = false;
 
-	for (uint32_t at = 8; at + o->stride <= end && end < o->size; at += 8) {
+	for (uint32_t at = 8; at + o->stride <= end && end < o->size;
+	     at += holds_own_text(o, at) ? o->stride : 8) {
 		if (!string_at(o, at, &text) || (!has(&text, '/') && !has(&text, '.')))
 			continue;
 		if (!copy(&text, found, sizeof(found)) || (any && strcmp(found, path) != 0))

@@ -171,17 +171,18 @@ static __always_inline __u64 saved_register(struct pt_regs *ctx, __u32 number)
 #endif
 
 /*
- * Where the RunOptions are at a run's entry, by the value of its site; 0 if that is
- * not known.
+ * An argument at an entry, by the value of its site: in the preserved register @saved, if
+ * that is one, else still in @own, its own, if it @is_there; 0 if it is not known.
  */
-static __always_inline __u64 options_at(struct pt_regs *ctx, __u32 value)
+static __always_inline __u64 argument_at(struct pt_regs *ctx, __u32 saved, __u32 is_there,
+					 __u64 own)
 {
 #if defined(__TARGET_ARCH_arm64)
-	/* The argument's own register may be another's by then. */
-	if (value >> ORT_RUN_SAVED_SHIFT)
-		return saved_register(ctx, value >> ORT_RUN_SAVED_SHIFT);
+	/* Its own register may be another's by then. */
+	if (saved)
+		return saved_register(ctx, saved);
 #endif
-	return value & ORT_RUN_OPTIONS ? SECOND_AFTER_RESULT(ctx) : 0;
+	return is_there ? own : 0;
 }
 
 /* Status InferenceSession::Run(this, const RunOptions &, ...) */
@@ -198,7 +199,9 @@ int ort_run_enter(struct pt_regs *ctx)
 	if (site.value & ORT_RUN_RESULT)
 		state->result = RESULT_ADDRESS(ctx);
 	if (thread->run_on)
-		tell_tag(thread, options_at(ctx, site.value));
+		tell_tag(thread,
+			 argument_at(ctx, site.value >> ORT_RUN_SAVED_SHIFT,
+				     site.value & ORT_RUN_OPTIONS, SECOND_AFTER_RESULT(ctx)));
 	run_begin(thread);
 	return 0;
 }
@@ -216,16 +219,6 @@ int ort_run_exit(struct pt_regs *ctx)
 	state = (void *)thread->private;
 	emit_run(thread, end, 0, run_status(thread, state->result));
 	return 0;
-}
-
-/* Where the name of what begins is, by the @value of its site; 0 if that is not known. */
-static __always_inline __u64 setup_name_at(struct pt_regs *ctx, __u32 value)
-{
-#if defined(__TARGET_ARCH_arm64)
-	if (value >> ORT_SETUP_SAVED_SHIFT)
-		return saved_register(ctx, value >> ORT_SETUP_SAVED_SHIFT);
-#endif
-	return value & ORT_SETUP_NAME ? THIRD_AFTER_RESULT(ctx) : 0;
 }
 
 /*
@@ -248,7 +241,8 @@ int ort_setup_enter(struct pt_regs *ctx)
 	if (!setup)
 		return 0;
 	setup->private = site.value & ORT_SETUP_RESULT ? RESULT_ADDRESS(ctx) : 0;
-	name = setup_name_at(ctx, site.value);
+	name = argument_at(ctx, site.value >> ORT_SETUP_SAVED_SHIFT, site.value & ORT_SETUP_NAME,
+			   THIRD_AFTER_RESULT(ctx));
 	if (!name || bpf_probe_read_user_str(setup->name, sizeof(setup->name),
 					     (void *)read_pointer(name)) < 0)
 		setup->name[0] = 0;

@@ -35,9 +35,12 @@ def doctor_file(version, architecture):
         minor = int(version.split(".")[1])
         functions = 2 if minor < 14 else 1
         tasks = 2 if minor >= 12 else 1
+        # Initialization, and the ways to load: since 1.24, one more.
+        setups = 4 if minor >= 24 else 3
         check_equal(roles, {"op-enter": functions, "op-exit": functions, "run-enter": 1,
-                            "run-exit": 1, "session-end": 2, "task-enter": tasks,
-                            "task-exit": tasks}, "sites by their role")
+                            "run-exit": 1, "setup-enter": setups, "setup-exit": setups,
+                            "session-end": 2, "task-enter": tasks, "task-exit": tasks},
+                    "sites by their role")
         for site in found["sites"]:
             stepped = (version, architecture, site["role"]) in STEPPED
             check_equal(site["emulated"], not stepped, "%s is emulated" % site["role"])

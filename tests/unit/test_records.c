@@ -150,6 +150,7 @@ static void tear_down(struct test *t)
 	held_free(t->collector.held);
 	identity_free(t->collector.identities);
 	thread_numbers_clear(&t->collector.numbers);
+	failures_free(&t->collector.failures);
 	array_free(&t->collector.members);
 	array_free(&t->collector.instances);
 	array_free(&t->location.sites);

@@ -147,7 +147,7 @@ static void put_setups(const struct session_setup *setups, const char *what, FIL
 	fprintf(out, "%s %s in %s (%s on average, %s at most)",
 		text_count(count, sizeof(count), setups->n), what,
 		text_time(total, sizeof(total), setups->ns),
-		text_time(average, sizeof(average), setups->ns / setups->n),
+		text_time(average, sizeof(average), (double)setups->ns / setups->n),
 		text_time(most, sizeof(most), setups->max));
 }
 

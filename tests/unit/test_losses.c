@@ -229,6 +229,23 @@ static void a_run_that_lacks_operators_has_a_duration_only_as_it_was_recorded(vo
 	test_remove(&c);
 }
 
+/* That is a duration, which is known. */
+static void a_whole_run_of_which_nothing_is_left_took_no_time(void **state)
+{
+	struct capture_overhead overhead = {.own_ns = 1000, .nested_ns = 3000};
+	struct capture_info info = test_info(1);
+	struct test_capture c = test_begin(&info);
+	struct report_options options = {.analyze = {.group = GROUP_RUN, .compensate = true}};
+
+	assert_int_equal(capture_write_overhead(c.writer, &overhead), 0);
+	test_operator(&c, 0, "add", "Add");
+	test_write(&c, test_exec(0, 100, 700));
+	end_run(&c, test_run(0, 0, 1000), TOLD, 1);
+	test_finish(&c);
+	CHECK_LINES(&c, options, "run,duration", {"0", "0 ns"});
+	test_remove(&c);
+}
+
 /* In a run of another session, too: what is selected does not change what a run is. */
 static void a_run_is_whole_whatever_is_selected(void **state)
 {
@@ -360,6 +377,7 @@ int main(void)
 		cmocka_unit_test(one_that_lacks_what_ran_inside_has_no_time_of_its_own),
 		cmocka_unit_test(rows_of_whole_runs_are_exact),
 		cmocka_unit_test(a_run_that_lacks_operators_has_a_duration_only_as_it_was_recorded),
+		cmocka_unit_test(a_whole_run_of_which_nothing_is_left_took_no_time),
 		cmocka_unit_test(a_run_is_whole_whatever_is_selected),
 		cmocka_unit_test(a_run_of_which_all_was_lost_is_no_gap),
 		cmocka_unit_test(csv_has_the_share_in_its_last_column),

@@ -134,7 +134,8 @@ struct analyze_row {
 	bool whole;			   /* GROUP_RUN: all of its operators were recorded */
 	uint64_t migrated;
 	uint64_t work_ns; /* time of other threads, summed */
-	uint64_t run_ns;  /* GROUP_RUN: the run's own duration, 0 if not known */
+	bool run_timed;	  /* GROUP_RUN: the run's own duration is known: */
+	uint64_t run_ns;
 	/* For the views to use: */
 	size_t position;
 	unsigned int depth; /* in the tree, once they put it in order */

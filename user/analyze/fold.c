@@ -497,7 +497,9 @@ static int add_run_row(struct fold *f, const struct capture_run *run, const char
 
 	if (!row)
 		return -ENOMEM;
-	row->whole = whole;
+	row->whole = whole && run->has_operators;
+	/* How many probes there are to subtract is told, but not what they took. */
+	row->run_timed &= whole || !f->compensation.overhead;
 	row->tag = tag;
 	row->outcome = outcome_of(f, run);
 	return 0;
@@ -541,11 +543,8 @@ static int add_shown_run(struct fold *f, const struct capture_run *run, const st
 	else if (ops)
 		put_outside(f, ops);
 	f->a.runs_partial += ended && !whole;
-	/* How many probes there are to subtract is told, but not what they took. */
-	if (!whole && f->compensation.overhead)
-		less.end = less.start;
 	if (!error && f->a.options.group == GROUP_RUN)
-		error = add_run_row(f, &less, open ? open->tag : NULL, whole && run->has_operators);
+		error = add_run_row(f, &less, open ? open->tag : NULL, whole);
 	return error;
 }
 

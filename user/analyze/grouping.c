@@ -432,7 +432,8 @@ struct analyze_row *row_of_run(struct fold *f, const struct capture_run *run)
 	row->session = run->session;
 	row->thread = run->thread;
 	row->process = thread->process;
-	row->run_ns = run->threw ? 0 : run->end - run->start;
+	row->run_timed = !run->threw;
+	row->run_ns = run->end - run->start;
 	row->label = numbered(f, "run", run->run);
 	return row;
 }

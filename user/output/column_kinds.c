@@ -75,12 +75,10 @@ static struct value count_if_ended(const struct analysis *a, const struct analyz
 	return row->ended ? count(a, row, of) : absent;
 }
 
-static struct value count_unless_0(const struct analysis *a, const struct analyze_row *row,
-				   uint32_t of)
+static struct value run_duration(const struct analysis *a, const struct analyze_row *row,
+				 uint32_t of)
 {
-	struct value value = count(a, row, of);
-
-	return value.whole ? value : absent;
+	return row->run_timed ? value_whole(row->run_ns) : absent;
 }
 
 /* Of a row that is a session: what it did before its runs, of kind @of. */
@@ -394,7 +392,7 @@ const struct column_kind column_kinds[] = {
 	 .member = {"run", "count", NULL, is_by_run}},
 	{"step", "Step", number, FIELD(step), &unit_number, 0,
 	 .member = {"step", "count", "The run's number within its session.", is_by_run}},
-	{"duration", "Duration", count_unless_0, FIELD(run_ns), &unit_ns, 0,
+	{"duration", "Duration", run_duration, 0, &unit_ns, 0,
 	 .member = {"run_ns", "count", "The run's own duration.", is_by_run}},
 	{"outcome", "Outcome", text, FIELD(outcome), &unit_text, 0,
 	 .member = {"outcome", "text",

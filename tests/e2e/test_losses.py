@@ -59,7 +59,7 @@ def _(t):
 def flooded(t, model, runs):
     """A report of runs of a model whose records do not fit in the ring, which is emptied often."""
     target = t.ort_run("1.24.3", model, "-O", "0")
-    probe = t.attach(target, "-e", "none", "--buffer", "64k")
+    probe = t.attach(target, "-e", "none", "--buffer", "16k")
     target.run(runs)
     report = probe.stop()
     check_equal(list(report.losses()), ["ring_full"], "kinds of loss")

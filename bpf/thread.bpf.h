@@ -24,7 +24,7 @@ struct frame {
 	struct reading reading;
 };
 
-/* What a session does before its runs, see core.bpf.h. */
+/* What a session does before its runs, see setups.bpf.h. */
 struct setup {
 	__u64 sp; /* at the function's first instruction, or near it */
 	__u64 start;

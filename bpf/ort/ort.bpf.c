@@ -11,6 +11,7 @@
 
 #include "core.bpf.h"
 #include "names.bpf.h"
+#include "setups.bpf.h"
 #include "shapes.bpf.h"
 #include "status.bpf.h"
 #include "tag.bpf.h"

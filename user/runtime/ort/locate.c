@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "locate.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -176,8 +177,12 @@ bool ort_is_intact(const struct function *function, const struct insn *insn, int
 	return true;
 }
 
-uint32_t ort_saved_in(struct finder *finder, const struct function *function,
-		      const struct insn *insn, int reg)
+/*
+ * The register that calls preserve, of arm64's, which holds at @insn what @reg did at the
+ * beginning of @function; or 0.
+ */
+static uint32_t saved_in(struct finder *finder, const struct function *function,
+			 const struct insn *insn, int reg)
 {
 	flow_id value;
 
@@ -189,6 +194,16 @@ uint32_t ort_saved_in(struct finder *finder, const struct function *function,
 		if (flow_equal(finder->flow, flow_reg(finder->flow, i), value))
 			return i;
 	return 0;
+}
+
+uint32_t ort_argument(struct finder *finder, const struct function *function,
+		      const struct insn *insn, int reg, uint32_t intact, unsigned int shift)
+{
+	if (ort_is_intact(function, insn, reg))
+		return intact;
+	return finder->image->arch->machine == EM_AARCH64
+		       ? saved_in(finder, function, insn, reg) << shift
+		       : 0;
 }
 
 /* -- results ---------------------------------------------------------------------------- */

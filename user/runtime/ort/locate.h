@@ -101,11 +101,12 @@ bool ort_calls(struct finder *finder, const struct code_range *from, uint64_t to
 /* Does @reg hold at @insn, of the entry part, what it did at the beginning of @function? */
 bool ort_is_intact(const struct function *function, const struct insn *insn, int reg);
 /*
- * The register that calls preserve, of arm64's, which holds at @insn what @reg did at the
- * beginning of @function; or 0.
+ * Where a program finds at @insn the argument that @reg held at the beginning of @function,
+ * for the value of the site: @intact if still there, else above @shift the number of the
+ * preserved register that it was saved in (arm64); 0 if nowhere.
  */
-uint32_t ort_saved_in(struct finder *finder, const struct function *function,
-		      const struct insn *insn, int reg);
+uint32_t ort_argument(struct finder *finder, const struct function *function,
+		      const struct insn *insn, int reg, uint32_t intact, unsigned int shift);
 /* A defined function symbol whose name begins with @prefix, and its address. */
 bool ort_symbol(struct finder *finder, const char *prefix, uint64_t *address);
 

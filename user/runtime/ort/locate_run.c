@@ -5,7 +5,6 @@
  * IoBinding, asynchronously, from Python) ends in one overload of
  * InferenceSession::Run(), which is the one that logs the run's tag.
  */
-#include <elf.h>
 #include <errno.h>
 #include <string.h>
 
@@ -212,17 +211,12 @@ static bool find_run(struct finder *finder, struct code_range *run, unsigned int
 static uint32_t value_of_run(struct finder *finder, const struct function *run,
 			     const struct insn *entry)
 {
-	const struct arch *arch = finder->image->arch;
-	const struct abi *abi = &arch->abi;
-	uint32_t value = 0;
+	const struct abi *abi = &finder->image->arch->abi;
+	uint32_t value = ort_argument(finder, run, entry, abi->second_after_result, ORT_RUN_OPTIONS,
+				      ORT_RUN_SAVED_SHIFT);
 
 	if (ort_is_intact(run, entry, abi->result_address))
 		value |= ORT_RUN_RESULT;
-	if (ort_is_intact(run, entry, abi->second_after_result))
-		value |= ORT_RUN_OPTIONS;
-	else if (arch->machine == EM_AARCH64)
-		value |= ort_saved_in(finder, run, entry, abi->second_after_result)
-			 << ORT_RUN_SAVED_SHIFT;
 	return value;
 }
 

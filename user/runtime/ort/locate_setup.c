@@ -4,7 +4,6 @@
  * which every way to give it one ends in, and Initialize(), which makes of it what is
  * executed. The built-in profiler takes the time of the same functions.
  */
-#include <elf.h>
 #include <errno.h>
 
 #include "locate.h"
@@ -17,20 +16,15 @@
 static uint32_t arguments_at(struct finder *finder, const struct function *function,
 			     const struct insn *entry, enum setup_kind kind)
 {
-	const struct arch *arch = finder->image->arch;
-	const struct abi *abi = &arch->abi;
+	const struct abi *abi = &finder->image->arch->abi;
 	uint32_t value = 0;
 
 	if (ort_is_intact(function, entry, abi->result_address))
 		value |= ORT_SETUP_RESULT;
 	/* Of loads, what they are called. */
-	if (kind != SETUP_LOADING)
-		return value;
-	if (ort_is_intact(function, entry, abi->third_after_result))
-		value |= ORT_SETUP_NAME;
-	else if (arch->machine == EM_AARCH64)
-		value |= ort_saved_in(finder, function, entry, abi->third_after_result)
-			 << ORT_SETUP_SAVED_SHIFT;
+	if (kind == SETUP_LOADING)
+		value |= ort_argument(finder, function, entry, abi->third_after_result,
+				      ORT_SETUP_NAME, ORT_SETUP_SAVED_SHIFT);
 	return value;
 }
 

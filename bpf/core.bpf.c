@@ -10,6 +10,7 @@
 #include <bpf/bpf_core_read.h>
 
 #include "core.bpf.h"
+#include "memory.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

@@ -350,7 +350,7 @@ static __always_inline void operator_begin(struct thread_state *thread, struct f
 	thread->run_operators += run == thread->run;
 	thread->depth++;
 	if (n_counters)
-		counters_read(&frame->reading, thread->slot);
+		counters_read(&frame->reading, thread->slot, &thread->memory);
 	frame->start = bpf_ktime_get_ns();
 }
 
@@ -367,7 +367,7 @@ static __always_inline struct frame *operator_close(struct thread_state *thread,
 	if (!thread->depth)
 		return NULL;
 	if (n_counters)
-		counters_read(&thread->now, thread->slot);
+		counters_read(&thread->now, thread->slot, &thread->memory);
 	drop_thrown(thread, site->sp - 1);
 	frame = innermost(thread);
 	if (!frame || (site->exact && frame->sp != site->sp))
@@ -473,6 +473,8 @@ static __always_inline bool run_open(struct thread_state *thread, const struct s
 	thread->run_session = 0;
 	thread->run_operators = 0;
 	__builtin_memset(thread->private, 0, sizeof(thread->private));
+	if (with_memory)
+		thread->asked_sp = 0;
 	if (thread->run_on)
 		take_place(thread);
 	return true;
@@ -482,7 +484,7 @@ static __always_inline bool run_open(struct thread_state *thread, const struct s
 static __always_inline void run_begin(struct thread_state *thread)
 {
 	if (n_counters)
-		counters_read(&thread->run_reading, thread->slot);
+		counters_read(&thread->run_reading, thread->slot, &thread->memory);
 	thread->run_start = bpf_ktime_get_ns();
 }
 
@@ -495,7 +497,7 @@ static __always_inline bool run_close(struct thread_state *thread, const struct 
 	if (thread->run == NO_ID || site->sp <= thread->run_inside)
 		return false;
 	if (n_counters)
-		counters_read(&thread->now, thread->slot);
+		counters_read(&thread->now, thread->slot, &thread->memory);
 	drop_thrown(thread, site->sp);
 	return true;
 }

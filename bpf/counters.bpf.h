@@ -17,6 +17,11 @@ SHARED struct {
 	__uint(max_entries, 1); /* resized before the load */
 } counter_events SEC(".maps");
 
+/* What a thread got from its runtime's allocators and gave back, see memory.bpf.h. */
+struct memory {
+	__u64 allocs, bytes, freed, temporary;
+};
+
 struct reading {
 	__u64 values[COUNTERS_MAX];
 	__u64 enabled[COUNTERS_MAX]; /* of COUNTER_PERF: ns that the event could have counted, */
@@ -69,6 +74,28 @@ static __always_inline __u64 task_field(__u8 source)
 	}
 }
 
+static __always_inline __u64 memory_field(const struct memory *memory, __u8 source)
+{
+	switch (source) {
+	case COUNTER_ALLOCS:
+		return memory->allocs;
+	case COUNTER_ALLOC_BYTES:
+		return memory->bytes;
+	case COUNTER_FREED_BYTES:
+		return memory->freed;
+	default:
+		return memory->temporary;
+	}
+}
+
+/* All bits if what @source counts is known: blocks' sizes may not be, when they are freed. */
+static __always_inline __u64 memory_known(__u8 source)
+{
+	return source == COUNTER_FREED_BYTES || source == COUNTER_TEMP_BYTES
+		       ? (__u64) * (volatile __u32 *)&memory_untold - 1
+		       : -1ULL;
+}
+
 /* Bit @i if @value is negative. No branch, also where the compiler would rather have one. */
 static __always_inline __u32 bit_if_negative(__u64 value, __u32 i)
 {
@@ -78,11 +105,12 @@ static __always_inline __u32 bit_if_negative(__u64 value, __u32 i)
 
 /*
  * Read all counters of the current thread, whose events stand at @slot (with
- * NO_SLOT, where there are none). A function: the stacks of programs that read
- * shapes have no room for it. Nothing in it depends on whether an event could
- * be read: the verifier would follow 2^16 ways.
+ * NO_SLOT, where there are none), and whose @memory is kept here. A function: the stacks of
+ * programs that read shapes have no room for it. Nothing in it depends on whether an event could be
+ * read: the verifier would follow 2^16 ways.
  */
-static __noinline int counters_read(struct reading *reading, __u32 slot)
+static __noinline int counters_read(struct reading *reading, __u32 slot,
+				    const struct memory *memory)
 {
 	__u32 base = slot * n_counters, valid = 0;
 
@@ -110,6 +138,9 @@ static __noinline int counters_read(struct reading *reading, __u32 slot)
 			no_error = ~(value & (~value - 4095));
 		} else if (counter_is_sched(source)) {
 			no_error = sched_times_known() ? -1ULL : 0;
+		} else if (counter_is_memory(source)) {
+			reading->values[i] = memory_field(memory, source);
+			no_error = memory_known(source);
 		} else {
 			reading->values[i] = task_field(source);
 		}

@@ -45,11 +45,20 @@ enum counter_source {
 	COUNTER_ON_CPU,	       /* ns, these three: see sched.bpf.h; they add up to the time */
 	COUNTER_READY,
 	COUNTER_BLOCKED,
+	COUNTER_ALLOCS, /* these four: see memory.bpf.h */
+	COUNTER_ALLOC_BYTES,
+	COUNTER_FREED_BYTES,
+	COUNTER_TEMP_BYTES,
 };
 
 static inline __u32 counter_is_sched(__u32 source)
 {
 	return source == COUNTER_ON_CPU || source == COUNTER_READY || source == COUNTER_BLOCKED;
+}
+
+static inline __u32 counter_is_memory(__u32 source)
+{
+	return source >= COUNTER_ALLOCS && source <= COUNTER_TEMP_BYTES;
 }
 
 /*

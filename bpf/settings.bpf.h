@@ -40,11 +40,16 @@ SHARED const volatile bool with_turns;
 /* Some of them are of the scheduler: counter_is_sched(). */
 SHARED const volatile bool with_sched;
 SHARED const volatile __u8 counter_source[COUNTERS_MAX];
+/* Some of them are of memory: counter_is_memory(). */
+SHARED const volatile bool with_memory;
 
 SHARED __u32 counting_runs;		   /* entries of runs count; written by user space */
 SHARED __u32 recording;			   /* entries of operators count; likewise */
 SHARED struct window windows[WINDOWS_MAX]; /* with `selective`; likewise */
 SHARED struct instance instances[INSTANCES_MAX];
+SHARED __u32 memory_attached; /* times that probes of memory were attached; by user space */
+SHARED __u32 memory_untold;   /* 1: what is freed is not known, from now on, */
+SHARED __u32 memory_full;     /* 1: as there were more blocks than places for them */
 SHARED struct losses losses;
 SHARED __u32 next_number[NUMBER_KINDS];
 

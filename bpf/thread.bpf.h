@@ -59,6 +59,9 @@ struct thread_state {
 	__u32 pad;
 	__u64 private[PRIVATE_WORDS]; /* zeroed where a run begins */
 	struct reading task_reading;
+	struct memory memory;
+	__u64 asked_sp;	      /* where it asks for memory now, 0: it does not */
+	__u64 asked;	      /* bytes */
 	struct reading now;   /* at an exit: 512 bytes of BPF stack are too few */
 	struct counts counts; /* likewise: what came of it */
 	struct frame frames[DEPTH_MAX];

@@ -221,7 +221,7 @@ static __always_inline void task_begin(struct thread_state *thread, __u64 key)
 {
 	thread->task_key = key;
 	if (n_counters)
-		counters_read(&thread->task_reading, thread->slot);
+		counters_read(&thread->task_reading, thread->slot, &thread->memory);
 	thread->task_start = bpf_ktime_get_ns();
 }
 
@@ -230,7 +230,7 @@ static __always_inline void task_end(struct thread_state *thread, __u64 end)
 	if (!thread->task_depth || --thread->task_depth || !thread->task_key)
 		return;
 	if (n_counters) {
-		counters_read(&thread->now, thread->slot);
+		counters_read(&thread->now, thread->slot, &thread->memory);
 		counters_delta(&thread->task_reading, &thread->now, end - thread->task_start,
 			       &thread->counts);
 	}

@@ -79,14 +79,16 @@ static int choose_counters(const struct recording_options *options, struct count
 	int error;
 
 	if (options->events && !strcmp(options->events, "none"))
-		return 0;
-	if (options->events)
+		error = 0;
+	else if (options->events)
 		error = counters_parse(set, options->events, err);
 	else if (options->config)
 		error = counters_read_config(set, options->config, err);
 	else
 		error = counters_default(set, err);
-	return error ? error : counters_check(set, err);
+	if (!error && options->memory)
+		error = counters_add_memory(set, err);
+	return error || !set->n ? error : counters_check(set, err);
 }
 
 /*

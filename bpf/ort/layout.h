@@ -80,6 +80,13 @@ struct ort_shape_layout {
 #define ORT_SETUP_SAVED_SHIFT	24
 
 /*
+ * The value of a site where memory is asked for. That of one where it is got is the
+ * number of the register that has its address.
+ */
+#define ORT_ALLOC_ARENA	  1 /* of the allocator that may ask another one meanwhile */
+#define ORT_ALLOC_RETURNS 2 /* its ways out are probed as well */
+
+/*
  * What a run returned, as a status of ../events.h: the category above the code.
  * Categories are those of onnxruntime/core/common/status.h.
  */

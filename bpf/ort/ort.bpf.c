@@ -10,6 +10,7 @@
 #include <bpf/bpf_core_read.h>
 
 #include "core.bpf.h"
+#include "memory.bpf.h"
 #include "names.bpf.h"
 #include "setups.bpf.h"
 #include "shapes.bpf.h"
@@ -141,35 +142,52 @@ int ort_exit(struct pt_regs *ctx)
 }
 
 #if defined(__TARGET_ARCH_arm64)
+#define REGISTER_AT(name) (offsetof(struct user_pt_regs, regs) + (name)*8)
+#else
+#define REGISTER_AT(name) offsetof(struct pt_regs, name)
+#endif
+
 /* The verifier wants a constant offset, which compilers would make one that is computed. */
-#define SAVED_IN(ctx, number, address)                                                             \
+#define HELD_IN(ctx, number, name, value)                                                          \
 	case number:                                                                               \
 		asm volatile("%[to] = *(u64 *)(%[from] + %[at])"                                   \
-			     : [to] "=r"(address)                                                  \
-			     : [from] "r"(ctx), [at] "i"(offsetof(struct user_pt_regs, regs) +     \
-							 (number)*8));                             \
-		return address
+			     : [to] "=r"(value)                                                    \
+			     : [from] "r"(ctx), [at] "i"(REGISTER_AT(name)));                      \
+		return value
 
-/* What one of the registers that calls preserve holds; 0 for any other. */
-static __always_inline __u64 saved_register(struct pt_regs *ctx, __u32 number)
+/*
+ * What the register of DWARF's @number holds, of the one for results and those that calls
+ * preserve; 0 for any other.
+ */
+static __always_inline __u64 register_value(struct pt_regs *ctx, __u32 number)
 {
-	__u64 address;
+	__u64 value;
 
 	switch (number) {
-		SAVED_IN(ctx, 19, address);
-		SAVED_IN(ctx, 20, address);
-		SAVED_IN(ctx, 21, address);
-		SAVED_IN(ctx, 22, address);
-		SAVED_IN(ctx, 23, address);
-		SAVED_IN(ctx, 24, address);
-		SAVED_IN(ctx, 25, address);
-		SAVED_IN(ctx, 26, address);
-		SAVED_IN(ctx, 27, address);
-		SAVED_IN(ctx, 28, address);
+#if defined(__TARGET_ARCH_arm64)
+		HELD_IN(ctx, 0, 0, value);
+		HELD_IN(ctx, 19, 19, value);
+		HELD_IN(ctx, 20, 20, value);
+		HELD_IN(ctx, 21, 21, value);
+		HELD_IN(ctx, 22, 22, value);
+		HELD_IN(ctx, 23, 23, value);
+		HELD_IN(ctx, 24, 24, value);
+		HELD_IN(ctx, 25, 25, value);
+		HELD_IN(ctx, 26, 26, value);
+		HELD_IN(ctx, 27, 27, value);
+		HELD_IN(ctx, 28, 28, value);
+#else
+		HELD_IN(ctx, 0, ax, value);
+		HELD_IN(ctx, 3, bx, value);
+		HELD_IN(ctx, 6, bp, value);
+		HELD_IN(ctx, 12, r12, value);
+		HELD_IN(ctx, 13, r13, value);
+		HELD_IN(ctx, 14, r14, value);
+		HELD_IN(ctx, 15, r15, value);
+#endif
 	}
 	return 0;
 }
-#endif
 
 /*
  * An argument at an entry, by the value of its site: in the preserved register @saved, if
@@ -181,7 +199,7 @@ static __always_inline __u64 argument_at(struct pt_regs *ctx, __u32 saved, __u32
 #if defined(__TARGET_ARCH_arm64)
 	/* Its own register may be another's by then. */
 	if (saved)
-		return saved_register(ctx, saved);
+		return register_value(ctx, saved);
 #endif
 	return is_there ? own : 0;
 }
@@ -323,5 +341,40 @@ int ort_task_exit(struct pt_regs *ctx)
 
 	if (thread)
 		task_end(thread, end);
+	return 0;
+}
+
+/* void *IAllocator::Alloc(this, size_t), of an arena or of one that asks the C library. */
+SEC("uprobe")
+int ort_alloc_enter(struct pt_regs *ctx)
+{
+	struct site site;
+	struct thread_state *thread = thread_at(ctx, &site);
+
+	if (thread)
+		memory_asks(thread, &site, PT_REGS_PARM2(ctx), site.value & ORT_ALLOC_ARENA,
+			    site.value & ORT_ALLOC_RETURNS);
+	return 0;
+}
+
+SEC("uprobe")
+int ort_alloc_exit(struct pt_regs *ctx)
+{
+	struct site site;
+	struct thread_state *thread = thread_at(ctx, &site);
+
+	if (thread)
+		memory_gets(thread, &site, register_value(ctx, site.value));
+	return 0;
+}
+
+/* void IAllocator::Free(this, void *) */
+SEC("uprobe")
+int ort_free(struct pt_regs *ctx)
+{
+	struct thread_state *thread = current_thread(ctx);
+
+	if (thread)
+		memory_gives(thread, PT_REGS_PARM2(ctx));
 	return 0;
 }

@@ -5,6 +5,7 @@
 // for is here (class names, vtables, strings, the API table, the thread
 // pool's lambdas), and it can be run. OLD_EXECUTOR gives the shape of 1.13
 // and before, where executors call kernels in their own loops.
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -490,6 +491,106 @@ __attribute__((noinline)) Status InferenceSession::Run(const RunOptions &options
 		copies.emplace_back(names[i]);
 	}
 	return Run(options, copies);
+}
+
+// What is behind an allocator's Alloc and Free: from 1.23 on, questions of streams first.
+class IAllocator
+{
+      public:
+	virtual ~IAllocator() = default;
+	virtual void *Alloc(size_t size) = 0;
+#ifndef OLD_EXECUTOR
+	virtual bool IsStreamAware() const
+	{
+		return false;
+	}
+	virtual void *AllocOnStream(size_t size, void *stream)
+	{
+		return Alloc(size);
+	}
+#endif
+	virtual void Free(void *address) = 0;
+	virtual void *Reserve(size_t size)
+	{
+		return Alloc(size);
+	}
+};
+
+class CPUAllocator : public IAllocator
+{
+      public:
+	void *Alloc(size_t size) override;
+	void Free(void *address) override;
+	size_t alignment_ = 64;
+};
+
+class BFCArena : public IAllocator
+{
+      public:
+	~BFCArena() override;
+	void *Alloc(size_t size) override;
+	void Free(void *address) override;
+	void *AllocateRaw(size_t size, bool dump, void *stream);
+	CPUAllocator device_;
+	std::vector<void *> free_;
+	size_t in_use_ = 0;
+};
+
+// Old ones return themselves; later, it is the C library that does.
+__attribute__((noinline)) void *CPUAllocator::Alloc(size_t size)
+{
+#ifdef OLD_EXECUTOR
+	void *address = nullptr;
+	if (posix_memalign(&address, alignment_, size))
+		throw std::bad_alloc();
+	return address;
+#else
+	return aligned_alloc(alignment_, size);
+#endif
+}
+
+__attribute__((noinline)) void CPUAllocator::Free(void *address)
+{
+	free(address);
+}
+
+__attribute__((noinline)) void *BFCArena::AllocateRaw(size_t size, bool dump, void *stream)
+{
+	char message[64] = "";
+	if (!size)
+		return nullptr;
+	if (!free_.empty()) {
+		void *address = free_.back();
+		free_.pop_back();
+		return address;
+	}
+	void *address = device_.Alloc(size);
+	if (!address || dump) {
+		message[size % 64] = 'x';
+		report(message, stream ? "stream" : "arena");
+		throw std::bad_alloc();
+	}
+	in_use_ += size;
+	return address;
+}
+
+__attribute__((noinline)) void *BFCArena::Alloc(size_t size)
+{
+	return AllocateRaw(size, false, nullptr);
+}
+
+__attribute__((noinline)) void BFCArena::Free(void *address)
+{
+	if (!address)
+		return;
+	report("free", "arena");
+	free_.push_back(address);
+}
+
+BFCArena::~BFCArena()
+{
+	for (void *address : free_)
+		device_.Free(address);
 }
 
 } // namespace onnxruntime

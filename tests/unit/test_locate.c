@@ -94,6 +94,9 @@ static const char *const names[SITE_ROLES][3] = {
 	[SITE_SESSION_END] = {"16InferenceSessionD"},
 	[SITE_TASK_ENTER] = {"9_M_invoke"},
 	[SITE_TASK_EXIT] = {"9_M_invoke"},
+	[SITE_ALLOC_ENTER] = {"8BFCArena5Alloc", "12CPUAllocator5Alloc"},
+	[SITE_ALLOC_EXIT] = {"8BFCArena5Alloc", "8BFCArena11AllocateRaw", "12CPUAllocator5Alloc"},
+	[SITE_FREE] = {"8BFCArena4Free", "12CPUAllocator4Free"},
 };
 
 static bool is_inside(const struct elf_image *image, const struct site *site)
@@ -147,6 +150,34 @@ static void assert_pairs_share_a_function(const struct location *location, enum 
 	}
 }
 
+/*
+ * Two allocators. What they return is known of the arena; of the other one, where it
+ * returns itself.
+ */
+static void assert_allocators_are_told_apart(const struct location *location, bool both_return)
+{
+	unsigned int arenas = 0, others = 0;
+
+	assert_int_equal(count(location, SITE_ALLOC_ENTER), 2);
+	assert_int_equal(count(location, SITE_FREE), 2);
+	for (size_t i = 0; i < location->sites.n; i++) {
+		const struct site *site = &location->sites.items[i];
+		bool returns = false;
+
+		if (site->role != SITE_ALLOC_ENTER)
+			continue;
+		for (size_t k = 0; k < location->sites.n; k++)
+			returns |= location->sites.items[k].role == SITE_ALLOC_EXIT &&
+				   location->sites.items[k].function == site->function;
+		assert_int_equal(returns, (site->value & ORT_ALLOC_RETURNS) != 0);
+		assert_int_equal(returns, both_return || site->value & ORT_ALLOC_ARENA);
+		arenas += (site->value & ORT_ALLOC_ARENA) != 0;
+		others += !(site->value & ORT_ALLOC_ARENA);
+	}
+	assert_int_equal(arenas, 1);
+	assert_int_equal(others, 1);
+}
+
 static unsigned int examine_builds(const struct build *builds, size_t n, unsigned int operators,
 				   const char *program)
 {
@@ -168,6 +199,7 @@ static unsigned int examine_builds(const struct build *builds, size_t n, unsigne
 		assert_true(count(&location, SITE_SESSION_END) >= 1);
 		assert_int_equal(count(&location, SITE_TASK_ENTER), 2);
 		assert_true(count(&location, SITE_TASK_EXIT) >= 2);
+		assert_allocators_are_told_apart(&location, operators == 2);
 		assert_int_equal(location.n_notes, 0);
 		assert_sites_are_right(&location, whole);
 		assert_pairs_share_a_function(&location, SITE_OP_ENTER, SITE_OP_EXIT);

@@ -38,7 +38,7 @@ struct capture_event {
 	char event[128];  /* the full event: "perf::INSTRUCTIONS:u" */
 	uint32_t group;	  /* events of one number are scheduled together */
 	bool multiplexed; /* may have been off for a part of the time */
-	char unit[16];	  /* "ns" for clocks, "" for counts */
+	char unit[16];	  /* "ns" for clocks, "bytes", "" for counts */
 };
 
 /*

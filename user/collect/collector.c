@@ -257,6 +257,8 @@ static void send_notes(struct collector *collector)
 
 	while (collector->operators && collector_note(collector, true, &next, record.note.text))
 		collector_send(collector, &record);
+	if (collector->operators)
+		collector_send_memory_notes(collector);
 }
 
 /* The pool's threads, and their CPU time as far as they are still there to tell. */

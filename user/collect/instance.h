@@ -44,7 +44,8 @@ struct instance_state {
 	struct kept pending; /* records that wait for names */
 	uint32_t ends;	     /* of sessions, whose records have been taken */
 	uint32_t sightings;
-	bool refused; /* its names cannot be proven: its operators are counted as lost */
+	uint32_t hidden; /* bits: counters that are not known of it */
+	bool refused;	 /* its names cannot be proven: its operators are counted as lost */
 };
 
 /* NULL without memory. @located and @member must outlive it. */

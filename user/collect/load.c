@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RING_SIZE (8 << 20)
+#define RING_SIZE  (8 << 20)
+#define BLOCKS_MAX (1 << 16) /* that operators have at once */
 /* The inode of the first pid namespace (include/linux/proc_ns.h). */
 #define PID_NAMESPACE_INITIAL 0xeffffffcU
 
@@ -46,13 +47,14 @@ static void choose_programs(struct collector *collector)
 {
 	const struct collector_options *options = &collector->options;
 	struct opprobe_bpf *bpf = collector->bpf;
+	bool memory = counters_have_memory(options->counters);
 
 	probes_prepare_none(bpf);
 	if (options->any_runtime)
 		probes_prepare_all(bpf, collector->features.multi);
 	for (size_t i = 0; i < options->n_targets; i++)
 		for (const struct located *it = options->targets[i].located; it; it = it->next)
-			probes_prepare(bpf, &it->location, collector->features.multi);
+			probes_prepare(bpf, &it->location, memory, collector->features.multi);
 }
 
 static void choose_maps(struct collector *collector, bool shapes)
@@ -70,6 +72,9 @@ static void choose_maps(struct collector *collector, bool shapes)
 	bpf_map__set_autocreate(bpf->maps.shapes, shapes);
 	bpf_map__set_max_entries(bpf->maps.ring,
 				 options->buffer_size ? options->buffer_size : RING_SIZE);
+	if (counters_have_memory(options->counters))
+		bpf_map__set_max_entries(bpf->maps.blocks,
+					 options->few_operators ? 64 : BLOCKS_MAX);
 	if (options->few_operators) {
 		bpf_map__set_max_entries(bpf->maps.operators, 64);
 		bpf_map__set_max_entries(bpf->maps.operators_known, 64);
@@ -97,6 +102,7 @@ static void set_up(struct collector *collector)
 	bpf->rodata->with_runs = any || any_has(options, SITE_RUN_ENTER);
 	bpf->rodata->with_work = any || any_has(options, SITE_TASK_ENTER);
 	bpf->rodata->with_shapes = shapes;
+	bpf->rodata->with_memory = counters_have_memory(options->counters);
 	bpf->rodata->n_counters = options->counters->n;
 	for (size_t i = 0; i < options->counters->n; i++) {
 		bpf->rodata->counter_source[i] = options->counters->counters[i].source;

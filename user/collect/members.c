@@ -98,6 +98,7 @@ static int add_instance(struct collector *collector, struct member *member,
 	*added = instance;
 	instance->first_operator = STATIC_IDS + collector->n_names;
 	collector->n_names += located->location.names.n;
+	instance->hidden = collector_hidden_counters(collector, instance->location);
 	collector->bpf->bss->instances[number].forget_each_run =
 		!location_has(&located->location, SITE_SESSION_END);
 	return instance_begin(instance, collector->bpf, collector->options.shapes,
@@ -165,6 +166,7 @@ static struct probes_target probes_target_of(const struct collector *collector,
 		.first_operator = instance->first_operator,
 		.multi = collector->features.multi,
 		.cookies = collector->features.cookies,
+		.memory = counters_have_memory(collector->options.counters),
 	};
 }
 
@@ -207,8 +209,11 @@ int collector_attach_runs(struct collector *collector, struct error *err)
 
 int collector_attach_operators(struct collector *collector, struct error *err)
 {
-	int error = attach_from(collector, 0, PROBES_OF_OPERATORS, err);
+	int error;
 
+	/* Blocks of before may have been given back meanwhile. */
+	collector->bpf->bss->memory_attached++;
+	error = attach_from(collector, 0, PROBES_OF_OPERATORS, err);
 	if (error)
 		return error;
 	collector->operators_attached = true;

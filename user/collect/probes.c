@@ -65,13 +65,21 @@ void probes_prepare_none(struct opprobe_bpf *bpf)
 	}
 }
 
-void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bool multi)
+/* Is it where memory is asked for, got, or given back? */
+static bool is_of_memory(const struct site *site)
+{
+	return site->role == SITE_ALLOC_ENTER || site->role == SITE_ALLOC_EXIT ||
+	       site->role == SITE_FREE;
+}
+
+void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bool memory,
+		    bool multi)
 {
 	for (size_t i = 0; i < location->sites.n; i++) {
 		const char *name = location->sites.items[i].program;
 		struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, name);
 
-		if (program)
+		if (program && (memory || !is_of_memory(&location->sites.items[i])))
 			prepare(program, multi);
 	}
 	if (multi)
@@ -195,20 +203,23 @@ static int refuse(const struct site *site, const char *path, int error, struct e
 			 remedy);
 }
 
-static bool is_of(const struct site *site, enum probes_part part)
+/* Is there to be a probe of @part of @target at @site? */
+static bool is_of(const struct probes_target *target, const struct site *site,
+		  enum probes_part part)
 {
 	bool run = site->role == SITE_RUN_ENTER || site->role == SITE_RUN_EXIT ||
 		   site->role == SITE_SETUP_ENTER || site->role == SITE_SETUP_EXIT ||
 		   site->role == SITE_SESSION_END;
 
-	return run == (part == PROBES_OF_RUNS);
+	return run == (part == PROBES_OF_RUNS) && (target->memory || !is_of_memory(site));
 }
 
 /* Does something begin at @site? An entry without its exit would seem to have thrown. */
 static bool is_entry(const struct site *site)
 {
 	return site->role == SITE_OP_ENTER || site->role == SITE_RUN_ENTER ||
-	       site->role == SITE_SETUP_ENTER || site->role == SITE_TASK_ENTER;
+	       site->role == SITE_SETUP_ENTER || site->role == SITE_TASK_ENTER ||
+	       site->role == SITE_ALLOC_ENTER;
 }
 
 /* -- cookies ---------------------------------------------------------------------- */
@@ -256,7 +267,7 @@ static int attach_program(struct probes *probes, struct opprobe_bpf *bpf,
 		const struct site *site = &location->sites.items[i];
 		uint64_t *offset, *cookie;
 
-		if (strcmp(site->program, name) != 0 || !is_of(site, part))
+		if (strcmp(site->program, name) != 0 || !is_of(target, site, part))
 			continue;
 		offset = array_push(&chosen.offsets);
 		cookie = array_push(&chosen.cookies);
@@ -298,7 +309,7 @@ static int attach_sites_multi(struct probes *probes, struct opprobe_bpf *bpf,
 	for (size_t i = 0; i < location->sites.n; i++) {
 		int error;
 
-		if (!is_of(&location->sites.items[i], part) ||
+		if (!is_of(target, &location->sites.items[i], part) ||
 		    is_entry(&location->sites.items[i]) != entries || is_taken(location, i))
 			continue;
 		error = attach_program(probes, bpf, target, part, i);
@@ -417,7 +428,7 @@ static int attach_sites_singly(struct probes *probes, struct opprobe_bpf *bpf,
 		const struct site *site = &location->sites.items[i];
 		int error = 0;
 
-		if (is_of(site, part) && is_entry(site) == entries)
+		if (is_of(target, site, part) && is_entry(site) == entries)
 			error = type < 0 ? -EOPNOTSUPP
 					 : attach_site(probes, bpf, target, site, type);
 		if (error)
@@ -426,14 +437,18 @@ static int attach_sites_singly(struct probes *probes, struct opprobe_bpf *bpf,
 	return 0;
 }
 
-static bool has_programs(struct opprobe_bpf *bpf, const struct location *location,
+static bool has_programs(struct opprobe_bpf *bpf, const struct probes_target *target,
 			 struct error *err)
 {
+	const struct location *location = target->location;
+
 	for (size_t i = 0; i < location->sites.n; i++) {
 		const char *name = location->sites.items[i].program;
 		struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, name);
 
 		if (program && bpf_program__fd(program) >= 0)
+			continue;
+		if (!target->memory && is_of_memory(&location->sites.items[i]))
 			continue;
 		error_set(err, -ENOENT,
 			  "the BPF program %s that %s needs is not among those that were loaded "
@@ -462,7 +477,7 @@ struct probes *probes_attach(struct opprobe_bpf *bpf, const struct probes_target
 		error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	if (!has_programs(bpf, target->location, err)) {
+	if (!has_programs(bpf, target, err)) {
 		free(probes);
 		return NULL;
 	}

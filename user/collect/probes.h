@@ -20,10 +20,12 @@ struct opprobe_bpf;
 
 /*
  * Set @bpf's programs up before its load: none is loaded but those that are
- * asked for, by a location's sites or all; for uprobe_multi links if @multi.
+ * asked for, by a location's sites (with those of memory if @memory) or all; for
+ * uprobe_multi links if @multi.
  */
 void probes_prepare_none(struct opprobe_bpf *bpf);
-void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bool multi);
+void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bool memory,
+		    bool multi);
 void probes_prepare_all(struct opprobe_bpf *bpf, bool multi);
 
 /*
@@ -48,6 +50,7 @@ struct probes_target {
 	unsigned int instance;	 /* in the cookies of its sites */
 	uint32_t first_operator; /* number of the first of the location's names */
 	bool multi, cookies;	 /* what this kernel offers */
+	bool memory;		 /* sites of memory, too */
 };
 
 /*

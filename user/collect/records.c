@@ -215,7 +215,7 @@ static void add_operator(struct collector *collector, struct instance_state *ins
 				.cpu = record->cpu,
 				.start = record->start,
 				.end = record->end,
-				.counted = record->counted,
+				.counted = record->counted & ~instance->hidden,
 			},
 	};
 	struct capture_exec *exec = &execution.exec;
@@ -254,7 +254,7 @@ static void add_run(struct collector *collector, struct instance_state *instance
 				.threw = record->flags & FLAG_THREW,
 				.has_operators = true,
 				.operators = record->operators,
-				.counted = record->counted,
+				.counted = record->counted & ~instance->hidden,
 			},
 	};
 	const uint32_t n = collector->options.counters->n;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The collector's state, for its own ten files: load.c brings the BPF
+ * The collector's state, for its own eleven files: load.c brings the BPF
  * programs into the kernel, members.c the processes under their probes,
  * records.c takes what the programs send, unsettled.c what comes before names
  * can be read, outcomes.c what they tell of runs beside counts, models.c what
- * sessions are, attributes.c what operators are, unfinished.c what waits for a run's end in vain,
- * cost.c compares runs when the recording is over, collector.c is the life as collector.h tells it.
+ * sessions are, attributes.c what operators are, memory.c what is not known of their memory,
+ * unfinished.c what waits for a run's end in vain, cost.c compares runs when the recording is over,
+ * collector.c is the life as collector.h tells it.
  */
 #ifndef OPPROBE_COLLECT_STATE_H
 #define OPPROBE_COLLECT_STATE_H
@@ -76,6 +77,13 @@ struct collector {
 int collector_load(struct collector *collector, struct error *err);
 /* Is any of @counters a perf event, so that threads need some? */
 bool counters_need_events(const struct counter_set *counters);
+/* Is memory counted? */
+bool counters_have_memory(const struct counter_set *counters);
+/* Counters (bits) that are not known of what is at @location. */
+uint32_t collector_hidden_counters(const struct collector *collector,
+				   const struct location *location);
+/* Say what of memory turned out not to be known. */
+void collector_send_memory_notes(struct collector *collector);
 
 /* The ring buffer's callback: @context is the collector. Failures are kept in it. */
 int collector_take(void *context, void *data, size_t size);

@@ -254,3 +254,24 @@ int counters_default(struct counter_set *set, struct error *err)
 	*set = more;
 	return 0;
 }
+
+/* -- memory --------------------------------------------------------------- */
+
+static bool has_source(const struct counter_set *set, enum counter_source source)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (set->counters[i].source == source)
+			return true;
+	return false;
+}
+
+int counters_add_memory(struct counter_set *set, struct error *err)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < n_short_events && !error; i++)
+		if (counter_is_memory(short_events[i].source) &&
+		    !has_source(set, short_events[i].source))
+			error = set_add(set, short_events[i].name, short_events[i].name, err);
+	return error;
+}

@@ -25,7 +25,7 @@ struct counter {
 	unsigned int group;	     /* counters of one number are opened as one group */
 	bool together;		     /* named in one {...}: must be counted at the same time */
 	bool multiplexed;	     /* its group takes turns on the PMU; see counters_check() */
-	char unit[16];		     /* "ns" or "" */
+	char unit[16];		     /* "ns", "bytes" or "" */
 };
 
 struct counter_set {
@@ -57,6 +57,11 @@ int counters_read_config(struct counter_set *set, const char *path, struct error
  * (task-faults, context-switches, task-migrations) and a note that says so.
  */
 int counters_default(struct counter_set *set, struct error *err);
+/*
+ * Add what operators get from their runtime's allocators, of which some may be there
+ * already: allocs, alloc-bytes, freed-bytes, temp-bytes.
+ */
+int counters_add_memory(struct counter_set *set, struct error *err);
 /*
  * Try to open every counter of @set on this thread, and close it again: a
  * refusal is told before anything is attached to the target. The sentence

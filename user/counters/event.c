@@ -49,6 +49,11 @@ static int check_privilege(const char *text, const struct short_event *event,
 {
 	if (!privilege->given)
 		return 0;
+	if (counter_is_memory(event->source))
+		return error_set(err, -EINVAL,
+				 "'%s' cannot be counted: memory is got in user space only; write "
+				 "'%s' without a modifier",
+				 text, event->name);
 	if (event->task_only)
 		return error_set(err, -EINVAL,
 				 "'%s' cannot be counted: the kernel keeps one number for user and "

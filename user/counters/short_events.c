@@ -144,6 +144,11 @@ const struct short_event short_events[] = {
 	TASK("task-migrations", COUNTER_MIGRATIONS, "",
 	     "Times the scheduler moved the thread to another CPU's queue: nr_migrations of "
 	     "/proc/PID/sched"),
+	TASK("allocs", COUNTER_ALLOCS, "", "Times the runtime's allocator was asked for memory"),
+	TASK("alloc-bytes", COUNTER_ALLOC_BYTES, "bytes", "Memory it was asked for"),
+	TASK("freed-bytes", COUNTER_FREED_BYTES, "bytes", "Memory that was given back to it"),
+	TASK("temp-bytes", COUNTER_TEMP_BYTES, "bytes",
+	     "Of this, what the same operator had asked for"),
 };
 const size_t n_short_events = sizeof(short_events) / sizeof(short_events[0]);
 

@@ -55,6 +55,9 @@ enum site_role {
 	SITE_SESSION_END, /* "session-end": what operators are known by is about to be destroyed */
 	SITE_TASK_ENTER,  /* "task-enter": a thread takes up part of an operator's work */
 	SITE_TASK_EXIT,	  /* "task-exit" */
+	SITE_ALLOC_ENTER, /* "alloc-enter": an operator asks for memory */
+	SITE_ALLOC_EXIT,  /* "alloc-exit": it gets it */
+	SITE_FREE,	  /* "free": it gives some back */
 	SITE_CATCH,	  /* "catch": an exception is caught, the operators that it left are over */
 	SITE_ROLES
 };

@@ -62,11 +62,19 @@ bool runtime_has_shapes(const struct runtime *runtime)
 const char *site_role_name(enum site_role role)
 {
 	static const char *const names[SITE_ROLES] = {
-		[SITE_OP_ENTER] = "op-enter",	    [SITE_OP_EXIT] = "op-exit",
-		[SITE_RUN_ENTER] = "run-enter",	    [SITE_RUN_EXIT] = "run-exit",
-		[SITE_SETUP_ENTER] = "setup-enter", [SITE_SETUP_EXIT] = "setup-exit",
-		[SITE_SESSION_END] = "session-end", [SITE_TASK_ENTER] = "task-enter",
-		[SITE_TASK_EXIT] = "task-exit",	    [SITE_CATCH] = "catch",
+		[SITE_OP_ENTER] = "op-enter",
+		[SITE_OP_EXIT] = "op-exit",
+		[SITE_RUN_ENTER] = "run-enter",
+		[SITE_RUN_EXIT] = "run-exit",
+		[SITE_SETUP_ENTER] = "setup-enter",
+		[SITE_SETUP_EXIT] = "setup-exit",
+		[SITE_SESSION_END] = "session-end",
+		[SITE_TASK_ENTER] = "task-enter",
+		[SITE_TASK_EXIT] = "task-exit",
+		[SITE_ALLOC_ENTER] = "alloc-enter",
+		[SITE_ALLOC_EXIT] = "alloc-exit",
+		[SITE_FREE] = "free",
+		[SITE_CATCH] = "catch",
 	};
 
 	return names[role];

@@ -93,6 +93,7 @@ static bool add_cold_part(struct function *function, const struct insn *insn)
 
 	if (!is_direct(insn) || function->n_parts == FUNCTION_PARTS_MAX ||
 	    in_function(function, insn->target) ||
+	    code_callee_name(function->image, insn->target) ||
 	    unwind_find(function->image, insn->target, &range, NULL) ||
 	    unwind_is_entry(function->image, &range))
 		return false;

@@ -30,6 +30,8 @@ static const char *const type_names[TYPES] = {
 	[TYPE_SEQUENTIAL_EXECUTOR] = "N11onnxruntime18SequentialExecutorE",
 	[TYPE_CONTEXT] = "N11onnxruntime23OpKernelContextInternalE",
 	[TYPE_SESSION] = "N11onnxruntime16InferenceSessionE",
+	[TYPE_ARENA] = "N11onnxruntime8BFCArenaE",
+	[TYPE_CPU_ALLOCATOR] = "N11onnxruntime12CPUAllocatorE",
 };
 
 /*

@@ -34,6 +34,8 @@ enum type {
 	TYPE_SEQUENTIAL_EXECUTOR, /* <= 1.13 */
 	TYPE_CONTEXT,		  /* OpKernelContextInternal, made for each operator */
 	TYPE_SESSION,		  /* InferenceSession */
+	TYPE_ARENA,		  /* BFCArena, which keeps what was freed */
+	TYPE_CPU_ALLOCATOR,	  /* CPUAllocator, where sessions have no arena */
 	TYPES
 };
 
@@ -75,6 +77,7 @@ int ort_locate_operators(struct finder *finder, struct error *err);
 void ort_locate_runs(struct finder *finder);
 void ort_locate_setup(struct finder *finder);
 void ort_locate_tasks(struct finder *finder);
+void ort_locate_memory(struct finder *finder);
 
 /* -- helpers ------------------------------------------------------------------------ */
 

@@ -36,6 +36,7 @@ static int ort_locate(struct elf_image *image, struct location *location, struct
 		ort_locate_runs(finder);
 		ort_locate_setup(finder);
 		ort_locate_tasks(finder);
+		ort_locate_memory(finder);
 	}
 out:
 	if (finder) {
@@ -88,17 +89,13 @@ static const char *ort_setup_name(uint32_t kind, const char *text)
 }
 
 static const char *const programs[] = {
-	"ort_enter_index",
-	ORT_ENTER_KERNEL,
-	"ort_exit",
-	"ort_run_enter",
-	"ort_run_exit",
-	"ort_session_end",
-	"ort_setup_enter",
-	"ort_setup_exit",
-	"ort_task_enter",
-	"ort_task_exit",
-	NULL,
+	"ort_enter_index", ORT_ENTER_KERNEL,
+	"ort_exit",	   "ort_run_enter",
+	"ort_run_exit",	   "ort_session_end",
+	"ort_setup_enter", "ort_setup_exit",
+	"ort_task_enter",  "ort_task_exit",
+	"ort_alloc_enter", "ort_alloc_exit",
+	"ort_free",	   NULL,
 };
 
 const struct runtime ort_runtime = {

@@ -52,6 +52,7 @@ struct api {
 	void (*release_value)(void *value);
 	void (*release_tensor_info)(void *info);
 	status_t (*end_profiling)(void *session, void *allocator, char **file);
+	status_t (*add_config)(void *options, const char *key, const char *value);
 };
 
 /*
@@ -108,6 +109,7 @@ static inline const char *api_load(struct api *api, const char *library)
 	api->release_value = table[96];
 	api->release_tensor_info = table[99];
 	api->end_profiling = table[110];
+	api->add_config = table[130];
 	return NULL;
 }
 

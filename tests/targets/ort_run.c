@@ -78,7 +78,8 @@ struct options {
 	const char *library, *model, *profile;
 	char **arguments;
 	int intra_threads, inter_threads, sessions, concurrency, optimize, warmup;
-	bool parallel, plain_memory, events, holding;
+	bool parallel, plain_memory, no_pattern, events, holding;
+	const char *statistics;
 };
 
 struct worker {
@@ -241,6 +242,12 @@ static void create_sessions(void)
 			check(api.disable_arena(made), "arena");
 			check(api.disable_mem_pattern(made), "memory patterns");
 		}
+		if (options.no_pattern)
+			check(api.disable_mem_pattern(made), "memory patterns");
+		if (options.statistics)
+			check(api.add_config(made, "session.collect_node_memory_stats_to_file",
+					     options.statistics),
+			      "statistics of memory");
 		if (options.profile) {
 			snprintf(prefix, sizeof(prefix), "%s%d", options.profile, i);
 			check(api.enable_profiling(made, prefix), "profiling");
@@ -605,6 +612,7 @@ static void usage(FILE *out)
 	      "  -p    parallel execution mode   -P F  built-in profiler, files F<session>_*\n"
 	      "  -O N  optimisation level: 0 none, 1, 2, 99 all (99)\n"
 	      "  -m    plain malloc: no arena, no memory patterns\n"
+	      "  -M    no memory patterns    -N F  memory of each node into F (from 1.22 on)\n"
 	      "  -e    read task-clock, page-faults and instructions on the calling threads\n"
 	      "  -H    runs can be held\n"
 	      "  -w N  runs before the first that counts (0)\n",
@@ -615,7 +623,7 @@ static void parse_options(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "t:i:s:c:pP:O:meHw:h")) != -1) {
+	while ((option = getopt(argc, argv, "t:i:s:c:pP:O:mMN:eHw:h")) != -1) {
 		switch (option) {
 		case 't':
 			options.intra_threads = atoi(optarg);
@@ -640,6 +648,12 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 'm':
 			options.plain_memory = true;
+			break;
+		case 'M':
+			options.no_pattern = true;
+			break;
+		case 'N':
+			options.statistics = optarg;
 			break;
 		case 'e':
 			options.events = true;

@@ -62,6 +62,28 @@ static void what_a_task_counts_anyway_needs_no_perf_event(void **state)
 	assert_int_equal(one("perf::PERF_COUNT_SW_CPU_CLOCK").source, COUNTER_PERF_SOFTWARE);
 }
 
+static void memory_is_counted_beside_what_is_asked_for(void **state)
+{
+	struct counter_set set = {};
+	struct error err = {};
+
+	assert_int_equal(one("allocs").source, COUNTER_ALLOCS);
+	assert_string_equal(one("allocs").unit, "");
+	assert_int_equal(one("alloc-bytes").source, COUNTER_ALLOC_BYTES);
+	assert_int_equal(one("freed-bytes").source, COUNTER_FREED_BYTES);
+	assert_int_equal(one("temp-bytes").source, COUNTER_TEMP_BYTES);
+	assert_string_equal(one("temp-bytes").unit, "bytes");
+	refused("alloc-bytes:u", -EINVAL, "write 'alloc-bytes' without a modifier");
+	assert_int_equal(counters_parse(&set, "alloc-bytes=asked,task-faults", &err), 0);
+	assert_int_equal(counters_add_memory(&set, &err), 0);
+	assert_int_equal(set.n, 5);
+	assert_string_equal(set.counters[0].name, "asked");
+	assert_string_equal(set.counters[2].name, "allocs");
+	assert_string_equal(set.counters[4].name, "temp-bytes");
+	assert_int_equal(counters_add_memory(&set, &err), 0);
+	assert_int_equal(set.n, 5);
+}
+
 static void a_name_of_perf_means_the_event_of_perf(void **state)
 {
 	static const struct {
@@ -387,6 +409,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_task_counts_anyway_needs_no_perf_event),
+		cmocka_unit_test(memory_is_counted_beside_what_is_asked_for),
 		cmocka_unit_test(a_name_of_perf_means_the_event_of_perf),
 		cmocka_unit_test(a_modifier_narrows_page_faults),
 		cmocka_unit_test(clocks_are_perf_events_in_nanoseconds),

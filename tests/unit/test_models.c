@@ -323,6 +323,61 @@ static void memory_options_that_are_off_are_hinted_at(void **state)
 	check_hint(&model, "enable_mem_pattern", false);
 }
 
+/* A run of one operator: it asks for @asked bytes, the run for @own before it. */
+static void add_memory_run(struct test_capture *c, uint32_t number, uint64_t asked, uint64_t own)
+{
+	struct capture_exec exec = test_exec(0, 1000 * number, 1000 * number + 100);
+	struct capture_run run = test_run(number, 1000 * number, 1000 * number + 200);
+
+	exec.run = number;
+	exec.counted = run.counted = 1;
+	exec.counters[0] = asked;
+	run.session = 0;
+	run.counters[0] = asked + own;
+	test_write(c, exec);
+	assert_int_equal(capture_write_run(c->writer, &run), 0);
+}
+
+/* Three runs of @model, of which @first_own is the first one's own; what is hinted at. */
+static void check_blocks(struct capture_model model, uint64_t first_own, const char *text,
+			 bool is_there)
+{
+	struct capture_info info = test_info(1);
+	struct test_capture c;
+
+	snprintf(info.events[0].name, sizeof(info.events[0].name), "asked");
+	snprintf(info.events[0].event, sizeof(info.events[0].event), "alloc-bytes");
+	snprintf(info.events[0].unit, sizeof(info.events[0].unit), "bytes");
+	c = test_begin(&info);
+	assert_int_equal(capture_write_model(c.writer, &model), 0);
+	test_operator(&c, 0, "conv", "Conv");
+	add_memory_run(&c, 0, 2048, first_own);
+	add_memory_run(&c, 1, 0, 4096);
+	add_memory_run(&c, 2, 0, 4096);
+	test_finish(&c);
+	check_report(&c, text, is_there);
+	check_report(&c, "2.0 KiB", true);
+	test_remove(&c);
+}
+
+static void runs_that_get_one_block_are_hinted_at_with_one_that_does_not(void **state)
+{
+	struct capture_model model = resnet;
+
+	check_blocks(model, 0,
+		     "hint: memory patterns: 2 runs of resnet.onnx got one block for their "
+		     "operators before these began; what each of them needs shows in run 0 (report "
+		     "--runs 0), or with the session option enable_mem_pattern=0.\n",
+		     true);
+	check_blocks(model, 1,
+		     "memory patterns: 3 runs of resnet.onnx got one block for their operators "
+		     "before these began; what each of them needs shows in the first run with "
+		     "inputs of other shapes, or with",
+		     true);
+	model.memory_pattern = KNOWN_NO;
+	check_blocks(model, 0, "hint: memory patterns", false);
+}
+
 static void json_has_the_hints(void **state)
 {
 	struct test_capture c = two_models();
@@ -350,6 +405,7 @@ int main(void)
 		cmocka_unit_test(spinning_is_hinted_at_where_the_pool_mostly_waits),
 		cmocka_unit_test(one_thread_is_hinted_at_where_there_are_many_cpus),
 		cmocka_unit_test(memory_options_that_are_off_are_hinted_at),
+		cmocka_unit_test(runs_that_get_one_block_are_hinted_at_with_one_that_does_not),
 		cmocka_unit_test(json_has_the_hints),
 	};
 

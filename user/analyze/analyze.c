@@ -151,6 +151,7 @@ static int add_info(struct fold *f, const struct capture_info *info)
 
 	a->info = *info;
 	f->rows.n_events = info->n_events;
+	f->memory_event = memory_event(info);
 	if (processes_begin(&a->processes, info))
 		return -ENOMEM;
 	titles_make(info, a->titles);

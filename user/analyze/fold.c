@@ -566,6 +566,7 @@ int fold_run(struct fold *f, const struct capture_run *run)
 		error = add_outcome(f, run);
 		if (!error && has_outcome(f, run->run)) {
 			session_show(session);
+			memory_know_run(f, session, run, open && open->executions ? open : NULL);
 			error = add_shown_run(f, run, open);
 		}
 	}

@@ -2,7 +2,8 @@
 /*
  * The state of an analysis, for the files that make one: analyze.c is its
  * life, fold.c adds records up, grouping.c says to which rows, counters.c
- * adds what events counted, amounts.c what operators computed and moved.
+ * adds what events counted, amounts.c what operators computed and moved, memory.c tells
+ * runs apart by how their operators get memory.
  */
 #ifndef OPPROBE_ANALYZE_FOLD_H
 #define OPPROBE_ANALYZE_FOLD_H
@@ -63,6 +64,7 @@ struct fold {
 	struct compensation compensation;
 	struct cost_runs cost_runs;
 	ARRAY_OF(uint64_t) failed; /* the numbers of runs that failed or threw */
+	int memory_event;	   /* that counts bytes which are asked for, -1: none */
 	bool failed_known;	   /* of all runs, and sorted: an earlier fold saw them */
 	struct cover sum;
 	struct analyze_row *gap_row, *rest_row;
@@ -130,5 +132,13 @@ void estimate_sums(struct fold *f);
 /* Add what @exec computed and moved to @row and to the sum. Returns 0 or -ENOMEM. */
 int amounts_add(struct fold *f, const struct op_state *state, struct analyze_row *row,
 		const struct capture_exec *exec, const struct nested_exec *nested);
+
+/* -- memory.c ---------------------------------------------------------------- */
+
+/* The event that counts the bytes that operators ask for, or -1. */
+int memory_event(const struct capture_info *info);
+/* Know of @session, NULL if it is not known, how the operators @ops of @run got memory. */
+void memory_know_run(const struct fold *f, struct analyze_session *session,
+		     const struct capture_run *run, const struct open_run *ops);
 
 #endif

@@ -55,7 +55,11 @@ struct analyze_session {
 	bool matches;		     /* the glob of the sessions */
 	bool shown;		     /* operators or runs of it are among the selected */
 	struct session_setup setups[CAPTURE_SETUP_KINDS]; /* by their kind */
-	uint64_t top_ns; /* of its top-level operators that are, whatever their name */
+	/* Of its runs that are shown, where that is known: */
+	uint64_t runs_with_block;     /* got memory outside of their operators, */
+	uint64_t runs_without_block;  /* got none, */
+	uint32_t first_without_block; /* the number of the first of these */
+	uint64_t top_ns;	      /* of its top-level operators that are, whatever their name */
 	/* Of one that is named, the title and the same with its number behind. */
 	struct session_title *base;
 	const char *numbered;

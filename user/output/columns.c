@@ -13,10 +13,17 @@ static void make_column(struct column *column, const struct column_kind *kind)
 	snprintf(column->title, sizeof(column->title), "%s", kind->title);
 }
 
+static const struct unit *unit_of(const struct capture_event *event)
+{
+	if (!strcmp(event->unit, "ns"))
+		return &unit_ns;
+	return strcmp(event->unit, "bytes") ? &unit_count : &unit_bytes;
+}
+
 static void make_event_column(const struct analysis *a, struct column *column,
 			      const struct column_kind *kind, uint32_t i)
 {
-	const struct unit *own = strcmp(a->info.events[i].unit, "ns") ? &unit_count : &unit_ns;
+	const struct unit *own = unit_of(&a->info.events[i]);
 
 	*column = (struct column){.kind = kind, .unit = kind->unit ? kind->unit : own, .of = i};
 	snprintf(column->title, sizeof(column->title), "%s%s", kind->key, a->titles[i]);

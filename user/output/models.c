@@ -322,10 +322,38 @@ static int hint_memory(const struct analysis *a, struct hints *hints)
 	return error;
 }
 
+/* Not of those that have switched it off: then something else gets memory there. */
+static bool has_blocks(const struct analysis *a, const struct analyze_session *session)
+{
+	return session->runs_with_block && session->about.memory_pattern == KNOWN_YES;
+}
+
+/* Where operators' own allocations are seldom seen. */
+static int hint_blocks(const struct analysis *a, struct hints *hints)
+{
+	const struct analyze_session *session;
+	char where[128] = "shows in the first run with inputs of other shapes";
+	size_t others;
+
+	session = busiest(a, has_blocks, &others);
+	if (!session)
+		return 0;
+	if (session->runs_without_block)
+		snprintf(where, sizeof(where),
+			 "shows in run %" PRIu32 " (report --runs %" PRIu32 ")",
+			 session->first_without_block, session->first_without_block);
+	return add_hint(
+		hints,
+		"memory patterns: %" PRIu64 " runs of %s got one block for their operators "
+		"before these began; what each of them needs %s, or with the session option "
+		"enable_mem_pattern=0",
+		session->runs_with_block, session->title, where);
+}
+
 int hints_make(const struct analysis *a, struct hints *hints)
 {
 	*hints = (struct hints){};
-	return hint_spinning(a, hints) ?: hint_threads(a, hints) ?: hint_memory(a, hints);
+	return hint_spinning(a, hints) ?: hint_threads(a, hints) ?: hint_memory(a, hints) ?: hint_blocks(a, hints);
 }
 
 void hints_free(struct hints *hints)

@@ -18,7 +18,7 @@ void model_print(const char *title, const char *path, const struct capture_model
 /* Print a line for each shown session of which something is known. */
 void models_print(const struct analysis *analysis, FILE *out);
 
-#define HINTS_MAX 4
+#define HINTS_MAX 5
 
 struct hints {
 	char *texts[HINTS_MAX]; /* that may hold any bytes */

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What operators get from the runtime's allocators, and give back (--memory)."""
+
+import csv
+import re
+
+from harness import check, check_equal, programs_of, test
+from symbols import program, record, finish
+
+MODELS = ("resnet", "cnn", "transformer", "mlp", "gru", "branches")
+COUNTED = ("allocs", "alloc-bytes", "freed-bytes", "temp-bytes")
+
+
+def memory_of(row):
+    """What was counted of memory in @row, by its event; None what is not known."""
+    return {name: row["counters"][name]["total"] for name in COUNTED}
+
+
+def statistics_of(path):
+    """What each node was granted in a run, and how much of it for itself alone, in bytes."""
+    with open(path, encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    check_equal(rows[0][-2:], ["total_dynamic_sizes", "total_temp_allocations"], "its columns")
+    return {re.sub(r"_\d+$", "", row[0]): (int(row[-2]) + int(row[-1]), int(row[-1]))
+            for row in rows[1:]}
+
+
+def check_node(row, granted, temporary):
+    """The runtime counts what its arena grants: a multiple of 256 bytes for each block."""
+    memory = memory_of(row)
+    rest = row["count"] * granted - memory["alloc-bytes"]
+    check(0 <= rest <= 255 * memory["allocs"], "bytes of %s" % row["name"], memory, granted)
+    rest = row["count"] * temporary - memory["temp-bytes"]
+    check(0 <= rest <= 255 * memory["allocs"], "temporary bytes", row["name"], memory, temporary)
+    check_equal(memory["allocs"] > 0, granted > 0, "allocations of %s" % row["name"])
+    check_equal(memory["allocs"] % row["count"], 0, "the same in each run")
+
+
+def equals_the_runtimes_own(version, model, *options):
+    @test("%s: %s: bytes of each node are those of the runtime's own statistics" %
+          (version, " ".join((model,) + options)))
+    def _(t):
+        own = t.path("nodes.csv")
+        target = t.ort_run(version, model, "-M", "-N", own, *options)
+        target.run(3)
+        probe = t.attach(target, "-e", "none", "--memory")
+        target.run(10)
+        found = probe.stop().nothing_lost()
+        truth = statistics_of(own)
+        check_equal({row["name"] for row in found.operators}, set(truth), "nodes")
+        for row in found.operators:
+            check_node(row, *truth[row["name"]])
+
+
+for version in ("1.24.3", "1.27.0", "1.30.0"):
+    for model in MODELS:
+        equals_the_runtimes_own(version, model)
+equals_the_runtimes_own("1.24.3", "branches", "-p", "-i", "2")
+
+
+def check_balance(found, output, runs):
+    """What runs ask for is what they give back, but for @output bytes that each leaves."""
+    total = memory_of(found.json["total"])
+    check_equal(found.json["runs"], runs, "runs")
+    check(total["allocs"] >= runs, "too few allocations", total)
+    check_equal(total["alloc-bytes"] - total["freed-bytes"], runs * output, "bytes left")
+    inside, between = memory_of(found.json["sum"]), memory_of(found.json["between_operators"])
+    check_equal(inside["alloc-bytes"] + between["alloc-bytes"], total["alloc-bytes"], "the sum")
+    return total
+
+
+def balances(version, *options):
+    @test("%s: %s: all that runs get they give back, but for their outputs" %
+          (version, " ".join(options) or "memory patterns"))
+    def _(t):
+        target = t.ort_run(version, "resnet", *options)
+        target.run(3)
+        probe = t.attach(target, "-e", "none", "--memory")
+        target.run(20)
+        total = check_balance(probe.stop().nothing_lost(), 10 * 4, 20)
+        check_equal(total["allocs"] % 20, 0, "each run the same")
+
+
+for version in ("1.10.0", "1.12.1", "1.14.0", "1.16.3", "1.20.1", "1.24.3", "1.27.0", "1.30.0"):
+    balances(version)
+    balances(version, "-M")
+# Since 1.21, what an allocator without an arena returns is not seen.
+for version in ("1.10.0", "1.14.0", "1.20.1"):
+    balances(version, "-m")
+
+
+@test("every free finds its allocation: 100,000 blocks of 6 threads and 2 sessions")
+def _(t):
+    target = t.ort_run("1.30.0", "mlp", "-M", "-c", "3", "-s", "2")
+    target.run(10)
+    probe = t.attach(target, "-e", "none", "--memory")
+    target.run(6000)
+    total = check_balance(probe.stop().nothing_lost(), 1024, 6 * 6000)
+    check(total["allocs"] >= 100000, "allocations", total)
+
+
+@test("sessions that are released in between leave nothing that others seem to give back")
+def _(t):
+    target = t.ort_run("1.24.3", "mlp", "-M", "-s", "2")
+    target.run(5)
+    probe = t.attach(target, "-e", "none", "--memory")
+    for _ in range(5):
+        target.run(20)
+        target.ask("recreate")
+    target.run(20)
+    check_balance(probe.stop().nothing_lost(), 1024, 6 * 2 * 20)
+
+
+@test("runs that a schedule records give back what they get")
+def _(t):
+    target = t.ort_run("1.24.3", "mlp", "-M")
+    target.run(5)
+    probe = t.attach(target, "-e", "none", "--memory", "--schedule",
+                     "wait=3,warmup=1,active=2,repeat=5")
+    found = None
+    while found is None:
+        target.run(1)
+        if not probe.alive():
+            found = probe.stop()
+    check_balance(found.nothing_lost(), 1024, 10)
+
+
+def without_arena(version):
+    @test("%s: without an arena, what operators ask for is told, and what is freed is absent" %
+          version)
+    def _(t):
+        target = t.ort_run(version, "resnet", "-m")
+        target.run(3)
+        probe = t.attach(target, "-e", "none", "--memory")
+        target.run(10)
+        found = probe.stop().nothing_lost()
+        check(any("without a memory arena" in note for note in found.json["notes"]), "notes",
+              found.json["notes"])
+        target = t.ort_run(version, "resnet", "-M")
+        target.run(3)
+        probe = t.attach(target, "-e", "none", "--memory")
+        target.run(10)
+        arena = {row["name"]: memory_of(row) for row in probe.stop().operators}
+        for row in found.operators:
+            memory = memory_of(row)
+            same = arena[row["name"]]
+            check_equal((memory["allocs"], memory["alloc-bytes"]),
+                        (same["allocs"], same["alloc-bytes"]), row["name"])
+            check_equal((memory["freed-bytes"], memory["temp-bytes"]), (None, None),
+                        "what is freed by %s" % row["name"])
+
+
+for version in ("1.24.3", "1.27.0", "1.30.0"):
+    without_arena(version)
+
+
+@test("memory patterns: a hint tells the run that shows what operators need, and --runs shows it")
+def _(t):
+    target = t.ort_run("1.24.3", "resnet")
+    probe = t.attach(target, "-e", "none", "--memory")
+    target.run(20)
+    found = probe.stop().nothing_lost()
+    hints = [hint for hint in found.json["hints"] if "memory patterns: " in hint]
+    check_equal(len(hints), 1, "hints")
+    check("19 runs of resnet.onnx got one block" in hints[0] and "--runs 0" in hints[0], "hint",
+          hints)
+    first = t.opprobe("report", t.path("capture.opp"), "--runs", "0", "--json").finish()
+    later = t.opprobe("report", t.path("capture.opp"), "--runs", "1-", "--json").finish()
+    asked = {row["name"]: memory_of(row)["alloc-bytes"] for row in first.operators}
+    check(sum(asked.values()) > 2 << 20, "bytes of the first run", asked)
+    check_equal(memory_of(first.json["between_operators"])["allocs"], 0, "blocks of it")
+    check_equal(memory_of(later.json["between_operators"])["allocs"], 19, "blocks of the others")
+    check_equal({memory_of(row)["alloc-bytes"] for row in later.operators}, {0, 19 * 40},
+                "bytes of operators then: of the output alone")
+
+
+@test("a table has what operators get as sizes, and --memory is beside the events")
+def _(t):
+    target = t.ort_run("1.24.3", "gru")
+    target.run(3)
+    probe = t.attach(target, "--memory", "-e", "allocs=blocks,page-faults")
+    target.run(10)
+    found = probe.stop().nothing_lost()
+    check_equal(set(found.operators[0]["counters"]),
+                {"blocks", "page-faults", "alloc-bytes", "freed-bytes", "temp-bytes"}, "events")
+    report = t.opprobe("report", t.path("capture.opp"), "--columns", "name,avg:temp-bytes")
+    check_equal(report.wait(), 0, "status")
+    check("38.0 KiB" in report.stdout, "temporary bytes of GRU", report.stdout)
+
+
+@test("events of memory take no modifiers")
+def _(t):
+    target = t.ort_run("1.24.3", "mlp")
+    failed = t.fails("record", "-p", target.pid, "-e", "alloc-bytes:u")
+    check("without a modifier" in failed, "sentence", failed)
+
+
+@test("without --memory, no allocator is probed")
+def _(t):
+    target = t.ort_run("1.24.3", "mlp")
+    target.run(3)
+    ours = {"ort_alloc_enter", "ort_alloc_exit", "ort_free"}
+    probe = t.attach(target)
+    check(not ours & set(programs_of(probe.child.pid).values()), "programs of memory",
+          programs_of(probe.child.pid))
+    target.run(2)
+    probe.stop()
+    probe = t.attach(target, "--memory")
+    check(ours <= set(programs_of(probe.child.pid).values()), "programs of memory",
+          programs_of(probe.child.pid))
+    target.run(2)
+    probe.stop()
+
+
+@test("memory of a runtime whose allocators are not known is absent")
+def _(t):
+    target = program(t)
+    probe = record(t, target, "-e", "task-faults", "--memory")
+    target.do("all 2")
+    found = finish(t, probe).nothing_lost()
+    check_equal(memory_of(found.json["sum"]), dict.fromkeys(COUNTED), "memory")
+    check(found.json["sum"]["counters"]["task-faults"]["total"] is not None, "other counters")
+    check(any("memory that operators get is not told" in note for note in found.json["notes"]),
+          "notes", found.json["notes"])

@@ -121,6 +121,7 @@ static void print_unknown(const struct session_facts *facts, FILE *out)
 		{facts->inter_threads || facts->parallel != KNOWN_YES, "the inter-op threads"},
 		{facts->memory_pattern != NOT_KNOWN, "memory pattern"},
 		{facts->arena != NOT_KNOWN, "arena"},
+		{facts->has_memory || facts->arena != KNOWN_YES, "what the arena holds"},
 		{facts->has_providers, "the providers"},
 	};
 	const char *before = "; not known: ";

@@ -66,6 +66,7 @@ def check_balance(found, output, runs):
     check_equal(total["alloc-bytes"] - total["freed-bytes"], runs * output, "bytes left")
     inside, between = memory_of(found.json["sum"]), memory_of(found.json["between_operators"])
     check_equal(inside["alloc-bytes"] + between["alloc-bytes"], total["alloc-bytes"], "the sum")
+    check_equal(between["temp-bytes"], 0, "temporary, of no operator")
     return total
 
 
@@ -87,6 +88,18 @@ for version in ("1.10.0", "1.12.1", "1.14.0", "1.16.3", "1.20.1", "1.24.3", "1.2
 # Since 1.21, what an allocator without an arena returns is not seen.
 for version in ("1.10.0", "1.14.0", "1.20.1"):
     balances(version, "-m")
+
+
+@test("what an arena asks for when it grows is not what operators ask for")
+def _(t):
+    target = t.ort_run("1.24.3", "resnet", "-M")
+    probe = t.attach(target, "-e", "none", "--memory")
+    target.run(1)
+    growing = {row["name"]: memory_of(row) for row in probe.stop().nothing_lost().operators}
+    probe = t.attach(target, "-e", "none", "--memory")
+    target.run(1)
+    grown = {row["name"]: memory_of(row) for row in probe.stop().nothing_lost().operators}
+    check_equal(growing, grown, "memory of operators in the first run and in a later one")
 
 
 @test("every free finds its allocation: 100,000 blocks of 6 threads and 2 sessions")
@@ -172,6 +185,98 @@ def _(t):
     check_equal(memory_of(later.json["between_operators"])["allocs"], 19, "blocks of the others")
     check_equal({memory_of(row)["alloc-bytes"] for row in later.operators}, {0, 19 * 40},
                 "bytes of operators then: of the output alone")
+
+
+def text_of(size):
+    """As people read it."""
+    for unit in ("B", "KiB", "MiB"):
+        if size < 1023.5:
+            break
+        size /= 1024
+    return "%.*f %s" % (unit != "B", size, unit)
+
+
+def check_doctor(t, target, own):
+    found = t.opprobe("doctor", "-p", target.pid)
+    check_equal(found.wait(), 0, "status of doctor")
+    for arena in own:
+        text = "arena of %s with %s in use, at most %s" % tuple(
+            text_of(arena[key]) for key in ("TotalAllocated", "InUse", "MaxInUse"))
+        check(text in found.stdout, "doctor lacks '%s'" % text, found.stdout)
+
+
+def holds(version, model, *options):
+    @test("%s: %s: what the arena holds is what the runtime itself says" %
+          (version, " ".join((model,) + options)))
+    def _(t):
+        target = t.ort_run(version, model, *options)
+        target.run(5)
+        check_doctor(t, target, [target.ask("arena")])
+        probe = t.attach(target, "-e", "none", "--memory")
+        target.run(20)
+        own = target.ask("arena")
+        told = probe.stop().nothing_lost().json["session_models"][0]
+        check_equal((told["arena_in_use_bytes"], told["arena_most_bytes"],
+                     told["arena_total_bytes"]),
+                    (own["InUse"], own["MaxInUse"], own["TotalAllocated"]), "bytes of the arena")
+        check_doctor(t, target, [own])
+
+
+for version in ("1.24.3", "1.27.0", "1.30.0"):
+    holds(version, "resnet")
+    holds(version, "transformer", "-M", "-t", "2")
+    holds(version, "branches", "-p", "-i", "2")
+
+
+def arenas_told(t, target):
+    """In use, at most and in all, of each session's arena; None of one that is not known."""
+    probe = t.attach(target, "-e", "none", "--memory")
+    target.run(5)
+    told = probe.stop().nothing_lost().json["session_models"]
+    check_equal(len(told), 2, "sessions")
+    return [tuple(session["arena_%s_bytes" % key] for key in ("in_use", "most", "total"))
+            if session["arena_in_use_bytes"] is not None else None for session in told]
+
+
+def holds_plausibly(version):
+    @test("%s: each of two sessions has an arena of its own, which the table and doctor tell of" %
+          version)
+    def _(t):
+        target = t.ort_run(version, "resnet", "-s", "2")
+        target.run(5)
+        sizes = arenas_told(t, target)
+        # What is left in memory may lead from one to the other: then neither is believed.
+        for _ in range(6):
+            if None in sizes:
+                target.ask("recreate")
+                target.run(5)
+                sizes = arenas_told(t, target)
+        check(None not in sizes, "arenas", sizes)
+        # A block of 1.4 MiB is given out in each run, and back.
+        for in_use, most, total in sizes:
+            check(0 < in_use < in_use + (1 << 20) < most <= total < 1 << 26, "bytes", sizes)
+        check_doctor(t, target, [{"InUse": in_use, "MaxInUse": most, "TotalAllocated": total}
+                                 for in_use, most, total in sizes])
+
+
+for version in ("1.10.0", "1.12.1", "1.14.0", "1.16.3", "1.20.1"):
+    holds_plausibly(version)
+
+
+@test("without an arena, and without --memory, a recording says nothing of arenas")
+def _(t):
+    target = t.ort_run("1.24.3", "resnet", "-m")
+    target.run(3)
+    probe = t.attach(target, "-e", "none", "--memory")
+    target.run(3)
+    session = probe.stop().json["session_models"][0]
+    check_equal((session["arena"], session["arena_most_bytes"]), (False, None), "arena")
+    target = t.ort_run("1.24.3", "resnet")
+    target.run(3)
+    probe = t.attach(target, "-e", "none")
+    target.run(3)
+    session = probe.stop().json["session_models"][0]
+    check_equal((session["arena"], session["arena_most_bytes"]), (True, None), "arena")
 
 
 @test("a table has what operators get as sizes, and --memory is beside the events")

@@ -14,6 +14,16 @@
 /* The API's own types are opaque pointers to us. */
 typedef void *status_t;
 
+/* What an allocator can do, as far as it is used here; since its version 23, tell of itself. */
+struct ort_allocator {
+	uint32_t version;
+	void *(*alloc)(struct ort_allocator *, size_t);
+	void (*free)(struct ort_allocator *, void *);
+	const void *(*info)(const struct ort_allocator *);
+	void *(*reserve)(struct ort_allocator *, size_t);
+	status_t (*statistics)(const struct ort_allocator *, void **pairs);
+};
+
 /*
  * The entries of the API table that are used here. A position in the table
  * never changes between releases: new entries are only added at its end.
@@ -53,6 +63,8 @@ struct api {
 	void (*release_tensor_info)(void *info);
 	status_t (*end_profiling)(void *session, void *allocator, char **file);
 	status_t (*add_config)(void *options, const char *key, const char *value);
+	status_t (*create_allocator)(void *session, const void *memory,
+				     struct ort_allocator **allocator);
 };
 
 /*
@@ -110,6 +122,7 @@ static inline const char *api_load(struct api *api, const char *library)
 	api->release_tensor_info = table[99];
 	api->end_profiling = table[110];
 	api->add_config = table[130];
+	api->create_allocator = table[131];
 	return NULL;
 }
 

@@ -13,6 +13,7 @@
  *   run N              run the model N times on every thread
  *   set INPUT V...     give a one-dimensional int64 input other values
  *   tag TEXT           give the runs from now on this tag; none if it is empty
+ *   arena              what the memory arena of the first session counts (from 1.23 on)
  *   end-profiling      make the built-in profiler write its files
  *   hold N             begin N runs, each on a thread of its own, which stay open (with -H)
  *   let-go             they end, one after another
@@ -569,6 +570,34 @@ static void fork_child(void)
 	printf("{\"ok\":true,\"child\":%d}\n", child);
 }
 
+/*
+ * Pairs of strings are a std::map, and behind it two std::vectors, of the keys and of the
+ * values (core/session/abi_key_value_pairs.h).
+ */
+#define PAIRS_MAP 48
+
+static void tell_arena(void)
+{
+	struct ort_allocator *of_session;
+	const char ***pairs;
+	void *where, *made;
+	size_t n;
+
+	check(api.cpu_memory(1, 0, &where), "memory");
+	check(api.create_allocator(sessions[0], where, &of_session), "allocator");
+	if (of_session->version < 23) {
+		printf("{\"ok\":false,\"error\":\"it does not tell\"}\n");
+		return;
+	}
+	check(of_session->statistics(of_session, &made), "statistics");
+	pairs = (const char ***)((char *)made + PAIRS_MAP);
+	n = pairs[1] - pairs[0];
+	printf("{\"ok\":true");
+	for (size_t i = 0; i < n; i++)
+		printf(",\"%s\":%s", pairs[0][i], pairs[3][i]);
+	printf("}\n");
+}
+
 static void obey(void)
 {
 	char line[4096];
@@ -581,6 +610,8 @@ static void obey(void)
 			set_input(line + 4);
 		else if (!strncmp(line, "tag ", 4))
 			set_tag(line + 4);
+		else if (!strcmp(line, "arena"))
+			tell_arena();
 		else if (!strcmp(line, "end-profiling"))
 			end_profiling();
 		else if (!strncmp(line, "hold ", 5))

@@ -96,6 +96,31 @@ static void the_header_says_what_is_known_of_each_model(void **state)
 	test_remove(&c);
 }
 
+static void what_an_arena_holds_is_behind_its_session(void **state)
+{
+	struct test_capture c = begin(1);
+	struct capture_model model = resnet;
+	cJSON *json, *session;
+
+	model.has_memory = true;
+	model.memory_in_use = 16424;
+	model.memory_most = 2408488;
+	model.memory_total = 4210728;
+	add_session(&c, 0, model, 100);
+	test_finish(&c);
+	check_report(&c,
+		     "CPUExecutionProvider, arena of 4.0 MiB with 16.0 KiB in use, at most 2.3 "
+		     "MiB\n",
+		     true);
+	json = parse(report(&c, &(struct report_options){.format = "json"}));
+	session = cJSON_GetObjectItem(json, "session_models")->child;
+	assert_int_equal(cJSON_GetObjectItem(session, "arena_in_use_bytes")->valueint, 16424);
+	assert_int_equal(cJSON_GetObjectItem(session, "arena_most_bytes")->valueint, 2408488);
+	assert_int_equal(cJSON_GetObjectItem(session, "arena_total_bytes")->valueint, 4210728);
+	cJSON_Delete(json);
+	test_remove(&c);
+}
+
 static void nothing_is_said_where_nothing_is_known(void **state)
 {
 	struct test_capture c = begin(1);
@@ -188,6 +213,7 @@ static void json_has_what_is_known_of_each_session(void **state)
 	assert_true(cJSON_IsNull(cJSON_GetObjectItem(session, "graph_hash")));
 	assert_true(cJSON_IsNull(cJSON_GetObjectItem(session, "intra_threads")));
 	assert_true(cJSON_IsNull(cJSON_GetObjectItem(session, "arena")));
+	assert_true(cJSON_IsNull(cJSON_GetObjectItem(session, "arena_most_bytes")));
 	assert_null(session->next);
 	cJSON_Delete(json);
 	test_remove(&c);
@@ -354,6 +380,8 @@ static void check_blocks(struct capture_model model, uint64_t first_own, const c
 	add_memory_run(&c, 0, 2048, first_own);
 	add_memory_run(&c, 1, 0, 4096);
 	add_memory_run(&c, 2, 0, 4096);
+	if (!first_own)
+		add_memory_run(&c, 3, 0, 0);
 	test_finish(&c);
 	check_report(&c, text, is_there);
 	check_report(&c, "2.0 KiB", true);
@@ -396,6 +424,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_header_says_what_is_known_of_each_model),
+		cmocka_unit_test(what_an_arena_holds_is_behind_its_session),
 		cmocka_unit_test(nothing_is_said_where_nothing_is_known),
 		cmocka_unit_test(the_header_has_eight_models_at_most),
 		cmocka_unit_test(people_read_the_model_and_programs_the_number_too),

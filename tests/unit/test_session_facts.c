@@ -120,6 +120,40 @@ static struct made make_model(enum string_abi abi)
 	return made;
 }
 
+/* What an arena of 1.20 counts, behind the number of its next block; bytes from the sixth on. */
+static const uint64_t counted[] = {65, 64, 0, 4, 0, 12171008, 15728640, 13645824, 3014656, -1};
+
+static uint64_t *aligned_block(size_t bytes)
+{
+	while (arena_used % 2 == 0)
+		take(8);
+	return take_block(bytes);
+}
+
+/* An arena in whose object the @n words of @counts are. */
+static uint64_t *make_arena(const uint64_t *counts, size_t n)
+{
+	uint64_t *object = aligned_block(0x608);
+
+	make_class(object, "N11onnxruntime8BFCArenaE");
+	memcpy(object + 0xa0, counts, n * sizeof(*counts));
+	return object;
+}
+
+/* Let @made lead to @object, over so many others. */
+static void lead_to(const struct made *made, uint64_t *object, unsigned int steps)
+{
+	uint64_t *last = object;
+
+	while (steps--) {
+		uint64_t *between = aligned_block(0x38);
+
+		between[2] = (uintptr_t)last;
+		last = between;
+	}
+	made->object[OBJECT_BYTES / 8 - 1] = (uintptr_t)last;
+}
+
 static int read_made(const struct made *made, struct session_facts *facts)
 {
 	return ort_read_session(&own_memory, (uintptr_t)made->object, facts);
@@ -155,6 +189,87 @@ static void a_session_is_read_in_every_string_abi(void **state)
 		assert_int_equal(facts.intra_spins, NOT_KNOWN);
 		assert_true(answers_session(&facts, &facts));
 	}
+}
+
+static void check_memory(const struct made *made, bool known)
+{
+	struct session_facts facts = facts_of(made);
+
+	assert_int_equal(facts.has_memory, known);
+	assert_int_equal(facts.memory_in_use, known ? 12171008 : 0);
+	assert_int_equal(facts.memory_most, known ? 13645824 : 0);
+	assert_int_equal(facts.memory_total, known ? 15728640 : 0);
+}
+
+static void an_arena_says_what_it_holds_if_it_is_near(void **state)
+{
+	for (unsigned int steps = 0; steps < 5; steps++) {
+		struct made made = make_model(STRING_CXX11);
+
+		lead_to(&made, make_arena(counted, 10), steps);
+		check_memory(&made, steps < 4);
+	}
+}
+
+/* A word more, of what was asked for. */
+static void an_arena_of_1_30_says_what_it_holds(void **state)
+{
+	const uint64_t words[] = {22,	    23,	      2,	2,	 0,	   12171008,
+				  12171008, 15728640, 13645824, 3014656, INT64_MAX};
+	struct made made = make_model(STRING_CXX11);
+
+	lead_to(&made, make_arena(words, 11), 2);
+	check_memory(&made, true);
+}
+
+static void of_two_arenas_nothing_is_said(void **state)
+{
+	struct made made = make_model(STRING_CXX11);
+	uint64_t *both = aligned_block(0x38);
+
+	both[0] = (uintptr_t)make_arena(counted, 10);
+	both[1] = (uintptr_t)make_arena(counted, 10);
+	made.object[OBJECT_BYTES / 8 - 1] = (uintptr_t)both;
+	check_memory(&made, false);
+	/* One is farther. */
+	both[1] = (uintptr_t)aligned_block(0x38);
+	((uint64_t *)both[1])[0] = (uintptr_t)make_arena(counted, 10);
+	check_memory(&made, false);
+	/* One, twice. */
+	both[1] = both[0];
+	check_memory(&made, true);
+	/* What holds one is another class. */
+	both[1] = (uintptr_t)aligned_block(0x38);
+	make_class((uint64_t *)both[1], "St15_Sp_counted_ptrIPN11onnxruntime8BFCArenaE");
+	check_memory(&made, true);
+}
+
+static void an_arena_that_contradicts_itself_says_nothing(void **state)
+{
+	/* Which word, and what stands there instead. */
+	static const uint64_t wrong[][2] = {{0, 66},	   {1, 0}, {2, 65},	  {3, 0},
+					    {3, 65},	   {4, 5}, {5, 13645825}, {6, 13645823},
+					    {7, 15728641}, {8, 0}, {8, 13645825}, {9, 15728639}};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct made made = make_model(STRING_CXX11);
+		uint64_t words[10];
+
+		memcpy(words, counted, sizeof(words));
+		words[wrong[i][0]] = wrong[i][1];
+		lead_to(&made, make_arena(words, 10), 2);
+		check_memory(&made, false);
+	}
+}
+
+static void of_two_accounts_in_an_arena_none_is_believed(void **state)
+{
+	struct made made = make_model(STRING_CXX11);
+	uint64_t *object = make_arena(counted, 10);
+
+	memcpy(object + 0x20, counted, sizeof(counted));
+	lead_to(&made, object, 2);
+	check_memory(&made, false);
 }
 
 /* The numbers of one of libstdc++'s strings may read as one of libc++'s. */
@@ -395,6 +510,10 @@ static void what_cannot_be_of_a_session_is_refused(void **state)
 	WITH(bad.inter_spins = NOT_KNOWN + 1);
 	WITH(bad.memory_pattern = NOT_KNOWN + 1);
 	WITH(bad.arena = NOT_KNOWN + 1);
+	WITH(bad.has_memory = 2);
+	WITH(bad.memory_total = 1);
+	WITH(bad.has_memory = 1; bad.memory_in_use = 3; bad.memory_most = bad.memory_total = 2);
+	WITH(bad.has_memory = 1; bad.memory_most = 3; bad.memory_total = 2);
 	WITH(bad.intra_threads = UINT32_MAX);
 	WITH(bad.inter_threads = UINT32_MAX);
 }
@@ -403,6 +522,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_session_is_read_in_every_string_abi),
+		cmocka_unit_test(an_arena_says_what_it_holds_if_it_is_near),
+		cmocka_unit_test(an_arena_of_1_30_says_what_it_holds),
+		cmocka_unit_test(of_two_arenas_nothing_is_said),
+		cmocka_unit_test(an_arena_that_contradicts_itself_says_nothing),
+		cmocka_unit_test(of_two_accounts_in_an_arena_none_is_believed),
 		cmocka_unit_test(a_string_that_may_be_of_another_kind_is_of_that_of_the_others),
 		cmocka_unit_test(options_are_what_stands_there),
 		cmocka_unit_test(a_pool_must_say_twice_how_many_threads_it_has),

@@ -57,13 +57,17 @@ static void check_read(struct capture_reader *reader, const struct capture_model
 	assert_int_equal(r.model.inter_spins, expected->inter_spins);
 	assert_int_equal(r.model.memory_pattern, expected->memory_pattern);
 	assert_int_equal(r.model.arena, expected->arena);
+	assert_int_equal(r.model.has_memory, expected->has_memory);
+	assert_true(r.model.memory_in_use == expected->memory_in_use &&
+		    r.model.memory_most == expected->memory_most &&
+		    r.model.memory_total == expected->memory_total);
 }
 
 static void what_is_known_of_a_model_is_read_back(void **state)
 {
 	struct capture_info info = test_info(0);
 	struct test_capture c = test_begin(&info);
-	struct capture_model unnamed = nothing_known, no_names = resnet;
+	struct capture_model unnamed = nothing_known, no_names = resnet, with_memory = resnet;
 	struct capture_reader *reader;
 
 	unnamed.path = "";
@@ -73,12 +77,18 @@ static void what_is_known_of_a_model_is_read_back(void **state)
 	write_model(&c, 0, resnet);
 	write_model(&c, 0, unnamed);
 	write_model(&c, 0, no_names);
+	with_memory.has_memory = true;
+	with_memory.memory_in_use = 1;
+	with_memory.memory_most = 300;
+	with_memory.memory_total = UINT64_MAX;
+	write_model(&c, 0, with_memory);
 	test_finish(&c);
 	reader = capture_reader_open(c.path, NULL);
 	check_read(reader, &nothing_known);
 	check_read(reader, &resnet);
 	check_read(reader, &unnamed);
 	check_read(reader, &no_names);
+	check_read(reader, &with_memory);
 	capture_reader_close(reader);
 	test_remove(&c);
 }
@@ -95,6 +105,14 @@ static void a_model_that_contradicts_itself_is_not_written(void **state)
 	model.session = 0;
 	model.arena = NOT_KNOWN + 1;
 	assert_int_equal(capture_write_model(c.writer, &model), -EINVAL);
+	model = resnet;
+	model.has_memory = true;
+	model.memory_in_use = 1;
+	assert_int_equal(capture_write_model(c.writer, &model), -EINVAL);
+	model.memory_most = 1;
+	assert_int_equal(capture_write_model(c.writer, &model), -EINVAL);
+	model.memory_total = 1;
+	assert_int_equal(capture_write_model(c.writer, &model), 0);
 	model = resnet;
 	model.path = memset(path, 'p', CAPTURE_PATH_MAX + 1);
 	assert_int_equal(capture_write_model(c.writer, &model), -E2BIG);

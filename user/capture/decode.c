@@ -115,10 +115,16 @@ static const char *decode_model(struct decoder *decoder, struct cursor *c,
 	model->inter_threads = format_get_u32(c);
 	for (int i = 0; i < MODEL_ANSWERS; i++)
 		*answers[i] = get_below(c, NOT_KNOWN + 1);
+	model->has_memory = flags & MODEL_HAS_MEMORY;
+	model->memory_in_use = model->has_memory ? cursor_uleb(c) : 0;
+	model->memory_most = model->has_memory ? cursor_uleb(c) : 0;
+	model->memory_total = model->has_memory ? cursor_uleb(c) : 0;
 	if (c->failed || *error)
 		return NULL;
 	if (!ids_has(&decoder->sessions, model->session))
 		return "a model of a session that was not defined";
+	if (model->memory_in_use > model->memory_most || model->memory_most > model->memory_total)
+		return "a model whose memory contradicts itself";
 	return too_long ? "a model with a text that is too long" : NULL;
 }
 

@@ -181,8 +181,10 @@ static int write_model(struct capture_writer *writer, const struct capture_model
 	for (int i = 0; i < MODEL_ANSWERS; i++)
 		if (answers[i] > NOT_KNOWN)
 			return -EINVAL;
-	if (!ids_has(&writer->sessions, model->session))
+	if (!ids_has(&writer->sessions, model->session) ||
+	    model->memory_in_use > model->memory_most || model->memory_most > model->memory_total)
 		return -EINVAL;
+	flags |= model->has_memory ? MODEL_HAS_MEMORY : 0;
 	*p++ = flags;
 	p = format_put_varint(p, model->session);
 	for (int i = 0; i < MODEL_TEXTS; i++)
@@ -191,6 +193,11 @@ static int write_model(struct capture_writer *writer, const struct capture_model
 	p = format_put_varint(p, model->intra_threads);
 	p = format_put_varint(p, model->inter_threads);
 	p = mempcpy(p, answers, sizeof(answers));
+	if (model->has_memory) {
+		p = format_put_varint(p, model->memory_in_use);
+		p = format_put_varint(p, model->memory_most);
+		p = format_put_varint(p, model->memory_total);
+	}
 	return finish(writer, CAPTURE_MODEL, p);
 }
 

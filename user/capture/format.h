@@ -80,7 +80,8 @@ enum format_setup {
 
 /* The texts of a model are in the order of the struct; bit i of its flags: text i is there. */
 #define MODEL_TEXTS	  4
-#define MODEL_ANSWERS	  5 /* behind its numbers, in that order, too: enum known */
+#define MODEL_HAS_MEMORY  (1 << 4) /* flag, above those of the texts */
+#define MODEL_ANSWERS	  5	   /* behind its numbers, in that order, too: enum known */
 #define MODEL_TEXT_MAX(i) ((i) ? CAPTURE_WORDS_MAX : CAPTURE_PATH_MAX)
 
 enum format_cost {

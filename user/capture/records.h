@@ -107,6 +107,10 @@ struct capture_model {
 	uint8_t intra_spins,
 		inter_spins; /* threads of the pool spin for a while before they sleep */
 	uint8_t memory_pattern, arena;
+	/* What its memory arena counts, if that is known: bytes given out when it was asked,
+	 * at most until then, and taken from the system for it. */
+	bool has_memory;
+	uint64_t memory_in_use, memory_most, memory_total;
 };
 
 enum capture_setup_kind {

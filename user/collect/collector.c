@@ -353,6 +353,7 @@ static void send_rest(struct collector *collector)
 	const struct capture_record loss = {.type = CAPTURE_LOSS, .loss = losses_so_far(collector)};
 
 	send_pool(collector);
+	collector_tell_memory(collector);
 	send_notes(collector);
 	collector_send(collector, &loss);
 }

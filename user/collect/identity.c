@@ -23,6 +23,7 @@ struct session {
 	uint32_t number, steps;
 	uint32_t generation; /* in which operators of it were seen last */
 	bool sighted;	     /* and whether any were */
+	bool ended;	     /* it was destroyed, or another one is at its address */
 	uint8_t asked;	     /* how often what it is, or ASKED_MAX if that is known */
 };
 
@@ -132,6 +133,7 @@ static void end_session(struct identity_table *table, struct session *session)
 	if (session->address)
 		hash_remove(&table->by_address, &session->by_address);
 	hash_remove(&table->by_owner, &session->by_owner);
+	session->ended = true;
 }
 
 /* A new one; NULL if out of memory. */
@@ -202,6 +204,17 @@ static void sight(struct identity_table *table, uint32_t number, uint32_t genera
 	session->sighted = true;
 }
 
+static struct session_place place_of(const struct session *session)
+{
+	return (struct session_place){
+		.owner = session->owner,
+		.root = session->address,
+		.instance = session->instance,
+		.sighted = session->sighted,
+		.generation = session->generation,
+	};
+}
+
 bool identity_wants_model(const struct identity_table *table, uint32_t number,
 			  struct session_place *place)
 {
@@ -209,13 +222,21 @@ bool identity_wants_model(const struct identity_table *table, uint32_t number,
 
 	if (!session || !session->owner || session->asked >= ASKED_MAX)
 		return false;
-	*place = (struct session_place){
-		.owner = session->owner,
-		.root = session->address,
-		.sighted = session->sighted,
-		.generation = session->generation,
-	};
+	*place = place_of(session);
 	return true;
+}
+
+bool identity_next_living(const struct identity_table *table, uint32_t *number,
+			  struct session_place *place)
+{
+	const struct session *session;
+
+	while ((session = session_of(table, (*number)++)))
+		if (session->owner && !session->ended) {
+			*place = place_of(session);
+			return true;
+		}
+	return false;
 }
 
 void identity_model_asked(struct identity_table *table, uint32_t number, bool known)

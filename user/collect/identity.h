@@ -39,7 +39,8 @@ uint32_t identity_step(struct identity_table *table, uint32_t session);
 struct session_place {
 	uint64_t owner; /* InferenceSession* */
 	uint64_t root;	/* SessionState*, or 0 */
-	bool sighted;	/* operators of it were identified, the last in this generation: */
+	uint32_t instance;
+	bool sighted; /* operators of it were identified, the last in this generation: */
 	uint32_t generation;
 };
 
@@ -48,6 +49,12 @@ struct session_place {
  * before its owner is known, nor after some vain attempts.
  */
 bool identity_wants_model(const struct identity_table *table, uint32_t number,
+			  struct session_place *place);
+/*
+ * The next session from *@number on, which is 0 at first and then behind it, that was not
+ * destroyed as far as is known; false if there is none.
+ */
+bool identity_next_living(const struct identity_table *table, uint32_t *number,
 			  struct session_place *place);
 /* It was asked, and is @known. */
 void identity_model_asked(struct identity_table *table, uint32_t number, bool known);

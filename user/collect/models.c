@@ -26,11 +26,17 @@ struct capture_model model_of_facts(uint32_t session, const struct session_facts
 		.inter_spins = facts->inter_spins,
 		.memory_pattern = facts->memory_pattern,
 		.arena = facts->arena,
+		.has_memory = facts->has_memory,
+		.memory_in_use = facts->memory_in_use,
+		.memory_most = facts->memory_most,
+		.memory_total = facts->memory_total,
 	};
 }
 
+#define TOLD_AT_END 16 /* sessions: each takes some milliseconds */
+
 static void ask(struct collector *collector, const struct instance_state *instance,
-		uint32_t session, const struct session_place *place)
+		uint32_t session, const struct session_place *place, bool of_end)
 {
 	uint32_t generation = collector_generation(collector, instance->number);
 	struct capture_record record = {.type = CAPTURE_MODEL};
@@ -51,6 +57,12 @@ static void ask(struct collector *collector, const struct instance_state *instan
 	if (error)
 		return;
 	record.model = model_of_facts(session, &facts);
+	/* As it is at the end; of a recording that is of memory. */
+	if (!of_end) {
+		record.model.has_memory = false;
+		record.model.memory_in_use = record.model.memory_most = 0;
+		record.model.memory_total = 0;
+	}
 	collector_send(collector, &record);
 }
 
@@ -61,5 +73,19 @@ void collector_tell_model(struct collector *collector, const struct instance_sta
 
 	/* Runs are many: all but the first ones of a session want nothing. */
 	if (identity_wants_model(collector->identities, session, &place))
-		ask(collector, instance, session, &place);
+		ask(collector, instance, session, &place, false);
+}
+
+void collector_tell_memory(struct collector *collector)
+{
+	struct session_place place;
+	uint32_t number = 0, told = 0;
+
+	if (!counters_have_memory(collector->options.counters))
+		return;
+	while (told < TOLD_AT_END && identity_next_living(collector->identities, &number, &place)) {
+		ask(collector, collector->instances.items[place.instance], number - 1, &place,
+		    true);
+		told++;
+	}
 }

@@ -133,6 +133,8 @@ static inline bool collector_is_there(const struct instance_state *instance, uin
 /* Say what @session is, unless that was said, or cannot be yet. */
 void collector_tell_model(struct collector *collector, const struct instance_state *instance,
 			  uint32_t session);
+/* Say anew of sessions what they are, and what their memory arenas count by now. */
+void collector_tell_memory(struct collector *collector);
 /*
  * Say what attributes the operator of @identity has, which was defined just now, of
  * @session. Where shapes are wanted: what operators compute takes both.

@@ -151,7 +151,10 @@ bool answers_session(const void *data, struct session_facts *facts)
 	       facts->parallel <= NOT_KNOWN && facts->intra_spins <= NOT_KNOWN &&
 	       facts->inter_spins <= NOT_KNOWN && facts->memory_pattern <= NOT_KNOWN &&
 	       facts->arena <= NOT_KNOWN && facts->intra_threads <= SESSION_THREADS_MAX &&
-	       facts->inter_threads <= SESSION_THREADS_MAX;
+	       facts->inter_threads <= SESSION_THREADS_MAX && facts->has_memory <= 1 &&
+	       facts->memory_in_use <= facts->memory_most &&
+	       facts->memory_most <= facts->memory_total &&
+	       (facts->has_memory || !facts->memory_total);
 }
 
 /* -- attributes ---------------------------------------------------------------------- */

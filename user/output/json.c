@@ -310,6 +310,9 @@ static void put_session(struct json *j, const struct analyze_session *session)
 	member_known(j, "inter_spins", about->inter_spins);
 	member_known(j, "memory_pattern", about->memory_pattern);
 	member_known(j, "arena", about->arena);
+	member_u64(j, "arena_in_use_bytes", about->memory_in_use, about->has_memory);
+	member_u64(j, "arena_most_bytes", about->memory_most, about->has_memory);
+	member_u64(j, "arena_total_bytes", about->memory_total, about->has_memory);
 	put_setup(j, "loading_ns", &session->setups[CAPTURE_SETUP_LOADING]);
 	put_setup(j, "initialization_ns", &session->setups[CAPTURE_SETUP_INITIALIZATION]);
 	fputc('}', j->out);

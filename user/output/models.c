@@ -66,6 +66,19 @@ static void put_providers(struct line *line, const char *providers)
 	}
 }
 
+static void put_memory(struct line *line, const struct capture_model *about)
+{
+	char in_use[32], most[32], total[32];
+
+	if (!about->has_memory)
+		return;
+	next_part(line);
+	fprintf(line->out, "arena of %s with %s in use, at most %s",
+		text_bytes(total, sizeof(total), about->memory_total),
+		text_bytes(in_use, sizeof(in_use), about->memory_in_use),
+		text_bytes(most, sizeof(most), about->memory_most));
+}
+
 /* Where the title does not tell files apart, the path does. */
 static const char *telling_path(const struct analyze_session *session)
 {
@@ -98,7 +111,7 @@ static bool tells_anything(const struct analyze_session *session)
 	return session->is_named || about->intra_threads || about->inter_threads ||
 	       (about->producer && about->producer[0]) ||
 	       (about->providers && about->providers[0]) || about->parallel != NOT_KNOWN ||
-	       about->memory_pattern == KNOWN_NO || about->arena == KNOWN_NO;
+	       about->memory_pattern == KNOWN_NO || about->arena == KNOWN_NO || about->has_memory;
 }
 
 /* The line of a model, but for its end. */
@@ -120,6 +133,7 @@ static struct line begin_line(const char *title, const char *path,
 	put_providers(&line, about->providers);
 	put_if(&line, about->memory_pattern == KNOWN_NO, "memory pattern off");
 	put_if(&line, about->arena == KNOWN_NO, "arena off");
+	put_memory(&line, about);
 	return line;
 }
 

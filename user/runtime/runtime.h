@@ -152,6 +152,9 @@ struct session_facts {
 	uint8_t pad[3];
 	uint32_t intra_threads, inter_threads; /* with the caller; 0 if not known, or not used */
 	uint32_t pad2;
+	/* What its memory arena counts, if that is known: bytes given out, at most so far, and
+	 * taken from the system for it. */
+	uint64_t has_memory, memory_in_use, memory_most, memory_total;
 	uint64_t graph_hash;	 /* of the operators as they are executed; 0 if not known */
 	char path[SESSION_PATH]; /* as the user gave it */
 	char graph[SESSION_TEXT], producer[SESSION_TEXT];

@@ -26,6 +26,14 @@ static void read_name(const struct memory *memory, uint64_t address, char name[N
 	name[0] = '\0';
 }
 
+bool cxx_is_just(const struct memory *memory, uint64_t address, const char *class)
+{
+	char name[NAME_MAX_BYTES];
+
+	read_name(memory, address, name);
+	return !strcmp(name, class);
+}
+
 bool cxx_is_class(const struct memory *memory, uint64_t address, const char *part)
 {
 	char name[NAME_MAX_BYTES];

@@ -14,5 +14,7 @@
 
 /* Has the object at @address a class, of whose mangled name @part is a part? */
 bool cxx_is_class(const struct memory *memory, uint64_t address, const char *part);
+/* Is @class all of that name? */
+bool cxx_is_just(const struct memory *memory, uint64_t address, const char *class);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../base/utf8.h"
+#include "arena.h"
 #include "calibrate.h"
 #include "cxx_class.h"
 #include "cxx_string.h"
@@ -451,6 +452,21 @@ static void read_providers(const struct object *o, struct session_facts *facts)
 	}
 }
 
+/* -- memory ------------------------------------------------------------------------------ */
+
+static void read_memory(const struct object *o, struct session_facts *facts)
+{
+	uint64_t arena = arena_of_session(o->memory, o->address);
+	struct arena_statistics statistics;
+
+	if (!arena || arena_read(o->memory, arena, &statistics))
+		return;
+	facts->has_memory = 1;
+	facts->memory_in_use = statistics.in_use;
+	facts->memory_most = statistics.most;
+	facts->memory_total = statistics.total;
+}
+
 /* -- the whole ------------------------------------------------------------------------- */
 
 /* Read strings as of the kind @abi from now on, and look for the options: in how many places? */
@@ -515,5 +531,6 @@ int ort_read_session(const struct memory *memory, uint64_t address, struct sessi
 	read_metadata(&o, facts);
 	read_pools(&o, facts);
 	read_providers(&o, facts);
+	read_memory(&o, facts);
 	return 0;
 }

@@ -98,6 +98,20 @@ static void note_shapes(struct recording *recording)
 	}
 }
 
+/* Blocks are not counted by the reckoning of the probes, and each has three of its own. */
+static void note_memory(struct recording *recording)
+{
+	const struct counter_set *set = &recording->counters;
+
+	for (size_t i = 0; i < set->n; i++)
+		if (counter_is_memory(set->counters[i].source)) {
+			add_overhead_note(recording, "what the probes of memory add to operators "
+						     "and runs, some microseconds for each block, "
+						     "is not subtracted");
+			return;
+		}
+}
+
 void recording_know_overhead(struct recording *recording)
 {
 	struct self_kind kind = {true, true};
@@ -126,6 +140,7 @@ void recording_know_overhead(struct recording *recording)
 		return;
 	}
 	note_shapes(recording);
+	note_memory(recording);
 	unsettled = overhead_unsettled(recording->overhead);
 	for (; unsettled; unsettled &= unsettled - 1)
 		add_overhead_note(recording, "what the probes add to %s is not subtracted: %s",

@@ -1,39 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What operators get from the runtime's allocators, and give back (--memory)."""
 
-import csv
-import re
-
 from harness import check, check_equal, programs_of, test
-from symbols import program, record, finish
+from memory import COUNTED, check_balance, check_node, memory_of, statistics_of
+from symbols import finish, program, record
 
 MODELS = ("resnet", "cnn", "transformer", "mlp", "gru", "branches")
-COUNTED = ("allocs", "alloc-bytes", "freed-bytes", "temp-bytes")
-
-
-def memory_of(row):
-    """What was counted of memory in @row, by its event; None what is not known."""
-    return {name: row["counters"][name]["total"] for name in COUNTED}
-
-
-def statistics_of(path):
-    """What each node was granted in a run, and how much of it for itself alone, in bytes."""
-    with open(path, encoding="utf-8") as file:
-        rows = list(csv.reader(file))
-    check_equal(rows[0][-2:], ["total_dynamic_sizes", "total_temp_allocations"], "its columns")
-    return {re.sub(r"_\d+$", "", row[0]): (int(row[-2]) + int(row[-1]), int(row[-1]))
-            for row in rows[1:]}
-
-
-def check_node(row, granted, temporary):
-    """The runtime counts what its arena grants: a multiple of 256 bytes for each block."""
-    memory = memory_of(row)
-    rest = row["count"] * granted - memory["alloc-bytes"]
-    check(0 <= rest <= 255 * memory["allocs"], "bytes of %s" % row["name"], memory, granted)
-    rest = row["count"] * temporary - memory["temp-bytes"]
-    check(0 <= rest <= 255 * memory["allocs"], "temporary bytes", row["name"], memory, temporary)
-    check_equal(memory["allocs"] > 0, granted > 0, "allocations of %s" % row["name"])
-    check_equal(memory["allocs"] % row["count"], 0, "the same in each run")
 
 
 def equals_the_runtimes_own(version, model, *options):
@@ -56,18 +28,6 @@ for version in ("1.24.3", "1.27.0", "1.30.0"):
     for model in MODELS:
         equals_the_runtimes_own(version, model)
 equals_the_runtimes_own("1.24.3", "branches", "-p", "-i", "2")
-
-
-def check_balance(found, output, runs):
-    """What runs ask for is what they give back, but for @output bytes that each leaves."""
-    total = memory_of(found.json["total"])
-    check_equal(found.json["runs"], runs, "runs")
-    check(total["allocs"] >= runs, "too few allocations", total)
-    check_equal(total["alloc-bytes"] - total["freed-bytes"], runs * output, "bytes left")
-    inside, between = memory_of(found.json["sum"]), memory_of(found.json["between_operators"])
-    check_equal(inside["alloc-bytes"] + between["alloc-bytes"], total["alloc-bytes"], "the sum")
-    check_equal(between["temp-bytes"], 0, "temporary, of no operator")
-    return total
 
 
 def balances(version, *options):

@@ -4,6 +4,7 @@
 from attributes import look_at_attributes
 from harness import (SHAPES, SIZES, check, check_counts, check_equal, read_profile, read_shapes,
                      recorded_shapes, test)
+from memory import look_at_memory
 from models import look_at_models
 from outcomes import look_at_outcomes
 from setup import look_at_setup
@@ -53,6 +54,13 @@ def attributes(version):
         look_at_attributes(t, version)
 
 
+def memory(version):
+    @test("arm64, %s: what operators get, and what the arena holds, is what the runtime says" %
+          version)
+    def _(t):
+        look_at_memory(t, version)
+
+
 def setup(version):
     @test("arm64, %s: loading and initialization take as long as the built-in profiler says" %
           version)
@@ -62,6 +70,7 @@ def setup(version):
 
 for each in VERSIONS:
     attributes(each)
+    memory(each)
     setup(each)
     outcomes(each)
     models(each)

@@ -15,12 +15,13 @@ candidates()
 	echo "${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/opprobe"
 }
 
+# Both read all candidates: who writes them may not be killed for that nobody reads on.
 cache_directory()
 {
 	candidates | while read -r candidate; do
-		if writable_directory "$candidate/npm"; then
+		if [ -z "${found:-}" ] && writable_directory "$candidate/npm"; then
 			echo "$candidate"
-			break
+			found=1
 		fi
 	done
 }
@@ -29,9 +30,9 @@ cache_directory()
 cached()
 {
 	candidates | while read -r candidate; do
-		if [ -d "$candidate/$1" ]; then
+		if [ -z "${found:-}" ] && [ -d "$candidate/$1" ]; then
 			echo "$candidate/$1"
-			break
+			found=1
 		fi
 	done
 }

@@ -94,9 +94,9 @@ static int result_at(const struct finder *finder, const struct function *functio
 	for (const struct insn *insn = end - 1; insn >= exit; insn--) {
 		if (!(insn->written >> reg & 1))
 			continue;
-		if (insn->effect != EFFECT_COPY || insn->reg != reg)
+		if (insn->effect != EFFECT_COPY || insn->reg != reg || insn->base < 0)
 			return REG_NONE;
-		reg = insn->base;
+		reg = (int)insn->base;
 	}
 	return is_readable(finder, reg) ? reg : REG_NONE;
 }

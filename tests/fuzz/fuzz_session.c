@@ -21,6 +21,7 @@ static const char *const class_names[] = {
 	"N11onnxruntime16InferenceSessionE",
 	"N11onnxruntime11concurrency15ThreadPoolTemplINS_3EnvEEE",
 	"N11onnxruntime12_GLOBAL__N_18PosixEnvE",
+	"N11onnxruntime8BFCArenaE",
 };
 
 #define N_CLASSES (sizeof(class_names) / sizeof(class_names[0]))

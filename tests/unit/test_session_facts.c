@@ -272,6 +272,23 @@ static void of_two_accounts_in_an_arena_none_is_believed(void **state)
 	check_memory(&made, false);
 }
 
+/* More objects than are looked at, all one step away: the arena among them is not believed. */
+static void in_a_crowd_of_objects_no_arena_is_found(void **state)
+{
+	struct made made = make_model(STRING_CXX11);
+	uint64_t *pointers[8];
+
+	for (unsigned int i = 0; i < 8; i++) {
+		pointers[i] = aligned_block(0xff8 - 16);
+		made.object[OBJECT_BYTES / 8 - 1 - i] = (uintptr_t)pointers[i];
+	}
+	pointers[0][0] = (uintptr_t)make_arena(counted, 10);
+	check_memory(&made, true);
+	for (unsigned int i = 0; i < 8 * 0x1f0; i++)
+		pointers[i / 0x1f0][1 + i % 0x1f0 % 0x1e0] = (uintptr_t)aligned_block(0x18);
+	check_memory(&made, false);
+}
+
 /* The numbers of one of libstdc++'s strings may read as one of libc++'s. */
 static void a_string_that_may_be_of_another_kind_is_of_that_of_the_others(void **state)
 {
@@ -527,6 +544,7 @@ int main(void)
 		cmocka_unit_test(of_two_arenas_nothing_is_said),
 		cmocka_unit_test(an_arena_that_contradicts_itself_says_nothing),
 		cmocka_unit_test(of_two_accounts_in_an_arena_none_is_believed),
+		cmocka_unit_test(in_a_crowd_of_objects_no_arena_is_found),
 		cmocka_unit_test(a_string_that_may_be_of_another_kind_is_of_that_of_the_others),
 		cmocka_unit_test(options_are_what_stands_there),
 		cmocka_unit_test(a_pool_must_say_twice_how_many_threads_it_has),

@@ -139,7 +139,8 @@ uint64_t arena_of_session(const struct memory *memory, uint64_t session)
 	if (!way)
 		return 0;
 	way->memory = memory;
-	if (!memory_read(memory, session, &way->class, sizeof(way->class)))
+	if (!memory_read(memory, session, &way->class, sizeof(way->class)) &&
+	    !is_known(way, session))
 		way->objects[way->n++] = session;
 	for (int step = 0; step < STEPS_MAX; step++)
 		for (size_t end = way->n; at < end; at++)

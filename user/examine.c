@@ -88,13 +88,21 @@ static void examine_probes(struct examination *examination)
 
 static void examine_location(struct examination *examination, const struct location *location)
 {
-	size_t emulated = 0;
+	size_t emulated = 0, of_memory = 0;
 
-	for (size_t i = 0; i < location->sites.n; i++)
-		emulated += location->sites.items[i].emulated;
+	for (size_t i = 0; i < location->sites.n; i++) {
+		const struct site *site = &location->sites.items[i];
+
+		emulated += site->emulated;
+		of_memory += !site->emulated && site_is_of_memory(site);
+	}
 	if (emulated == location->sites.n)
 		add(examination, "probe sites", FINDING_OK,
 		    "%zu, all on instructions that the kernel emulates", location->sites.n);
+	else if (emulated + of_memory == location->sites.n)
+		add(examination, "probe sites", FINDING_OK,
+		    "%zu, all on instructions that the kernel emulates but for %zu of --memory",
+		    location->sites.n, of_memory);
 	else
 		add(examination, "probe sites", FINDING_WARN,
 		    "%zu, of which %zu are single-stepped: each hit of those costs several times "

@@ -77,8 +77,9 @@ def _(t):
     target = t.ort_run("1.24.3", "mlp", "-M", "-s", "2")
     target.run(5)
     probe = t.attach(target, "-e", "none", "--memory")
-    for _ in range(5):
+    for released in range(5):
         target.run(20)
+        t.named(2 * (released + 1))
         target.ask("recreate")
     target.run(20)
     check_balance(probe.stop().nothing_lost(), 1024, 6 * 2 * 20)

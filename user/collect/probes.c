@@ -65,13 +65,6 @@ void probes_prepare_none(struct opprobe_bpf *bpf)
 	}
 }
 
-/* Is it where memory is asked for, got, or given back? */
-static bool is_of_memory(const struct site *site)
-{
-	return site->role == SITE_ALLOC_ENTER || site->role == SITE_ALLOC_EXIT ||
-	       site->role == SITE_FREE;
-}
-
 void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bool memory,
 		    bool multi)
 {
@@ -79,7 +72,7 @@ void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bo
 		const char *name = location->sites.items[i].program;
 		struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, name);
 
-		if (program && (memory || !is_of_memory(&location->sites.items[i])))
+		if (program && (memory || !site_is_of_memory(&location->sites.items[i])))
 			prepare(program, multi);
 	}
 	if (multi)
@@ -211,7 +204,7 @@ static bool is_of(const struct probes_target *target, const struct site *site,
 		   site->role == SITE_SETUP_ENTER || site->role == SITE_SETUP_EXIT ||
 		   site->role == SITE_SESSION_END;
 
-	return run == (part == PROBES_OF_RUNS) && (target->memory || !is_of_memory(site));
+	return run == (part == PROBES_OF_RUNS) && (target->memory || !site_is_of_memory(site));
 }
 
 /* Does something begin at @site? An entry without its exit would seem to have thrown. */
@@ -448,7 +441,7 @@ static bool has_programs(struct opprobe_bpf *bpf, const struct probes_target *ta
 
 		if (program && bpf_program__fd(program) >= 0)
 			continue;
-		if (!target->memory && is_of_memory(&location->sites.items[i]))
+		if (!target->memory && site_is_of_memory(&location->sites.items[i]))
 			continue;
 		error_set(err, -ENOENT,
 			  "the BPF program %s that %s needs is not among those that were loaded "

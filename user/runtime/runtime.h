@@ -117,6 +117,13 @@ struct static_name {
 	char *name, *op_type; /* never NULL; freed with the location */
 };
 
+/* Is it where memory is asked for, got, or given back? Probed only where that is wanted. */
+static inline bool site_is_of_memory(const struct site *site)
+{
+	return site->role == SITE_ALLOC_ENTER || site->role == SITE_ALLOC_EXIT ||
+	       site->role == SITE_FREE;
+}
+
 /* Is there a site of @role? */
 bool location_has(const struct location *location, enum site_role role);
 /*

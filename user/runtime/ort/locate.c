@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../target/rtti.h"
+
 #define JUMPS_MAX   64
 #define CALLEES_MAX 512
 
@@ -129,6 +131,17 @@ bool ort_calls(struct finder *finder, const struct code_range *from, uint64_t to
 	return false;
 }
 
+/* -- virtual functions ------------------------------------------------------------------ */
+
+bool ort_in_slot(struct finder *finder, enum type type, unsigned int slot, struct code_range *range)
+{
+	uint64_t address;
+
+	return finder->vtables[type] &&
+	       rtti_slot(finder->image, finder->vtables[type], slot, &address) &&
+	       !unwind_find(finder->image, address, range, NULL) && range->start == address;
+}
+
 /* -- symbols ---------------------------------------------------------------------------- */
 
 /* The next function of this file whose symbol begins with @prefix. */
@@ -212,4 +225,19 @@ int ort_add_site(struct finder *finder, struct site site, const struct function 
 		 const struct insn *insn, struct error *err)
 {
 	return location_add_site(finder->location, &site, finder->dis, function, insn, err);
+}
+
+int ort_add_entry(struct finder *finder, struct site site, const struct code_range *range,
+		  uint64_t keep)
+{
+	const struct insn *entry;
+	struct function function;
+	int error = function_decode(finder->image, finder->dis, range, &function, NULL);
+
+	if (!error) {
+		entry = function_entry(&function, keep);
+		error = entry ? ort_add_site(finder, site, &function, entry, NULL) : -ENOEXEC;
+	}
+	function_free(&function);
+	return error;
 }

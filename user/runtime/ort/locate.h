@@ -110,6 +110,9 @@ bool ort_is_intact(const struct function *function, const struct insn *insn, int
  */
 uint32_t ort_argument(struct finder *finder, const struct function *function,
 		      const struct insn *insn, int reg, uint32_t intact, unsigned int shift);
+/* The function in @slot of the vtable of @type; false if there is none that is known. */
+bool ort_in_slot(struct finder *finder, enum type type, unsigned int slot,
+		 struct code_range *range);
 /* A defined function symbol whose name begins with @prefix, and its address. */
 bool ort_symbol(struct finder *finder, const char *prefix, uint64_t *address);
 
@@ -119,5 +122,11 @@ bool ort_has_symbol(struct finder *finder, const char *prefix, uint64_t address)
 /* Add a site at @insn of the function part @range. -ENOEXEC if that is no code. */
 int ort_add_site(struct finder *finder, struct site site, const struct function *function,
 		 const struct insn *insn, struct error *err);
+/*
+ * Add a site at the entry of the function @range, with the registers in @keep, a mask, intact.
+ * -ENOEXEC if there is no such place.
+ */
+int ort_add_entry(struct finder *finder, struct site site, const struct code_range *range,
+		  uint64_t keep);
 
 #endif

@@ -15,7 +15,6 @@
 #include <errno.h>
 
 #include "locate.h"
-#include "../../target/rtti.h"
 
 #define SLOT_ALLOC	2
 #define SLOT_FREE	3
@@ -26,17 +25,6 @@
 static const char *prefix_of(enum type type)
 {
 	return type == TYPE_ARENA ? "_ZN11onnxruntime8BFCArena" : "_ZN11onnxruntime12CPUAllocator";
-}
-
-/* The function in @slot of @type. */
-static bool in_slot(struct finder *finder, enum type type, unsigned int slot,
-		    struct code_range *range)
-{
-	uint64_t address;
-
-	return finder->vtables[type] &&
-	       rtti_slot(finder->image, finder->vtables[type], slot, &address) &&
-	       !unwind_find(finder->image, address, range, NULL) && range->start == address;
 }
 
 /* Does the function @range nothing but return? Nobody gives memory back like that. */
@@ -60,8 +48,8 @@ static bool does_nothing(struct finder *finder, const struct code_range *range)
 
 static bool find_free(struct finder *finder, enum type type, struct code_range *range)
 {
-	return in_slot(finder, type, SLOT_FREE, range) &&
-	       (!does_nothing(finder, range) || in_slot(finder, type, SLOT_FREE_LATER, range));
+	return ort_in_slot(finder, type, SLOT_FREE, range) &&
+	       (!does_nothing(finder, range) || ort_in_slot(finder, type, SLOT_FREE_LATER, range));
 }
 
 /* A register that the programs can read: of the result, or one that calls preserve. */
@@ -141,22 +129,6 @@ static int add_exits(struct finder *finder, struct site site, const struct code_
 	return add_exits(finder, site, &next, jumps - 1);
 }
 
-/* One site at the entry of @range, with its second argument intact. */
-static int add_entry(struct finder *finder, struct site site, const struct code_range *range)
-{
-	uint64_t keep = 1ULL << finder->image->arch->abi.args[1];
-	const struct insn *entry;
-	struct function function;
-	int error = function_decode(finder->image, finder->dis, range, &function, NULL);
-
-	if (!error) {
-		entry = function_entry(&function, keep);
-		error = entry ? ort_add_site(finder, site, &function, entry, NULL) : -ENOEXEC;
-	}
-	function_free(&function);
-	return error;
-}
-
 static unsigned int routes_to(struct finder *finder, enum type type, uint64_t address)
 {
 	return ROUTE_RTTI | (ort_has_symbol(finder, prefix_of(type), address) ? ROUTE_SYMBOL : 0);
@@ -169,6 +141,12 @@ static bool depths_are_known(const struct location *location, size_t first)
 		if (location->sites.items[i].stack_depth < 0)
 			return false;
 	return true;
+}
+
+/* The size, or the address: of both functions. */
+static uint64_t second_argument(const struct finder *finder)
+{
+	return 1ULL << finder->image->arch->abi.args[1];
 }
 
 static int add_alloc(struct finder *finder, enum type type, const struct code_range *range,
@@ -190,7 +168,7 @@ static int add_alloc(struct finder *finder, enum type type, const struct code_ra
 	site.role = SITE_ALLOC_ENTER;
 	site.program = "ort_alloc_enter";
 	site.value = value;
-	return add_entry(finder, site, range);
+	return ort_add_entry(finder, site, range, second_argument(finder));
 }
 
 static int add_allocator(struct finder *finder, enum type type, uint32_t value)
@@ -199,13 +177,13 @@ static int add_allocator(struct finder *finder, enum type type, uint32_t value)
 	struct code_range alloc, free;
 	int error;
 
-	if (!in_slot(finder, type, SLOT_ALLOC, &alloc) || !find_free(finder, type, &free) ||
+	if (!ort_in_slot(finder, type, SLOT_ALLOC, &alloc) || !find_free(finder, type, &free) ||
 	    alloc.start == free.start)
 		return -ENOEXEC;
 	error = add_alloc(finder, type, &alloc, value);
 	site.function = finder->n_functions++;
 	site.routes = routes_to(finder, type, free.start);
-	return error ?: add_entry(finder, site, &free);
+	return error ?: ort_add_entry(finder, site, &free, second_argument(finder));
 }
 
 /* Does a site from number @first on stand where another one does? That would be refused. */

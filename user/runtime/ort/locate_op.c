@@ -7,7 +7,6 @@
 #include <errno.h>
 
 #include "locate.h"
-#include "../../target/rtti.h"
 
 #define COMPUTES_MAX   4
 #define CANDIDATES_MAX 8
@@ -219,16 +218,6 @@ static void add_callees(struct finder *finder, struct candidates *candidates,
 	function_free(&function);
 }
 
-static bool function_in_slot(struct finder *finder, enum type type, unsigned int slot,
-			     struct code_range *range)
-{
-	uint64_t address;
-
-	return finder->vtables[type] &&
-	       rtti_slot(finder->image, finder->vtables[type], slot, &address) &&
-	       !unwind_find(finder->image, address, range, NULL) && range->start == address;
-}
-
 /* -- sites ------------------------------------------------------------------------------ */
 
 /*
@@ -366,7 +355,7 @@ static int locate_execute_kernel(struct finder *finder, struct error *err)
 	add_symbol(finder, &candidates, "_ZN11onnxruntime13ExecuteKernelE");
 	for (size_t i = 0; i < string->n; i++)
 		add_candidate(&candidates, &string->functions[i], ROUTE_STRING);
-	if (function_in_slot(finder, TYPE_LAUNCH_STEP, SLOT_EXECUTE, &execute))
+	if (ort_in_slot(finder, TYPE_LAUNCH_STEP, SLOT_EXECUTE, &execute))
 		add_callees(finder, &candidates, &execute);
 	error = agreed(finder, &candidates, "ExecuteKernel()", &found, err);
 	if (!error && found.range.start != execute.start)
@@ -391,7 +380,7 @@ static int locate_sequential(struct finder *finder, struct candidate *found, str
 	for (size_t i = 0; i < string->n; i++)
 		if (ort_refers(finder, ANCHOR_NODE_FAILED, &string->functions[i]))
 			add_candidate(&candidates, &string->functions[i], ROUTE_STRING);
-	if (function_in_slot(finder, TYPE_SEQUENTIAL_EXECUTOR, SLOT_EXECUTE, &execute))
+	if (ort_in_slot(finder, TYPE_SEQUENTIAL_EXECUTOR, SLOT_EXECUTE, &execute))
 		add_candidate(&candidates, &execute, ROUTE_RTTI);
 	return agreed(finder, &candidates, "SequentialExecutor::Execute()", found, err);
 }

@@ -152,22 +152,6 @@ static bool find_api_run(struct finder *finder, struct code_range *run)
 
 /* -- runs --------------------------------------------------------------------------------- */
 
-/* One site at the entry of @range, with the registers in @keep intact. */
-static int add_entry(struct finder *finder, struct site site, const struct code_range *range,
-		     uint64_t keep)
-{
-	const struct insn *entry;
-	struct function function;
-	int error = function_decode(finder->image, finder->dis, range, &function, NULL);
-
-	if (!error) {
-		entry = function_entry(&function, keep);
-		error = entry ? ort_add_site(finder, site, &function, entry, NULL) : -ENOEXEC;
-	}
-	function_free(&function);
-	return error;
-}
-
 /*
  * Without the API: is the function called by the overload for C callers,
  * whose signature stands in its messages? True where there is none to ask.
@@ -300,7 +284,7 @@ static void locate_session_end(struct finder *finder)
 		site.function = finder->n_functions++;
 		if (ort_has_symbol(finder, "_ZN11onnxruntime16InferenceSessionD", address))
 			site.routes |= ROUTE_SYMBOL;
-		if (add_entry(finder, site, &range, 1ULL << abi->args[0]))
+		if (ort_add_entry(finder, site, &range, 1ULL << abi->args[0]))
 			goto unproven;
 	}
 	return;

@@ -38,8 +38,8 @@ def doctor_file(version, architecture):
         tasks = 2 if minor >= 12 else 1
         # Initialization, and the ways to load: since 1.24, one more.
         setups = 4 if minor >= 24 else 3
-        # Since 1.21, the allocator without an arena ends in one of the C library.
-        returning = 2 if minor < 21 else 1
+        # Since 1.24, or earlier, the allocator without an arena ends in one of the C library.
+        returning = 2 if minor < 24 else 1
         check_equal(roles, {"op-enter": functions, "op-exit": functions, "run-enter": 1,
                             "run-exit": 1, "setup-enter": setups, "setup-exit": setups,
                             "session-end": 2, "task-enter": tasks, "task-exit": tasks,

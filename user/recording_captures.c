@@ -101,15 +101,10 @@ static void note_shapes(struct recording *recording)
 /* Blocks are not counted by the reckoning of the probes, and each has three of its own. */
 static void note_memory(struct recording *recording)
 {
-	const struct counter_set *set = &recording->counters;
-
-	for (size_t i = 0; i < set->n; i++)
-		if (counter_is_memory(set->counters[i].source)) {
-			add_overhead_note(recording, "what the probes of memory add to operators "
-						     "and runs, some microseconds for each block, "
-						     "is not subtracted");
-			return;
-		}
+	if (counters_of_memory(&recording->counters))
+		add_overhead_note(recording, "what the probes of memory add to operators and runs, "
+					     "some microseconds for each block, is not "
+					     "subtracted");
 }
 
 void recording_know_overhead(struct recording *recording)

@@ -90,8 +90,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memory_data = data;
 	memory_size = size;
 	make_classes();
-	if (!ort_read_session(&memory, SESSION, &facts))
+	if (!ort_read_session(&memory, SESSION, &facts)) {
+		ort_read_session_memory(&memory, SESSION, &facts);
 		check(&facts);
+	}
 	n = ort_find_sessions(&memory, CLASSES, &range, 1, all, 4, &whole);
 	require(n <= 4);
 	for (size_t i = 0; i < n; i++)

@@ -64,7 +64,7 @@ static int describe(struct naming *naming, const struct identity *identity,
 	return 0;
 }
 
-static int session(struct naming *naming, uint64_t owner, uint64_t root,
+static int session(struct naming *naming, uint64_t owner, uint64_t root, bool memory,
 		   struct session_facts *facts)
 {
 	struct fake_naming *fake = (struct fake_naming *)naming;

@@ -156,7 +156,11 @@ static void lead_to(const struct made *made, uint64_t *object, unsigned int step
 
 static int read_made(const struct made *made, struct session_facts *facts)
 {
-	return ort_read_session(&own_memory, (uintptr_t)made->object, facts);
+	int error = ort_read_session(&own_memory, (uintptr_t)made->object, facts);
+
+	if (!error)
+		ort_read_session_memory(&own_memory, (uintptr_t)made->object, facts);
+	return error;
 }
 
 static struct session_facts facts_of(const struct made *made)

@@ -536,6 +536,8 @@ static int add_shown_run(struct fold *f, const struct capture_run *run, const st
 	bool whole = is_whole(run, ops);
 	int error = 0;
 
+	if (ops && on_one_thread(run, ops))
+		memory_know_run(f, run, ops);
 	f->runs_told += run->has_operators;
 	f->runs_untold += !run->has_operators;
 	if (ended && whole)
@@ -566,7 +568,6 @@ int fold_run(struct fold *f, const struct capture_run *run)
 		error = add_outcome(f, run);
 		if (!error && has_outcome(f, run->run)) {
 			session_show(session);
-			memory_know_run(f, session, run, open && open->executions ? open : NULL);
 			error = add_shown_run(f, run, open);
 		}
 	}

@@ -137,8 +137,8 @@ int amounts_add(struct fold *f, const struct op_state *state, struct analyze_row
 
 /* The event that counts the bytes that operators ask for, or -1. */
 int memory_event(const struct capture_info *info);
-/* Know of @session, NULL if it is not known, how the operators @ops of @run got memory. */
-void memory_know_run(const struct fold *f, struct analyze_session *session,
-		     const struct capture_run *run, const struct open_run *ops);
+/* Know of its session how the operators @ops of @run, all on its thread, got memory. */
+void memory_know_run(const struct fold *f, const struct capture_run *run,
+		     const struct open_run *ops);
 
 #endif

@@ -15,13 +15,13 @@ int memory_event(const struct capture_info *info)
 	return -1;
 }
 
-void memory_know_run(const struct fold *f, struct analyze_session *session,
-		     const struct capture_run *run, const struct open_run *ops)
+void memory_know_run(const struct fold *f, const struct capture_run *run,
+		     const struct open_run *ops)
 {
+	struct analyze_session *session = sessions_get(&f->a.sessions, run->session);
 	int i = f->memory_event;
 
-	if (i < 0 || !session || !ops || !(run->counted & ops->counted & 1U << i) ||
-	    ops->several_threads || ops->thread != run->thread)
+	if (i < 0 || !session || !(run->counted & ops->counted & 1U << i))
 		return;
 	session->runs_with_block += run->counters[i] > ops->counters[i];
 	if (run->counters[i] != ops->counters[i])

@@ -4,26 +4,12 @@
 
 #include "info.h"
 
-static uint32_t memory_counters(const struct counter_set *counters)
-{
-	uint32_t mask = 0;
-
-	for (size_t i = 0; i < counters->n; i++)
-		mask |= counter_is_memory(counters->counters[i].source) ? 1U << i : 0;
-	return mask;
-}
-
-bool counters_have_memory(const struct counter_set *counters)
-{
-	return memory_counters(counters);
-}
-
 uint32_t collector_hidden_counters(const struct collector *collector,
 				   const struct location *location)
 {
 	return location_has(location, SITE_ALLOC_ENTER)
 		       ? 0
-		       : memory_counters(collector->options.counters);
+		       : counters_of_memory(collector->options.counters);
 }
 
 static void send_note(struct collector *collector, const struct instance_state *instance,
@@ -38,7 +24,7 @@ static void send_note(struct collector *collector, const struct instance_state *
 
 void collector_send_memory_notes(struct collector *collector)
 {
-	if (!counters_have_memory(collector->options.counters))
+	if (!counters_of_memory(collector->options.counters))
 		return;
 	for (size_t i = 0; i < collector->instances.n; i++)
 		if (collector->instances.items[i]->hidden)

@@ -48,7 +48,7 @@ static void ask(struct collector *collector, const struct instance_state *instan
 	    !location_has(instance->location, SITE_SESSION_END) ||
 	    !collector_is_there(instance, generation, place->sighted, place->generation))
 		return;
-	error = naming->ops->session(naming, place->owner, place->root, &facts);
+	error = naming->ops->session(naming, place->owner, place->root, of_end, &facts);
 	/* Nor while it was read. */
 	if (collector_generation(collector, instance->number) != generation)
 		return;
@@ -57,12 +57,6 @@ static void ask(struct collector *collector, const struct instance_state *instan
 	if (error)
 		return;
 	record.model = model_of_facts(session, &facts);
-	/* As it is at the end; of a recording that is of memory. */
-	if (!of_end) {
-		record.model.has_memory = false;
-		record.model.memory_in_use = record.model.memory_most = 0;
-		record.model.memory_total = 0;
-	}
 	collector_send(collector, &record);
 }
 
@@ -81,7 +75,7 @@ void collector_tell_memory(struct collector *collector)
 	struct session_place place;
 	uint32_t number = 0, told = 0;
 
-	if (!counters_have_memory(collector->options.counters))
+	if (!counters_of_memory(collector->options.counters))
 		return;
 	while (told < TOLD_AT_END && identity_next_living(collector->identities, &number, &place)) {
 		ask(collector, collector->instances.items[place.instance], number - 1, &place,

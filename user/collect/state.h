@@ -77,8 +77,6 @@ struct collector {
 int collector_load(struct collector *collector, struct error *err);
 /* Is any of @counters a perf event, so that threads need some? */
 bool counters_need_events(const struct counter_set *counters);
-/* Is memory counted? */
-bool counters_have_memory(const struct counter_set *counters);
 /* Counters (bits) that are not known of what is at @location. */
 uint32_t collector_hidden_counters(const struct collector *collector,
 				   const struct location *location);

@@ -275,3 +275,12 @@ int counters_add_memory(struct counter_set *set, struct error *err)
 			error = set_add(set, short_events[i].name, short_events[i].name, err);
 	return error;
 }
+
+uint32_t counters_of_memory(const struct counter_set *set)
+{
+	uint32_t mask = 0;
+
+	for (size_t i = 0; i < set->n; i++)
+		mask |= counter_is_memory(set->counters[i].source) ? 1U << i : 0;
+	return mask;
+}

@@ -62,6 +62,8 @@ int counters_default(struct counter_set *set, struct error *err);
  * already: allocs, alloc-bytes, freed-bytes, temp-bytes.
  */
 int counters_add_memory(struct counter_set *set, struct error *err);
+/* Which counters of @set these are: bit i, of counter i. */
+uint32_t counters_of_memory(const struct counter_set *set);
 /*
  * Try to open every counter of @set on this thread, and close it again: a
  * refusal is told before anything is attached to the target. The sentence

@@ -245,10 +245,10 @@ static void session(const struct session_question *question)
 	struct error err = {};
 	/* Perhaps the first question: a session may be made before any operator runs. */
 	struct reader *reader = subject ? reader_of(subject, &err) : NULL;
-	int error =
-		reader && ops_of(subject)->session
-			? ops_of(subject)->session(reader, question->owner, question->root, &facts)
-			: -ENOENT;
+	int error = reader && ops_of(subject)->session
+			    ? ops_of(subject)->session(reader, question->owner, question->root,
+						       question->memory, &facts)
+			    : -ENOENT;
 
 	begin(error, &err);
 	if (!error)

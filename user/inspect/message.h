@@ -51,7 +51,7 @@ struct describe_question {
 };
 
 struct session_question {
-	uint32_t location, pad;
+	uint32_t location, memory; /* not 0: what its arena holds, too */
 	uint64_t owner, root;
 };
 

@@ -88,12 +88,14 @@ static int describe(struct naming *naming, const struct identity *identity,
 	return 0;
 }
 
-static int session(struct naming *naming, uint64_t owner, uint64_t root,
+static int session(struct naming *naming, uint64_t owner, uint64_t root, bool memory,
 		   struct session_facts *facts)
 {
 	const struct remote *remote = &((struct remote_naming *)naming)->remote;
-	const struct session_question question = {
-		.location = remote->located->number, .owner = owner, .root = root};
+	const struct session_question question = {.location = remote->located->number,
+						  .owner = owner,
+						  .root = root,
+						  .memory = memory};
 	const void *answer;
 	int error;
 

@@ -202,9 +202,10 @@ struct naming_ops {
 			struct strings_record *strings);
 	/*
 	 * What the session of owner @owner, whose outermost state is @root, is; 0 for
-	 * either that is not known. A negative errno if it cannot be told. NULL: never.
+	 * either that is not known; what its arena holds if @memory, as that takes
+	 * longer than all else. A negative errno if it cannot be told. NULL: never.
 	 */
-	int (*session)(struct naming *naming, uint64_t owner, uint64_t root,
+	int (*session)(struct naming *naming, uint64_t owner, uint64_t root, bool memory,
 		       struct session_facts *facts);
 	/*
 	 * Add to @list, which is empty, the attributes of the operator at @key, and, if it
@@ -275,7 +276,7 @@ struct reader_ops {
 	int (*describe)(const struct reader *reader, const struct identity *identity,
 			struct strings_record *strings);
 	/* What a session is, as of struct naming_ops. NULL: that is never told. */
-	int (*session)(const struct reader *reader, uint64_t owner, uint64_t root,
+	int (*session)(const struct reader *reader, uint64_t owner, uint64_t root, bool memory,
 		       struct session_facts *facts);
 	/* Attributes of operators, as of struct naming_ops. NULL: none are told. */
 	int (*attributes)(struct reader *reader, const struct operator_key *key,

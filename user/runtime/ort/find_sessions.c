@@ -38,7 +38,8 @@ static void search_piece(struct search *search, uint64_t address, const uint64_t
 	for (size_t i = 0; i < n && search->n < search->max; i++)
 		if (begins_session(search, address + i * 8, words[i]) &&
 		    !ort_read_session(search->memory, address + i * 8, &search->facts[search->n]))
-			search->n++;
+			ort_read_session_memory(search->memory, address + i * 8,
+						&search->facts[search->n++]);
 }
 
 static void search_range(struct search *search, const struct memory_range *range)

@@ -61,11 +61,13 @@ static int describe(const struct reader *reader, const struct identity *identity
 
 /* -- sessions -------------------------------------------------------------------- */
 
-static int session(const struct reader *reader, uint64_t owner, uint64_t root,
+static int session(const struct reader *reader, uint64_t owner, uint64_t root, bool memory,
 		   struct session_facts *facts)
 {
 	int error = owner ? ort_read_session(reader->memory, owner, facts) : -ENOENT;
 
+	if (!error && memory)
+		ort_read_session_memory(reader->memory, owner, facts);
 	/* Else its path tells which one it is. */
 	if (!error && (!facts->has_path || !facts->path[0]))
 		facts->graph_hash = ort_graph_hash(reader->memory, &reader->layout, root);

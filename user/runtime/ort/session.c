@@ -454,12 +454,13 @@ static void read_providers(const struct object *o, struct session_facts *facts)
 
 /* -- memory ------------------------------------------------------------------------------ */
 
-static void read_memory(const struct object *o, struct session_facts *facts)
+void ort_read_session_memory(const struct memory *memory, uint64_t address,
+			     struct session_facts *facts)
 {
-	uint64_t arena = arena_of_session(o->memory, o->address);
+	uint64_t arena = arena_of_session(memory, address);
 	struct arena_statistics statistics;
 
-	if (!arena || arena_read(o->memory, arena, &statistics))
+	if (!arena || arena_read(memory, arena, &statistics))
 		return;
 	facts->has_memory = 1;
 	facts->memory_in_use = statistics.in_use;
@@ -531,6 +532,5 @@ int ort_read_session(const struct memory *memory, uint64_t address, struct sessi
 	read_metadata(&o, facts);
 	read_pools(&o, facts);
 	read_providers(&o, facts);
-	read_memory(&o, facts);
 	return 0;
 }

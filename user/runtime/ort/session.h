@@ -31,6 +31,9 @@
  * nothing in it if there are no options: that is no session.
  */
 int ort_read_session(const struct memory *memory, uint64_t address, struct session_facts *facts);
+/* Add to @facts what the arena of the session at @address holds, if that can be told. */
+void ort_read_session_memory(const struct memory *memory, uint64_t address,
+			     struct session_facts *facts);
 
 /*
  * Look for sessions in the @n @ranges, whose class is in the library that has

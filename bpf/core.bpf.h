@@ -17,6 +17,7 @@
 #define OPPROBE_CORE_BPF_H
 
 #include "operators.bpf.h"
+#include "peak.bpf.h"
 #include "runs.bpf.h"
 #include "work.bpf.h"
 
@@ -144,10 +145,12 @@ static __always_inline void fill_record(struct operator_record *record,
 	record->end = outcome->end;
 }
 
-/* Send @record, the last of whose @words behind its head is for shapes, where they are read. */
+/* Send @record, with what stands behind its first @words. */
 static __always_inline void send_record(struct operator_record *record, __u32 words,
 					const struct outcome *outcome)
 {
+	if (with_memory)
+		record->values[words++] = outcome->frame->peak;
 	if (with_shapes)
 		*(struct shapes_word *)&record->values[words] = outcome->shapes;
 	record_submit(record);
@@ -162,12 +165,12 @@ static __always_inline void lose(struct thread_state *thread)
 		around->inside |= FLAG_LACKS;
 }
 
-/* Room for a record of @words behind its head, and of shapes; NULL if it is lost. */
+/* Room for a record of @words, and of what send_record() adds; NULL if it is lost. */
 static __always_inline struct operator_record *operator_reserve(struct thread_state *thread,
 								__u32 words)
 {
 	struct operator_record *record =
-		record_reserve(sizeof(*record) + (words + with_shapes) * 8);
+		record_reserve(sizeof(*record) + (words + with_memory + with_shapes) * 8);
 
 	if (!record)
 		lose(thread);
@@ -347,6 +350,8 @@ static __always_inline void operator_begin(struct thread_state *thread, struct f
 	frame->cpu = bpf_get_smp_processor_id();
 	frame->inside = 0;
 	frame->n_keys = 0;
+	if (with_memory)
+		frame->peak = peak_of_operator(thread, instance_of(site->instance));
 	thread->run_operators += run == thread->run;
 	thread->depth++;
 	if (n_counters)
@@ -373,6 +378,8 @@ static __always_inline struct frame *operator_close(struct thread_state *thread,
 	if (!frame || (site->exact && frame->sp != site->sp))
 		return NULL;
 	pop(thread);
+	if (with_memory)
+		peak_hand_up(innermost(thread), frame);
 	if (frame->id != NO_ID)
 		return frame;
 	lose(thread);
@@ -422,7 +429,7 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 	if (n_counters && !(flags & FLAG_THREW))
 		count_until_now(thread, &thread->run_reading, end - thread->run_start);
 	if (thread->run_on)
-		record = record_reserve(sizeof(*record) + words * 8);
+		record = record_reserve(sizeof(*record) + (words + with_memory) * 8);
 	if (record) {
 		record->type = RECORD_RUN;
 		record->instance = thread->run_instance;
@@ -435,6 +442,8 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 		record->start = thread->run_start;
 		record->end = end;
 		fill_run_values(record, thread, flags);
+		if (with_memory)
+			record->values[words] = thread->run_peak;
 		record_submit(record);
 	}
 	thread->run = NO_ID;
@@ -474,7 +483,7 @@ static __always_inline bool run_open(struct thread_state *thread, const struct s
 	thread->run_operators = 0;
 	__builtin_memset(thread->private, 0, sizeof(thread->private));
 	if (with_memory)
-		thread->asked_sp = 0;
+		thread->asked_sp = thread->run_peak = thread->arena = 0;
 	if (thread->run_on)
 		take_place(thread);
 	return true;

@@ -142,8 +142,9 @@ struct turns {
  * launched parallel sections, the nanoseconds that other threads worked for it
  * and n sums of their deltas, with FLAG_WORK, where 0 ns are none; then, with
  * FLAG_TURNS, struct turns with n values, and of other threads again n + 1
- * words: enabled and running. Where shapes are read, the last word of the
- * record is a shapes_word.
+ * words: enabled and running. With counters of memory, a word: the most that the
+ * arena had given out, see peak.bpf.h. Where shapes are
+ * read, the last word of the record is a shapes_word.
  */
 struct operator_record {
 	__u8 type;
@@ -173,7 +174,8 @@ _Static_assert(sizeof(struct shapes_word) == sizeof(__u64), "shapes_word");
 /* What a run returned: 0 if it was good, else the runtime's own number, or: */
 #define STATUS_UNKNOWN 0xffffffffU
 
-/* A top-level run ended; values[] as in struct operator_record, without other threads. */
+/* A top-level run ended; values[] as in struct operator_record, without other threads and
+ * shapes. */
 struct run_record {
 	__u8 type;
 	__u8 instance;
@@ -344,7 +346,15 @@ struct instance {
 	/* Written by user space: no end of a session can be seen, so that what is known of
 	 * operators holds for one run. */
 	__u32 forget_each_run;
+	/* Likewise: where an arena counts the bytes that it has given out, from its address; 0:
+	 * not known. Then a program tells an arena's address, for user space to find that. */
+	__u32 in_use_at;
+	__u32 pad;
+	__u64 arena;
 };
+
+#define IN_USE_AT_MAX 0x1000
+#define PEAK_UNKNOWN  0xffffffffffffffffULL /* 0: nothing was got of an arena */
 
 /* Without cookies (before 5.15) a program asks for its site's by where it is. */
 struct site_key {

@@ -43,18 +43,19 @@ static __always_inline __u64 open_operator(struct thread_state *thread)
 }
 
 /*
- * At @site, @bytes are asked for: of an allocator that asks no other one, or of one that
- * may (@grows); and it will be seen what it @returns, or not.
+ * At @site, @bytes are asked for: of the @arena, which may ask another allocator, or (0) of
+ * one that does not; and it will be seen what it @returns, or not.
  */
 static __always_inline void memory_asks(struct thread_state *thread, const struct site *site,
-					__u64 bytes, bool grows, bool returns)
+					__u64 bytes, __u64 arena, bool returns)
 {
-	if (!grows && site->sp < thread->asked_sp)
+	if (!arena && site->sp < thread->asked_sp)
 		return;
 	thread->memory.allocs++;
 	thread->memory.bytes += bytes;
 	thread->asked_sp = returns ? site->sp : 0;
 	thread->asked = bytes;
+	thread->asked_of = arena;
 	if (!returns && (thread->depth || thread->run != NO_ID))
 		memory_untold = 1;
 }
@@ -72,8 +73,13 @@ static __always_inline void memory_gets(struct thread_state *thread, const struc
 	if (site->sp != thread->asked_sp)
 		return;
 	thread->asked_sp = 0;
-	if (address && bpf_map_update_elem(&blocks, &key, &block, BPF_ANY))
+	if (!address)
+		return;
+	if (bpf_map_update_elem(&blocks, &key, &block, BPF_ANY))
 		memory_untold = memory_full = 1;
+	if (thread->asked_of)
+		peak_of_arena(thread, instance_of(site->instance), innermost(thread),
+			      thread->asked_of);
 }
 
 /* The block at @address is given back; of one from before the probes, nothing is known. */

@@ -21,6 +21,7 @@ struct frame {
 	__u8 inside; /* of what ran directly inside: FLAG_NESTED, FLAG_LACKS */
 	__u8 n_keys;
 	__u64 keys[KEYS_MAX]; /* of the parallel sections it launched, see work.bpf.h */
+	__u64 peak;	      /* see peak.bpf.h */
 	struct reading reading;
 };
 
@@ -60,8 +61,13 @@ struct thread_state {
 	__u64 private[PRIVATE_WORDS]; /* zeroed where a run begins */
 	struct reading task_reading;
 	struct memory memory;
-	__u64 asked_sp;	      /* where it asks for memory now, 0: it does not */
-	__u64 asked;	      /* bytes */
+	__u64 asked_sp;		/* where it asks for memory now, 0: it does not */
+	__u64 asked;		/* bytes, */
+	__u64 asked_of;		/* of this arena, 0: of none */
+	__u64 run_peak;		/* of the open run, as that of a frame */
+	__u64 arena;		/* that it got something of last, in the open run; 0: of none */
+	__u32 arena_generation; /* of its instance, then */
+	__u32 pad2;
 	struct reading now;   /* at an exit: 512 bytes of BPF stack are too few */
 	struct counts counts; /* likewise: what came of it */
 	struct frame frames[DEPTH_MAX];

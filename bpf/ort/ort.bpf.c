@@ -352,7 +352,8 @@ int ort_alloc_enter(struct pt_regs *ctx)
 	struct thread_state *thread = thread_at(ctx, &site);
 
 	if (thread)
-		memory_asks(thread, &site, PT_REGS_PARM2(ctx), site.value & ORT_ALLOC_ARENA,
+		memory_asks(thread, &site, PT_REGS_PARM2(ctx),
+			    site.value & ORT_ALLOC_ARENA ? PT_REGS_PARM1(ctx) : 0,
 			    site.value & ORT_ALLOC_RETURNS);
 	return 0;
 }

@@ -66,6 +66,7 @@ static void everything_written_is_read_back(void **state)
 	inner.parent = 7;
 	inner.shapes = 5;
 	inner.shapes_ns = UINT32_MAX;
+	inner.peak = UINT64_MAX - 1;
 	inner.cpu = 300;
 	inner.flags = EXEC_MIGRATED | EXEC_WORK;
 	inner.counted = 5;
@@ -80,6 +81,8 @@ static void everything_written_is_read_back(void **state)
 	test_write(&c, exec);
 	run.has_operators = true;
 	run.operators = 300;
+	run.has_peak = true;
+	run.peak = UINT64_C(1) << 40;
 	run.counted = 2;
 	run.counters[1] = 99;
 	assert_int_equal(capture_write_run(c.writer, &run), 0);
@@ -112,6 +115,7 @@ static void everything_written_is_read_back(void **state)
 	assert_int_equal(r.exec.parent, 7);
 	assert_int_equal(r.exec.shapes, 5);
 	assert_int_equal(r.exec.shapes_ns, UINT32_MAX);
+	assert_true(r.exec.peak == UINT64_MAX - 1);
 	assert_int_equal(r.exec.depth, 1);
 	assert_int_equal(r.exec.cpu, 300);
 	assert_int_equal(r.exec.run, 0);
@@ -126,6 +130,7 @@ static void everything_written_is_read_back(void **state)
 	expect_next(reader, &r, CAPTURE_EXEC);
 	assert_int_equal(r.exec.run, CAPTURE_UNKNOWN);
 	assert_int_equal(r.exec.end - r.exec.start, 2500);
+	assert_int_equal(r.exec.peak, 0);
 	assert_int_equal(r.exec.counted, 0);
 	expect_next(reader, &r, CAPTURE_RUN);
 	assert_int_equal(r.run.run, 3);
@@ -133,6 +138,7 @@ static void everything_written_is_read_back(void **state)
 	assert_int_equal(r.run.end, START + 4000);
 	assert_int_equal(r.run.counters[1], 99);
 	assert_true(r.run.has_operators && r.run.operators == 300);
+	assert_true(r.run.has_peak && r.run.peak == UINT64_C(1) << 40);
 	expect_next(reader, &r, CAPTURE_LOSS);
 	assert_int_equal(r.loss.threads_full, 5);
 	assert_int_equal(r.loss.work_lost, 6);
@@ -628,6 +634,9 @@ static void the_writer_leaves_out_what_contradicts_itself(void **state)
 	exec.counted = 0;
 	exec.thread = 7;
 	assert_int_equal(capture_write_exec(c.writer, &exec), -EINVAL);
+	run.has_peak = true;
+	assert_int_equal(capture_write_run(c.writer, &run), -EINVAL);
+	run.has_peak = false;
 	run.thread = 7;
 	assert_int_equal(capture_write_run(c.writer, &run), -EINVAL);
 	assert_int_equal(capture_write_info(c.writer, &info), -EINVAL);

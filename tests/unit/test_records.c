@@ -19,8 +19,9 @@ struct fake_naming {
 	bool proves, proven, sessions_fail;
 	bool session_ends; /* while something is read */
 	uint32_t *generation;
-	unsigned int described, asked, attributes_asked;
+	unsigned int described, asked, attributes_asked, arenas_asked;
 	bool attributes_fail;
+	uint64_t arena; /* which tells where it counts */
 };
 
 static int sight(struct naming *naming, const struct sighting_record *sighting, struct error *err)
@@ -93,11 +94,20 @@ static int attributes(struct naming *naming, const struct operator_key *key,
 	return 0;
 }
 
+static int in_use_at(struct naming *naming, uint64_t address)
+{
+	struct fake_naming *fake = (struct fake_naming *)naming;
+
+	fake->arenas_asked++;
+	return address == fake->arena ? 0x528 : -ENOENT;
+}
+
 static const struct naming_ops fake_ops = {.sight = sight,
 					   .settled = is_settled,
 					   .describe = describe,
 					   .session = session,
-					   .attributes = attributes};
+					   .attributes = attributes,
+					   .in_use_at = in_use_at};
 static const struct runtime fake_runtime = {.name = "fake", .title = "Fake"};
 
 struct test {
@@ -943,6 +953,121 @@ static void a_run_comes_with_how_long_events_were_on(void **state)
 	tear_down(t);
 }
 
+/* A run from @start on, in which its thread saw @peak. */
+static const struct capture_run *take_run_with_peak(struct test *t, uint64_t start, uint64_t peak,
+						    uint32_t flags, size_t cut)
+{
+	struct {
+		struct run_record record;
+		uint64_t value, peak;
+	} run = {.record = {.type = RECORD_RUN,
+			    .tid = MAIN,
+			    .flags = flags,
+			    .session = 0x1000,
+			    .start = start,
+			    .end = start + 5},
+		 .value = 7,
+		 .peak = peak};
+	size_t n = record_list_count(&t->list, CAPTURE_RUN);
+
+	take(t, &run, sizeof(run) - cut);
+	return &record_list_get(&t->list, CAPTURE_RUN, n)->run;
+}
+
+static void a_run_has_a_peak_if_it_is_known_from_its_start_on(void **state)
+{
+	struct test *t = set_up(true);
+	const struct capture_run *run;
+
+	assert_false(take_run_with_peak(t, 10, 4096, 0, 0)->has_peak);
+	t->collector.with_memory = true;
+	assert_false(take_run_with_peak(t, 20, 4096, 0, 0)->has_peak);
+	t->instance.arenas_since = 30;
+	assert_false(take_run_with_peak(t, 29, 4096, 0, 0)->has_peak);
+	run = take_run_with_peak(t, 30, 4096, 0, 0);
+	assert_true(run->has_peak && run->peak == 4096 && run->counters[0] == 7);
+	/* It got nothing of it; it is not known; it threw; there is no such word. */
+	run = take_run_with_peak(t, 40, 0, 0, 0);
+	assert_true(run->has_peak && !run->peak);
+	assert_false(take_run_with_peak(t, 50, PEAK_UNKNOWN, 0, 0)->has_peak);
+	assert_false(take_run_with_peak(t, 60, 4096, FLAG_THREW, 0)->has_peak);
+	assert_false(take_run_with_peak(t, 70, 4096, 0, 8)->has_peak);
+	tear_down(t);
+}
+
+static void an_execution_has_a_peak_behind_what_was_counted(void **state)
+{
+	struct {
+		struct operator_record record;
+		uint64_t values[1], work_ns, work[1], peak, shapes;
+	} op = {.record = {.type = RECORD_OPERATOR,
+			   .flags = FLAG_WORK,
+			   .counted = 1,
+			   .tid = MAIN,
+			   .id = 1,
+			   .parent = NO_ID,
+			   .start = 100,
+			   .end = 200},
+		.values = {1},
+		.work_ns = 2,
+		.work = {3},
+		.peak = 4096,
+		.shapes = 5};
+	struct test *t = set_up(true);
+
+	take_strings(t, 1);
+	take(t, &op, sizeof(op));
+	t->collector.with_memory = true;
+	take(t, &op, sizeof(op));
+	op.peak = PEAK_UNKNOWN;
+	take(t, &op, sizeof(op));
+	op.peak = 4096;
+	op.record.flags |= FLAG_THREW;
+	take(t, &op, sizeof(op));
+	assert_int_equal(execution(t, 0)->peak, 0);
+	assert_int_equal(execution(t, 1)->peak, 4096);
+	assert_int_equal(execution(t, 2)->peak, 0);
+	assert_int_equal(execution(t, 3)->peak, 0);
+	tear_down(t);
+}
+
+/* As the programs do, tell of the arena at @address. */
+static void tell_arena(struct test *t, uint64_t address)
+{
+	t->bss.instances[0].arena = address;
+	collector_look_for_arenas(&t->collector);
+}
+
+static void an_arena_is_asked_where_it_counts_until_one_says_so(void **state)
+{
+	struct test *t = set_up(false);
+
+	t->naming.arena = 0x9000;
+	tell_arena(t, 0);
+	assert_int_equal(t->naming.arenas_asked, 0);
+	tell_arena(t, 0x8000);
+	/* That one is of no use: another one is to be told. */
+	assert_true(!t->bss.instances[0].arena && !t->instance.arenas_since);
+	tell_arena(t, 0x9000);
+	assert_int_equal(t->bss.instances[0].in_use_at, 0x528);
+	assert_true(t->instance.arenas_since);
+	tell_arena(t, 0x9000);
+	assert_int_equal(t->naming.arenas_asked, 2);
+	tear_down(t);
+	/* Nobody asks for ever. */
+	t = set_up(true);
+	for (int i = 0; i < 1000; i++)
+		tell_arena(t, 0x8000);
+	assert_true(t->naming.arenas_asked > 10 && t->naming.arenas_asked < 100);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_NOTE), 0);
+	t->collector.with_memory = true;
+	collector_send_memory_notes(&t->collector);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_NOTE), 1);
+	assert_non_null(strstr(record_list_get(&t->list, CAPTURE_NOTE, 0)->note.text,
+			       "where they count it"));
+	tear_down(t);
+}
+
 static void strings_that_are_no_name_are_refused(void **state)
 {
 	struct test *t = set_up(true);
@@ -1125,6 +1250,9 @@ int main(void)
 		cmocka_unit_test(a_thread_id_that_is_used_again_is_another_thread),
 		cmocka_unit_test(
 			a_thread_whose_first_record_was_lost_has_its_name_from_the_process),
+		cmocka_unit_test(a_run_has_a_peak_if_it_is_known_from_its_start_on),
+		cmocka_unit_test(an_execution_has_a_peak_behind_what_was_counted),
+		cmocka_unit_test(an_arena_is_asked_where_it_counts_until_one_says_so),
 		cmocka_unit_test(operators_of_short_runs_are_left_out_with_them),
 		cmocka_unit_test(what_cannot_be_held_is_counted_as_lost),
 		cmocka_unit_test(a_sink_that_fails_ends_the_recording),

@@ -17,6 +17,7 @@
 #include "made_session.h"
 #include "own_memory.h"
 #include "inspect/answers.h"
+#include "runtime/ort/arena.h"
 #include "runtime/ort/calibrate.h"
 #include "runtime/ort/session.h"
 
@@ -274,6 +275,22 @@ static void of_two_accounts_in_an_arena_none_is_believed(void **state)
 	memcpy(object + 0x20, counted, sizeof(counted));
 	lead_to(&made, object, 2);
 	check_memory(&made, false);
+}
+
+static void an_arena_says_where_it_counts(void **state)
+{
+	struct made made = make_model(STRING_CXX11);
+	uint64_t *object = make_arena(counted, 10), words[10];
+
+	assert_int_equal(arena_in_use_at(&own_memory, (uintptr_t)object), (0xa0 + 5) * 8);
+	memcpy(words, counted, sizeof(words));
+	words[1]++;
+	object = make_arena(words, 10);
+	assert_int_equal(arena_in_use_at(&own_memory, (uintptr_t)object), -ENOENT);
+	/* No arena; nothing at all. */
+	memcpy(made.object + 0xa0, counted, sizeof(counted));
+	assert_int_equal(arena_in_use_at(&own_memory, (uintptr_t)made.object), -ENOENT);
+	assert_int_equal(arena_in_use_at(&own_memory, 8), -ENOENT);
 }
 
 /* More objects than are looked at, all one step away: the arena among them is not believed. */
@@ -548,6 +565,7 @@ int main(void)
 		cmocka_unit_test(of_two_arenas_nothing_is_said),
 		cmocka_unit_test(an_arena_that_contradicts_itself_says_nothing),
 		cmocka_unit_test(of_two_accounts_in_an_arena_none_is_believed),
+		cmocka_unit_test(an_arena_says_where_it_counts),
 		cmocka_unit_test(in_a_crowd_of_objects_no_arena_is_found),
 		cmocka_unit_test(a_string_that_may_be_of_another_kind_is_of_that_of_the_others),
 		cmocka_unit_test(options_are_what_stands_there),

@@ -294,6 +294,7 @@ static const char *decode_exec(struct decoder *decoder, struct cursor *c, struct
 		get_sampled(c, exec->turns.sampled, &exec->turns.work_enabled, exec->work_counters,
 			    exec->turns.work_running);
 	exec->shapes_ns = fields & EXEC_HAS_SHAPES_NS ? format_get_u32(c) : 0;
+	exec->peak = fields & EXEC_HAS_PEAK ? cursor_uleb(c) : 0;
 	if (c->failed)
 		return NULL;
 	if (!ids_has(&decoder->operators, exec->op) ||
@@ -387,6 +388,8 @@ static const char *decode_run(struct decoder *decoder, struct cursor *c, struct 
 	run->operators = run->has_operators ? format_get_u32(c) : 0;
 	run->has_status = flags & RUN_HAS_STATUS;
 	run->failure = (run->has_status ? format_get_u32(c) : 0) - 1;
+	run->has_peak = flags & RUN_HAS_PEAK;
+	run->peak = run->has_peak ? cursor_uleb(c) : 0;
 	if (c->failed)
 		return NULL;
 	if (run->run == CAPTURE_UNKNOWN)

@@ -326,6 +326,7 @@ static int write_exec(struct capture_writer *writer, const struct capture_exec *
 	fields |= exec->parent != CAPTURE_UNKNOWN ? EXEC_HAS_PARENT : 0;
 	fields |= exec->shapes != CAPTURE_UNKNOWN ? EXEC_HAS_SHAPES : 0;
 	fields |= exec->shapes_ns ? EXEC_HAS_SHAPES_NS : 0;
+	fields |= exec->peak ? EXEC_HAS_PEAK : 0;
 	p = format_put_varint(p, fields);
 	p = format_put_varint(p, exec->op);
 	p = format_put_varint(p, exec->thread);
@@ -356,6 +357,8 @@ static int write_exec(struct capture_writer *writer, const struct capture_exec *
 				exec->work_counters, exec->turns.work_running);
 	if (fields & EXEC_HAS_SHAPES_NS)
 		p = format_put_varint(p, exec->shapes_ns);
+	if (fields & EXEC_HAS_PEAK)
+		p = format_put_varint(p, exec->peak);
 	return finish(writer, CAPTURE_EXEC, p);
 }
 
@@ -433,12 +436,14 @@ static int write_run(struct capture_writer *writer, const struct capture_run *ru
 	if (run->run == CAPTURE_UNKNOWN || !ids_has(&writer->threads, run->thread) ||
 	    !defined_or_unknown(&writer->sessions, run->session) || end < run->start ||
 	    run->counted >> writer->n_events || !status_is_sound(writer, run) ||
-	    (run->has_turns && !turns_are_sound(writer, &run->turns, run->counted, false)))
+	    (run->has_turns && !turns_are_sound(writer, &run->turns, run->counted, false)) ||
+	    (run->has_peak && !run->has_operators))
 		return -EINVAL;
 	flags |= run->threw ? RUN_THREW : 0;
 	flags |= run->session != CAPTURE_UNKNOWN ? RUN_HAS_SESSION : 0;
 	flags |= run->has_turns ? RUN_HAS_TURNS : 0;
 	flags |= run->has_status ? RUN_HAS_STATUS : 0;
+	flags |= run->has_peak ? RUN_HAS_PEAK : 0;
 	*p++ = flags;
 	p = format_put_varint(p, run->run);
 	if (flags & RUN_HAS_SESSION)
@@ -457,6 +462,8 @@ static int write_run(struct capture_writer *writer, const struct capture_run *ru
 	/* CAPTURE_UNKNOWN, which is none, is 0 then. */
 	if (run->has_status)
 		p = format_put_varint(p, run->failure + 1);
+	if (run->has_peak)
+		p = format_put_varint(p, run->peak);
 	return finish(writer, CAPTURE_RUN, p);
 }
 

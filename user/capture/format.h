@@ -56,6 +56,7 @@ enum format_exec {
 	EXEC_HAS_PARENT = 1 << 5,
 	EXEC_HAS_SHAPES = 1 << 6,
 	EXEC_HAS_SHAPES_NS = 1 << 8,
+	EXEC_HAS_PEAK = 1 << 10,
 };
 
 enum format_process {
@@ -68,6 +69,7 @@ enum format_run {
 	RUN_HAS_SESSION = 1 << 2,
 	RUN_HAS_TURNS = 1 << 3,
 	RUN_HAS_STATUS = 1 << 4,
+	RUN_HAS_PEAK = 1 << 5,
 };
 
 enum format_failure {

@@ -222,6 +222,9 @@ struct capture_exec {
 	uint64_t work_ns;			  /* summed over those threads */
 	uint64_t work_counters[CAPTURE_COUNTERS]; /* valid where counted or sampled */
 	struct capture_turns turns;		  /* with EXEC_TURNS: no event paused without */
+	/* Bytes that its memory arena had given out at most: at its start, and right behind
+	 * what was got of it for this operator or inside of it; 0: not known. */
+	uint64_t peak;
 };
 
 /* One top-level run, written when it ended. */
@@ -242,6 +245,10 @@ struct capture_run {
 	 * fewer were recorded, the others were lost. */
 	bool has_operators;
 	uint32_t operators;
+	/* As of an execution, of what its own thread got, perhaps nothing; if that and the
+	 * peaks of all its operators are known. With has_operators. */
+	bool has_peak;
+	uint64_t peak;
 };
 
 /* It returned an error, which is known. One that threw did not return. */

@@ -41,6 +41,7 @@ struct collector *collector_new(const struct collector_options *options, struct 
 		return NULL;
 	}
 	collector->options = *options;
+	collector->with_memory = counters_of_memory(options->counters);
 	if (collector_load(collector, err))
 		goto fail;
 	bpf = collector->bpf;
@@ -190,6 +191,8 @@ static void look_after(struct collector *collector, uint64_t now)
 	const struct collector_options *options = &collector->options;
 
 	collector_look_for_threads(collector, now);
+	if (collector->with_memory)
+		collector_look_for_arenas(collector);
 	if (now - collector->swept > UPDATE_INTERVAL) {
 		collector->swept = now;
 		collector_look_for_ends(collector);

@@ -44,8 +44,10 @@ struct instance_state {
 	struct kept pending; /* records that wait for names */
 	uint32_t ends;	     /* of sessions, whose records have been taken */
 	uint32_t sightings;
-	uint32_t hidden; /* bits: counters that are not known of it */
-	bool refused;	 /* its names cannot be proven: its operators are counted as lost */
+	uint32_t hidden;	   /* bits: counters that are not known of it */
+	unsigned int arenas_tried; /* in vain, for where they count what they have given out, */
+	uint64_t arenas_since;	   /* which is known from then on; 0: it is not */
+	bool refused; /* its names cannot be proven: its operators are counted as lost */
 };
 
 /* NULL without memory. @located and @member must outlive it. */

@@ -47,14 +47,14 @@ static void choose_programs(struct collector *collector)
 {
 	const struct collector_options *options = &collector->options;
 	struct opprobe_bpf *bpf = collector->bpf;
-	bool memory = counters_of_memory(options->counters);
 
 	probes_prepare_none(bpf);
 	if (options->any_runtime)
 		probes_prepare_all(bpf, collector->features.multi);
 	for (size_t i = 0; i < options->n_targets; i++)
 		for (const struct located *it = options->targets[i].located; it; it = it->next)
-			probes_prepare(bpf, &it->location, memory, collector->features.multi);
+			probes_prepare(bpf, &it->location, collector->with_memory,
+				       collector->features.multi);
 }
 
 static void choose_maps(struct collector *collector, bool shapes)
@@ -72,7 +72,7 @@ static void choose_maps(struct collector *collector, bool shapes)
 	bpf_map__set_autocreate(bpf->maps.shapes, shapes);
 	bpf_map__set_max_entries(bpf->maps.ring,
 				 options->buffer_size ? options->buffer_size : RING_SIZE);
-	if (counters_of_memory(options->counters))
+	if (collector->with_memory)
 		bpf_map__set_max_entries(bpf->maps.blocks,
 					 options->few_operators ? 64 : BLOCKS_MAX);
 	if (options->few_operators) {
@@ -102,7 +102,7 @@ static void set_up(struct collector *collector)
 	bpf->rodata->with_runs = any || any_has(options, SITE_RUN_ENTER);
 	bpf->rodata->with_work = any || any_has(options, SITE_TASK_ENTER);
 	bpf->rodata->with_shapes = shapes;
-	bpf->rodata->with_memory = counters_of_memory(options->counters);
+	bpf->rodata->with_memory = collector->with_memory;
 	bpf->rodata->n_counters = options->counters->n;
 	for (size_t i = 0; i < options->counters->n; i++) {
 		bpf->rodata->counter_source[i] = options->counters->counters[i].source;

@@ -166,7 +166,7 @@ static struct probes_target probes_target_of(const struct collector *collector,
 		.first_operator = instance->first_operator,
 		.multi = collector->features.multi,
 		.cookies = collector->features.cookies,
-		.memory = counters_of_memory(collector->options.counters),
+		.memory = collector->with_memory,
 	};
 }
 

@@ -75,7 +75,7 @@ void collector_tell_memory(struct collector *collector)
 	struct session_place place;
 	uint32_t number = 0, told = 0;
 
-	if (!counters_of_memory(collector->options.counters))
+	if (!collector->with_memory)
 		return;
 	while (told < TOLD_AT_END && identity_next_living(collector->identities, &number, &place)) {
 		ask(collector, collector->instances.items[place.instance], number - 1, &place,

@@ -188,6 +188,20 @@ static size_t words_of(uint32_t flags, size_t n)
 }
 
 /*
+ * The most that an arena had given out: the @word behind those of any record, of one of
+ * @size bytes at @data, where counters are of memory. False if it is not known.
+ */
+static bool get_peak(const struct collector *collector, const __u64 *word, const void *data,
+		     size_t size, uint64_t *peak)
+{
+	bool known = collector->with_memory &&
+		     (const char *)(word + 1) <= (const char *)data + size && *word != PEAK_UNKNOWN;
+
+	*peak = known ? *word : 0;
+	return known;
+}
+
+/*
  * May one that ran inside be missing? What was dropped here came before what it
  * ran inside of, which may be any later one.
  */
@@ -233,12 +247,15 @@ static void add_operator(struct collector *collector, struct instance_state *ins
 		      (lacks(collector, record) ? EXEC_LACKS : 0);
 	memcpy(exec->counters, record->values, n * sizeof(record->values[0]));
 	get_rest(record, n, exec);
+	if (!(record->flags & FLAG_THREW))
+		get_peak(collector, record->values + words_of(record->flags, n), record, size,
+			 &exec->peak);
 	collector_send(collector, &execution);
 	collector->operators++;
 }
 
 static void add_run(struct collector *collector, struct instance_state *instance,
-		    const struct run_record *record)
+		    const struct run_record *record, size_t size)
 {
 	struct capture_record ended = {
 		.type = CAPTURE_RUN,
@@ -267,6 +284,10 @@ static void add_run(struct collector *collector, struct instance_state *instance
 	run->has_turns = record->flags & FLAG_TURNS;
 	if (run->has_turns)
 		get_turns((const struct turns *)(record->values + n), n, &run->turns);
+	if (!run->threw && instance->arenas_since && run->start >= instance->arenas_since)
+		run->has_peak = get_peak(collector,
+					 record->values + words_of(record->flags & FLAG_TURNS, n),
+					 record, size, &run->peak);
 	collector_send(collector, &ended);
 	collector->runs++;
 }
@@ -342,7 +363,7 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		    size >= sizeof(*run) + 8 * words_of(run->flags & FLAG_TURNS, n)) {
 			collector->runs_ended++;
 			if (keep_run(collector, data))
-				add_run(collector, instance, data);
+				add_run(collector, instance, data, size);
 		}
 		break;
 	case RECORD_STRINGS:

@@ -4,7 +4,7 @@
  * programs into the kernel, members.c the processes under their probes,
  * records.c takes what the programs send, unsettled.c what comes before names
  * can be read, outcomes.c what they tell of runs beside counts, models.c what
- * sessions are, attributes.c what operators are, memory.c what is not known of their memory,
+ * sessions are, attributes.c what operators are, memory.c what is known of their memory,
  * unfinished.c what waits for a run's end in vain, cost.c compares runs when the recording is over,
  * collector.c is the life as collector.h tells it.
  */
@@ -47,6 +47,7 @@ struct collector {
 	struct kernel_features features;
 	ARRAY_OF(struct member *) members;
 	ARRAY_OF(struct instance_state *) instances; /* by their number */
+	bool with_memory;			     /* some counters are of it */
 	bool runs_attached, operators_attached;	     /* are the probes in place? */
 	struct ring_buffer *ring;
 	struct held *held; /* with min_duration */
@@ -80,6 +81,8 @@ bool counters_need_events(const struct counter_set *counters);
 /* Counters (bits) that are not known of what is at @location. */
 uint32_t collector_hidden_counters(const struct collector *collector,
 				   const struct location *location);
+/* Find where arenas count what they have given out, of which the programs told one. */
+void collector_look_for_arenas(struct collector *collector);
 /* Say what of memory turned out not to be known. */
 void collector_send_memory_notes(struct collector *collector);
 

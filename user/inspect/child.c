@@ -394,6 +394,20 @@ static void verify(const struct record_question *question)
 	begin(subject && ops_of(subject)->verify(subject->reader, &question->record), &err);
 }
 
+/* -- memory ----------------------------------------------------------------------------------- */
+
+static void in_use_at(const struct arena_question *question)
+{
+	struct subject *subject = subject_of(question->location);
+	struct error err = {};
+	struct reader *reader = subject ? reader_of(subject, &err) : NULL;
+
+	begin(reader && ops_of(subject)->in_use_at
+		      ? ops_of(subject)->in_use_at(reader, question->address)
+		      : -ENOENT,
+	      &err);
+}
+
 /* -- life ------------------------------------------------------------------------------------- */
 
 static union {
@@ -403,6 +417,7 @@ static union {
 	struct session_question session;
 	struct sessions_question sessions;
 	struct attributes_question attributes;
+	struct arena_question arena;
 	struct shapes_question shapes;
 	struct record_question record;
 } question;
@@ -427,6 +442,9 @@ static void answer(uint32_t type)
 		break;
 	case ASK_ATTRIBUTES:
 		attributes(&question.attributes);
+		break;
+	case ASK_IN_USE_AT:
+		in_use_at(&question.arena);
 		break;
 	case ASK_SHAPES:
 		shapes(&question.shapes);

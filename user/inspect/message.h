@@ -28,6 +28,7 @@ enum question {
 	ASK_SESSION,	/* struct session_question: what a session is */
 	ASK_SESSIONS,	/* struct sessions_question: all that there are */
 	ASK_ATTRIBUTES, /* struct attributes_question: of operators of a session */
+	ASK_IN_USE_AT,	/* struct arena_question: its result is where that is counted */
 	ASK_SHAPES,	/* struct shapes_question: begin to read shapes */
 	ASK_PROVE,	/* struct record_question: is what was read a shape? */
 	ASK_VERIFY,	/* struct record_question: is it of its operator? */
@@ -58,6 +59,11 @@ struct session_question {
 struct attributes_question {
 	uint32_t location, pad;
 	struct operator_key key;
+};
+
+struct arena_question {
+	uint32_t location, pad;
+	uint64_t address;
 };
 
 #define SESSION_RANGES_MAX 16384

@@ -88,6 +88,18 @@ static int describe(struct naming *naming, const struct identity *identity,
 	return 0;
 }
 
+/* Give one question its time, which may come before names are known. */
+static void allow_one(struct naming *naming)
+{
+	const struct remote *remote = &((struct remote_naming *)naming)->remote;
+
+	/* Then the search for them has a time that this is not to cut short. */
+	if (settled(naming))
+		inspector_allow(remote->located->inspector, SINGLE_TIME);
+	else
+		inspector_allow_more(remote->located->inspector, SIGHT_TIME);
+}
+
 static int session(struct naming *naming, uint64_t owner, uint64_t root, bool memory,
 		   struct session_facts *facts)
 {
@@ -99,11 +111,7 @@ static int session(struct naming *naming, uint64_t owner, uint64_t root, bool me
 	const void *answer;
 	int error;
 
-	/* Before that, the search for names has a time that this is not to cut short. */
-	if (settled(naming))
-		inspector_allow(remote->located->inspector, SINGLE_TIME);
-	else
-		inspector_allow_more(remote->located->inspector, SIGHT_TIME);
+	allow_one(naming);
 	error = ask(remote, ASK_SESSION, &question, sizeof(question), sizeof(*facts), &answer,
 		    NULL);
 	if (error)
@@ -127,6 +135,18 @@ static int attributes(struct naming *naming, const struct operator_key *key,
 	return answers_attributes(answer, inspector_answered(remote->located->inspector), list);
 }
 
+static int in_use_at(struct naming *naming, uint64_t address)
+{
+	const struct remote *remote = &((struct remote_naming *)naming)->remote;
+	const struct arena_question question = {.location = remote->located->number,
+						.address = address};
+	int at;
+
+	allow_one(naming);
+	at = ask(remote, ASK_IN_USE_AT, &question, sizeof(question), 0, NULL, NULL);
+	return !at || at >= IN_USE_AT_MAX || at % 8 ? -EBADMSG : at;
+}
+
 static void free_naming(struct naming *naming)
 {
 	free(naming);
@@ -138,6 +158,7 @@ static const struct naming_ops naming_ops = {
 	.describe = describe,
 	.session = session,
 	.attributes = attributes,
+	.in_use_at = in_use_at,
 	.free = free_naming,
 };
 

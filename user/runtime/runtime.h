@@ -214,6 +214,12 @@ struct naming_ops {
 	 */
 	int (*attributes)(struct naming *naming, const struct operator_key *key,
 			  struct attribute_list *list);
+	/*
+	 * Where the memory arena at @address counts the bytes that it has given out: how
+	 * far from there, more than 0 and less than IN_USE_AT_MAX. A negative errno if
+	 * that cannot be told. NULL: never.
+	 */
+	int (*in_use_at)(struct naming *naming, uint64_t address);
 	void (*free)(struct naming *naming);
 };
 
@@ -281,6 +287,8 @@ struct reader_ops {
 	/* Attributes of operators, as of struct naming_ops. NULL: none are told. */
 	int (*attributes)(struct reader *reader, const struct operator_key *key,
 			  struct attribute_list *list);
+	/* Of the arena at @address, as of struct naming_ops. NULL: that is never told. */
+	int (*in_use_at)(const struct reader *reader, uint64_t address);
 	/*
 	 * Look for sessions in the @n @ranges of the target's memory, whose library
 	 * has code at @code. Stores up to @max; *@whole, if all was looked at. Returns

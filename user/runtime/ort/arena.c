@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../../bpf/events.h"
 #include "../../base/hash.h"
 #include "cxx_class.h"
 #include "cxx_string.h"
@@ -32,7 +33,7 @@ static bool counts(const uint64_t *words, bool asked, struct arena_statistics *s
 	const uint64_t *bytes = words + 5 + asked; /* but for those in use */
 	uint64_t allocations = words[1], reserves = words[2];
 
-	*statistics = (struct arena_statistics){words[5], bytes[2], bytes[1]};
+	*statistics = (struct arena_statistics){words[5], bytes[2], bytes[1], 0};
 	return allocations && reserves <= allocations && allocations == words[0] - 1 + reserves &&
 	       words[3] && words[3] <= allocations && words[4] <= words[3] &&
 	       (!asked || words[6] <= words[5]) && statistics->in_use <= statistics->most &&
@@ -54,10 +55,27 @@ int arena_read(const struct memory *memory, uint64_t address, struct arena_stati
 		for (int asked = 0; asked < 2; asked++)
 			if (counts(words + i, asked, &found)) {
 				*statistics = found;
+				statistics->in_use_at = (i + 5) * 8;
 				places++;
 			}
 	return places == 1 ? 0 : -ENOENT;
 }
+
+static bool is_arena(const struct memory *memory, uint64_t address)
+{
+	return cxx_is_just(memory, address, "N11onnxruntime8BFCArenaE");
+}
+
+int arena_in_use_at(const struct memory *memory, uint64_t address)
+{
+	struct arena_statistics statistics;
+
+	return is_arena(memory, address) && !arena_read(memory, address, &statistics)
+		       ? (int)statistics.in_use_at
+		       : -ENOENT;
+}
+
+_Static_assert(ARENA_BYTES + 8 * COUNTED_WORDS <= IN_USE_AT_MAX, "in_use_at");
 
 /* -- the way to it ------------------------------------------------------------------ */
 
@@ -88,13 +106,13 @@ static bool is_known(struct way *way, uint64_t address)
 	return way->full;
 }
 
-static bool is_arena(struct way *way, uint64_t address, uint64_t vtable)
+static bool leads_to_arena(struct way *way, uint64_t address, uint64_t vtable)
 {
 	uint64_t *other = &way->others[vtable * HASH_FACTOR >> 58];
 
 	if (vtable - way->class + NEAR >= 2 * NEAR || !is_pointer(vtable) || *other == vtable)
 		return false;
-	if (cxx_is_just(way->memory, address, "N11onnxruntime8BFCArenaE"))
+	if (is_arena(way->memory, address))
 		return true;
 	*other = vtable;
 	return false;
@@ -109,7 +127,7 @@ static void take_object(struct way *way, uint64_t address, bool far)
 	    !heap_block(way->memory, address, OBJECT_MIN, UINT32_MAX & ~15U) ||
 	    memory_read(way->memory, address, &vtable, sizeof(vtable)))
 		return;
-	if (is_arena(way, address, vtable)) {
+	if (leads_to_arena(way, address, vtable)) {
 		way->arenas += address != way->arena;
 		way->arena = address;
 	} else if (!far && !is_known(way, address)) {

@@ -11,6 +11,7 @@
 /* In bytes: given out now, at most so far, and taken from the system for it. */
 struct arena_statistics {
 	uint64_t in_use, most, total;
+	uint32_t in_use_at; /* where the first one is, in the arena */
 };
 
 /*
@@ -21,6 +22,12 @@ struct arena_statistics {
  * if that is not found, or in two places.
  */
 int arena_read(const struct memory *memory, uint64_t address, struct arena_statistics *statistics);
+
+/*
+ * Where what may be an arena at @address counts what it has given out, from there: more
+ * than 0, and less than IN_USE_AT_MAX. -ENOENT if it is none, or that is not found.
+ */
+int arena_in_use_at(const struct memory *memory, uint64_t address);
 
 /*
  * The arena of the session at @session: the one that its pointers lead to, through few

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "arena.h"
 #include "attributes.h"
 #include "calibrate.h"
 #include "session.h"
@@ -89,6 +90,13 @@ static int attributes(struct reader *reader, const struct operator_key *key,
 	return ort_read_attributes(reader->memory, &reader->layout, key, &reader->attributes, list);
 }
 
+/* -- memory ---------------------------------------------------------------------- */
+
+static int in_use_at(const struct reader *reader, uint64_t address)
+{
+	return arena_in_use_at(reader->memory, address);
+}
+
 /* -- shapes ---------------------------------------------------------------------- */
 
 static int begin_shapes(struct reader *reader, struct elf_image *image,
@@ -133,6 +141,7 @@ const struct reader_ops ort_reader = {
 	.session = session,
 	.sessions = sessions,
 	.attributes = attributes,
+	.in_use_at = in_use_at,
 	.begin_shapes = begin_shapes,
 	.shapes = shapes,
 	.prove = prove,

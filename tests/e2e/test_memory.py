@@ -2,7 +2,8 @@
 """What operators get from the runtime's allocators, and give back (--memory)."""
 
 from harness import check, check_equal, programs_of, test
-from memory import COUNTED, check_balance, check_node, memory_of, statistics_of
+from memory import (COUNTED, check_balance, check_node, check_peaks, memory_of, peaks_of_runs,
+                    run_until_peaks, statistics_of)
 from symbols import finish, program, record
 
 MODELS = ("resnet", "cnn", "transformer", "mlp", "gru", "branches")
@@ -187,6 +188,163 @@ for version in ("1.24.3", "1.27.0", "1.30.0"):
     holds(version, "resnet")
     holds(version, "transformer", "-M", "-t", "2")
     holds(version, "branches", "-p", "-i", "2")
+
+
+def peaks(version, model, *options):
+    @test("%s: %s: the peak of each run is the most that the runtime says its arena had given out" %
+          (version, " ".join((model,) + options)))
+    def _(t):
+        target = t.ort_run(version, model, *options)
+        target.run(3)
+        probe = t.attach(target, "-e", "none", "--memory")
+        run_until_peaks(t, target)
+        target.run(10)
+        found = probe.stop().nothing_lost()
+        most = target.ask("arena")["MaxInUse"]
+        check_peaks(t, most)
+        check_equal((found.json["total"]["peak_bytes"], found.json["sum"]["peak_bytes"]),
+                    (most, most), "peaks of all runs, and of all operators")
+
+
+for version in ("1.24.3", "1.27.0", "1.30.0"):
+    for model in ("resnet", "transformer", "branches", "gru"):
+        peaks(version, model, "-M")
+
+
+def peaks_in_parallel(version):
+    @test("%s: in parallel mode the peak of a run is of what its operators got on other threads" %
+          version)
+    def _(t):
+        target = t.ort_run(version, "resnet", "-p", "-i", "2", "-M")
+        target.run(3)
+        rest = target.ask("arena")["InUse"]
+        probe = t.attach(target, "-e", "none", "--memory")
+        run_until_peaks(t, target)
+        target.run(10)
+        found = probe.stop().nothing_lost()
+        most = target.ask("arena")["MaxInUse"]
+        known = [peak for peak in peaks_of_runs(t) if peak is not None]
+        check(len(known) >= 10, "peaks", known)
+        # Which operators are on at once is not the same in each run.
+        for peak in known:
+            check(rest + (1 << 20) < peak <= most, "peak", peak, rest, most)
+        check_equal(found.json["total"]["peak_bytes"], max(known), "peak of all runs")
+
+
+for version in ("1.24.3", "1.30.0"):
+    peaks_in_parallel(version)
+
+
+def peaks_plausibly(version):
+    @test("%s: the peak of each run is the most that its arena tells" % version)
+    def _(t):
+        target = t.ort_run(version, "resnet", "-M")
+        target.run(3)
+        probe = t.attach(target, "-e", "none", "--memory")
+        run_until_peaks(t, target)
+        target.run(3)
+        found = probe.stop().nothing_lost()
+        check_peaks(t, found.json["session_models"][0]["arena_most_bytes"])
+
+
+for version in ("1.10.0", "1.12.1", "1.14.0", "1.16.3", "1.20.1"):
+    peaks_plausibly(version)
+
+
+@test("an operator's peak has what lies in the arena at rest and what it got itself")
+def _(t):
+    own = t.path("nodes.csv")
+    target = t.ort_run("1.24.3", "gru", "-M", "-N", own)
+    target.run(3)
+    rest = target.ask("arena")["InUse"]
+    probe = t.attach(target, "-e", "none", "--memory")
+    run_until_peaks(t, target)
+    target.run(3)
+    found = probe.stop().nothing_lost()
+    truth = statistics_of(own)
+    known = [row for row in found.operators if row["peak_bytes"] is not None]
+    check_equal(len(known), len(found.operators), "operators whose peak is known")
+    for row in known:
+        check(row["peak_bytes"] >= rest + truth[row["name"]][0], "peak of %s" % row["name"],
+              row["peak_bytes"], rest, truth[row["name"]])
+    check(len({row["peak_bytes"] for row in known}) > 1, "peaks of operators", known)
+    last = t.opprobe("report", t.path("capture.opp"), "--runs",
+                     str(found.json["runs"] - 1), "--json").finish()
+    check_equal({row["name"]: row["peak_bytes"] for row in last.operators},
+                {row["name"]: row["peak_bytes"] for row in known}, "peaks in the last run")
+
+
+@test("what operators inside of others got of the arena is in the peak of these")
+def _(t):
+    target = t.ort_run("1.24.3", "nested", "-M")
+    target.run(3)
+    probe = t.attach(target, "-e", "none", "--memory")
+    run_until_peaks(t, target)
+    target.run(3)
+    last = probe.stop().nothing_lost().json["runs"] - 1
+    report = t.opprobe("report", t.path("capture.opp"), "--tree", "--runs", str(last),
+                       "--json").finish()
+    rows = {(row["name"], row["depth"]): row["peak_bytes"] for row in report.operators}
+    inside = [(row, rows[row["parent"], row["depth"] - 1])
+              for row in report.operators if row["depth"]]
+    check(len(inside) > 3, "operators inside of others", report.operators)
+    for row, around in inside:
+        check(row["peak_bytes"] <= around, "peak around %s" % row["name"], row, around)
+    check(any(row["peak_bytes"] == around for row, around in inside), "peaks", inside)
+
+
+@test("a block that memory patterns get is in the peak of its run and of all that ran in it")
+def _(t):
+    target = t.ort_run("1.24.3", "resnet")
+    target.run(3)
+    rest = target.ask("arena")["InUse"]
+    probe = t.attach(target, "-e", "none", "--memory")
+    run_until_peaks(t, target)
+    target.run(3)
+    found = probe.stop().nothing_lost()
+    check(memory_of(found.json["between_operators"])["allocs"] >= 4, "blocks", found.json["total"])
+    # It is less than what the first run got, each operator for itself.
+    check(rest + (1 << 20) < found.json["total"]["peak_bytes"] < target.ask("arena")["MaxInUse"],
+          "peak of runs", rest, found.json["total"]["peak_bytes"])
+    peaks = {row["peak_bytes"] for row in found.operators}
+    check(None not in peaks and max(peaks) == found.json["total"]["peak_bytes"],
+          "peaks of operators", peaks)
+
+
+@test("runs of two sessions at once have the peaks of their own arenas")
+def _(t):
+    target = t.ort_run("1.24.3", "resnet", "-M", "-s", "2", "-c", "2")
+    target.run(3)
+    probe = t.attach(target, "-e", "none", "--memory")
+    run_until_peaks(t, target)
+    target.run(30)
+    probe.stop().nothing_lost()
+    most = target.ask("arena")["MaxInUse"]
+    report = t.opprobe("report", t.path("capture.opp"), "--group-by", "run", "--json").finish()
+    sessions = {}
+    for row in report.operators:
+        sessions.setdefault(row["session"], set()).add(row["peak_bytes"])
+    check_equal(len(sessions), 2, "sessions")
+    # Two runs of one may be on at once.
+    for peaks in sessions.values():
+        check(max(peak or 0 for peak in peaks) <= most, "peaks", sessions, most)
+        check(len(peaks - {None}) >= 1, "peaks that are known", sessions)
+
+
+@test("a run of before it was known where its arena counts has no peak, nor without an arena")
+def _(t):
+    target = t.ort_run("1.24.3", "mlp", "-M")
+    target.run(3)
+    probe = t.attach(target, "-e", "none", "--memory")
+    run_until_peaks(t, target)
+    probe.stop().nothing_lost()
+    check_equal(peaks_of_runs(t)[0], None, "peak of the first run")
+    target = t.ort_run("1.20.1", "mlp", "-m")
+    target.run(3)
+    probe = t.attach(target, "-e", "none", "--memory")
+    target.run(50)
+    report = probe.stop().nothing_lost()
+    check("peak_bytes" not in report.json["total"], "peak without an arena", report.json["total"])
 
 
 def arenas_told(t, target):

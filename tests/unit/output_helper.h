@@ -51,6 +51,7 @@ static inline struct test_capture odd_capture(void)
 		exec.counted = i % 2 ? 3 : 1;
 		exec.counters[0] = 10 + i;
 		exec.counters[1] = 1000000;
+		exec.peak = i ? 0 : 4096;
 		test_write(&c, exec);
 	}
 	test_write(&c, (struct capture_exec){.op = 0,

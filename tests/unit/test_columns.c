@@ -23,7 +23,8 @@ static struct capture_exec product(uint64_t start, uint64_t end, uint32_t shapes
  * "product" runs five times within one run: 1000, 2000, 3000 and 4000 ns, the
  * last with "inner" inside, for 1000 ns; the fifth throws. The first and the
  * third have both events counted, the third has 500 ns of other threads; its
- * shapes and those of what threw were not recorded.
+ * shapes and those of what threw were not recorded. Peaks are of the first two and of
+ * the run.
  */
 static struct test_capture known_capture(void)
 {
@@ -56,8 +57,10 @@ static struct test_capture known_capture(void)
 	exec = product(1000, 2000, 0);
 	exec.counted = 3;
 	exec.counters[1] = 1000;
+	exec.peak = 8192;
 	test_write(&c, exec);
 	exec = product(3000, 5000, 0);
+	exec.peak = 4096;
 	exec.flags = EXEC_MIGRATED;
 	test_write(&c, exec);
 	exec = product(6000, 9000, CAPTURE_UNKNOWN);
@@ -81,6 +84,9 @@ static struct test_capture known_capture(void)
 	exec.counted = 0;
 	test_write(&c, exec);
 	run.step = 2;
+	run.has_operators = run.has_peak = true;
+	run.operators = 6;
+	run.peak = 12288;
 	assert_int_equal(capture_write_run(c.writer, &run), 0);
 	test_finish(&c);
 	return c;
@@ -140,6 +146,7 @@ static const struct expected row_columns[] = {
 	{"activation", "Activation", "activation", "128.333333", "128 B", "", "activation_bytes"},
 	{"parameters", "Parameters", "parameters", "512", "512 B", "", "parameter_bytes"},
 	{"output", "Output", "output", "256", "256 B", "", "output_bytes"},
+	{"peak", "Peak", "peak", "8192", "8.0 KiB", "ST", "peak_bytes"},
 	{"migrated", "Migrated", "migrated", "1", "1", "", "migrated"},
 	{"lost", "Lost", "lost", "0", "0.00%", "", NULL},
 };
@@ -244,11 +251,11 @@ static void what_a_run_is_stands_in_the_rows_of_runs(void **state)
 	cJSON *json = parse(report(&c, &options));
 	const cJSON *row = cJSON_GetObjectItem(json, "operators")->child;
 	char *lines[4];
-	size_t n = lines_of(&c, options, "csv", "run,step,duration,tid,op", lines, 4);
+	size_t n = lines_of(&c, options, "csv", "run,step,duration,peak,tid,op", lines, 4);
 
 	assert_int_equal(n, 2);
-	assert_string_equal(lines[0], "run,step,duration_ns,tid,op");
-	assert_string_equal(lines[1], "5,2,20000,100,");
+	assert_string_equal(lines[0], "run,step,duration_ns,peak,tid,op");
+	assert_string_equal(lines[1], "5,2,20000,12288,100,");
 	assert_true(number(row, "run") == 5 && number(row, "step") == 2);
 	assert_true(number(row, "run_ns") == 20000);
 	assert_null(cJSON_GetObjectItem(row, "tid"));
@@ -404,23 +411,23 @@ static void what_nobody_chose_is_what_the_rows_and_the_capture_have(void **state
 
 	check_usual(&c, options,
 		    "name,op,count,total_ns,avg_ns,min_ns,max_ns,percent,self_ns,threw,busy_ns,"
-		    "others,gflops,flop/byte,time,cycles,GHz,counted:time,counted:cycles");
+		    "others,gflops,flop/byte,time,cycles,peak,GHz,counted:time,counted:cycles");
 	options.percentiles = options.self_counters = true;
 	options.analyze.n_metrics = 1;
 	options.analyze.group = GROUP_OP;
 	check_usual(
 		&c, options,
 		"name,count,total_ns,avg_ns,min_ns,max_ns,percent,self_ns,p50_ns,p95_ns,p99_ns,"
-		"threw,busy_ns,others,gflops,flop/byte,time,self:time,cycles,self:cycles,GHz,ratio,"
+		"threw,busy_ns,others,gflops,flop/byte,time,self:time,cycles,self:cycles,peak,GHz,ratio,"
 		"counted:time,counted:cycles");
 	options = (struct report_options){.analyze.group = GROUP_SHAPE, .analyze.name = "inner"};
 	check_usual(&c, options,
 		    "name,inputs,count,total_ns,avg_ns,min_ns,max_ns,percent,self_ns,busy_ns,"
-		    "others,time,cycles,GHz,counted:time,counted:cycles");
+		    "others,time,cycles,peak,GHz,counted:time,counted:cycles");
 	options.analyze.group = GROUP_RUN;
 	check_usual(&c, options,
 		    "name,session,step,duration_ns,count,total_ns,avg_ns,min_ns,max_ns,percent,"
-		    "self_ns,busy_ns,others,time,cycles,GHz,counted:time,counted:cycles");
+		    "self_ns,busy_ns,others,time,cycles,peak,GHz,counted:time,counted:cycles");
 	test_remove(&c);
 }
 
@@ -505,6 +512,46 @@ static void runs_in_parallel_are_no_share_of_their_operators(void **state)
 	n = lines_of(&c, (struct report_options){0}, "table", "name,percent", lines, 8);
 	assert_string_equal(cell_behind(lines, n, "a"), "100.00%");
 	assert_string_equal(cell_behind(lines, n, "Total of 1 run"), "-");
+	free_lines(lines, n);
+	test_remove(&c);
+}
+
+/*
+ * What operators got on other threads is of their run; of one that began before peaks were
+ * known, those of some operators say nothing.
+ */
+static void a_run_has_the_peak_of_all_its_threads_or_none(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct capture_run run = test_run(0, 0, 1000);
+	char *lines[8];
+	size_t n;
+
+	test_operator(&c, 0, "a", "Conv");
+	run.has_operators = true;
+	for (run.run = 0; run.run < 2; run.run++) {
+		struct capture_exec exec = test_exec(0, 100, 900);
+
+		exec.run = run.run;
+		exec.peak = run.run ? 16384 : 4096;
+		test_write(&c, exec);
+		exec.thread = 1;
+		exec.peak *= 2;
+		test_write(&c, exec);
+		run.has_peak = !run.run;
+		assert_int_equal(capture_write_run(c.writer, &run), 0);
+	}
+	test_finish(&c);
+	n = lines_of(&c, (struct report_options){.analyze.group = GROUP_RUN, .sort = "run"}, "csv",
+		     "run,peak", lines, 8);
+	assert_int_equal(n, 3);
+	assert_string_equal(lines[1], "0,8192");
+	assert_string_equal(lines[2], "1,");
+	free_lines(lines, n);
+	n = lines_of(&c, (struct report_options){0}, "table", "name,peak", lines, 8);
+	assert_string_equal(cell_behind(lines, n, "a"), "32.0 KiB");
+	assert_string_equal(cell_behind(lines, n, "Total of 2 runs"), "8.0 KiB");
 	free_lines(lines, n);
 	test_remove(&c);
 }
@@ -618,6 +665,7 @@ int main(void)
 		cmocka_unit_test(runs_in_parallel_are_no_share_of_their_operators),
 		cmocka_unit_test(
 			an_estimate_is_one_whole_number_with_an_interval_if_two_were_counted),
+		cmocka_unit_test(a_run_has_the_peak_of_all_its_threads_or_none),
 		cmocka_unit_test(a_large_size_keeps_its_last_digit),
 		cmocka_unit_test(a_value_says_how_sure_it_is),
 	};

@@ -34,6 +34,9 @@ static void the_chrome_trace_has_slices_args_and_tracks(void **state)
 	assert_string_equal(string(args, "node_index"), "2");
 	assert_true(number(args, "event op_name") == 12);
 	assert_null(cJSON_GetObjectItem(args, "never"));
+	assert_null(cJSON_GetObjectItem(args, "peak_bytes"));
+	event = event_named(events, "plain_kernel_time");
+	assert_true(number(cJSON_GetObjectItem(event, "args"), "peak_bytes") == 4096);
 	event = event_named(events, "Conv_1_kernel_time");
 	assert_true(number(cJSON_GetObjectItem(event, "args"), "ticks \"x\"") == 1000000);
 	event = event_named(events, "model_run");
@@ -248,10 +251,11 @@ static void csv_has_the_names_that_json_has(void **state)
 			recorded = csv_field(&line);
 		}
 		assert_string_equal(recorded, field);
-		for (int i = 0; i < 15; i++) {
+		for (int i = 0; i < 16; i++) {
 			free(recorded);
 			recorded = csv_field(&line);
 		}
+		assert_string_equal(recorded, op->prev->next ? "" : "4096");
 		free(recorded);
 		free(field);
 		free(type);

@@ -134,6 +134,7 @@ struct analyze_row {
 	bool whole;			   /* GROUP_RUN: all of its operators were recorded */
 	uint64_t migrated;
 	uint64_t work_ns; /* time of other threads, summed */
+	uint64_t peak;	  /* bytes, the greatest one; 0 if none is known */
 	bool run_timed;	  /* GROUP_RUN: the run's own duration is known: */
 	uint64_t run_ns;
 	/* For the views to use: */
@@ -226,7 +227,7 @@ struct analysis {
 	uint64_t pool_work_ns, pool_cpu_ns;
 	bool has_models; /* some session has a title that is more than its number */
 	bool has_tags;	 /* some run that is shown has one */
-	bool has_work, has_shapes, has_counters, truncated_names;
+	bool has_work, has_shapes, has_counters, has_peaks, truncated_names;
 	uint64_t duration; /* ns from the start to the last that is known */
 	bool complete;	   /* the end record is there: */
 	struct capture_end end;

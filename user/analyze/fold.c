@@ -21,6 +21,11 @@ static void add_self(struct analyze_row *row, const struct capture_exec *exec,
 	}
 }
 
+static void add_peak(struct analyze_row *row, uint64_t peak)
+{
+	row->peak = peak > row->peak ? peak : row->peak;
+}
+
 static int add_total(struct fold *f, struct analyze_row *row, const struct capture_exec *exec,
 		     const struct nested_exec *nested)
 {
@@ -61,6 +66,10 @@ static int add_to_row(struct fold *f, struct op_state *state, const struct captu
 		return -ENOMEM;
 	add_self(row, exec, nested);
 	add_self(f->a.sum, exec, nested);
+	/* A run tells its own. */
+	if (f->a.options.group != GROUP_RUN)
+		add_peak(row, exec->peak);
+	add_peak(f->a.sum, exec->peak);
 	if (counters_add(row, table_get(&f->threads, exec->thread), exec, nested, in_total))
 		return -ENOMEM;
 	counters_add_self(f->a.sum, exec, nested);
@@ -91,6 +100,7 @@ static int add_to_run(struct fold *f, struct thread_state *thread, const struct 
 	run->count++;
 	probes_add(&run->probes, exec, nested);
 	run->ns += nested->known_ns;
+	run->peak = exec->peak > run->peak ? exec->peak : run->peak;
 	run->counted &= nested->counted;
 	run->seen &= nested_seen(nested);
 	run->work_ns += nested->work_ns;
@@ -189,6 +199,7 @@ static void know_exec(struct fold *f, struct thread_state *thread, const struct 
 	f->a.has_work |= exec->flags & EXEC_WORK;
 	f->a.has_shapes |= exec->shapes != CAPTURE_UNKNOWN;
 	f->a.has_counters |= exec->counted || exec->flags & EXEC_TURNS;
+	f->a.has_peaks |= exec->peak > 0;
 	f->a.n_threads += !thread->seen;
 	thread->seen = true;
 }
@@ -467,6 +478,7 @@ static int add_whole_run(struct fold *f, const struct capture_run *run, const st
 		on_time_add(&on, &ops->work_on, seen);
 	}
 	runs->work_ns += ops ? ops->work_ns : 0;
+	add_peak(runs, run->peak);
 	for (; seen; seen &= seen - 1) {
 		int i = __builtin_ctz(seen);
 
@@ -502,6 +514,7 @@ static int add_run_row(struct fold *f, const struct capture_run *run, const char
 	row->run_timed &= whole || !f->compensation.overhead;
 	row->tag = tag;
 	row->outcome = outcome_of(f, run);
+	add_peak(row, run->peak);
 	return 0;
 }
 
@@ -536,6 +549,12 @@ static int add_shown_run(struct fold *f, const struct capture_run *run, const st
 	bool whole = is_whole(run, ops);
 	int error = 0;
 
+	/* What its operators got on other threads is of the run, too. */
+	if (!less.has_peak)
+		less.peak = 0;
+	else if (ops && ops->peak > less.peak)
+		less.peak = ops->peak;
+	f->a.has_peaks |= less.peak > 0;
 	if (ops && on_one_thread(run, ops))
 		memory_know_run(f, run, ops);
 	f->runs_told += run->has_operators;

@@ -32,6 +32,7 @@ struct open_run {
 	uint64_t counters[CAPTURE_COUNTERS];	  /* the calling thread's */
 	uint64_t work_ns, work[CAPTURE_COUNTERS]; /* other threads' */
 	struct on_time on, work_on;		  /* likewise */
+	uint64_t peak;				  /* of any of them, 0 if none is known */
 	uint64_t first, last; /* when the first one started, when the last one ended */
 };
 

@@ -304,6 +304,12 @@ static char *put_times(const struct export_state *e, char *p, const struct expor
 	return p;
 }
 
+/* What the arena had given out at most, if that is known. */
+static char *put_peak(char *p, uint64_t peak)
+{
+	return peak ? put_u64(PUT_LITERAL(p, ",\"peak_bytes\":"), peak) : p;
+}
+
 static int chrome_exec(struct export_state *e, const struct capture_exec *exec,
 		       const struct nested_exec *nested)
 {
@@ -312,7 +318,7 @@ static int chrome_exec(struct export_state *e, const struct capture_exec *exec,
 		exec->shapes == CAPTURE_UNKNOWN ? NULL : e->shapes.items[exec->shapes];
 	bool ended = !(exec->flags & EXEC_THREW);
 	char *p = stream_reserve(e->out, op->head.size + op->detail.size + counters_room(e) +
-						 (shapes ? shapes->detail.size : 0) + 256);
+						 (shapes ? shapes->detail.size : 0) + 320);
 
 	if (!p)
 		return -ENOMEM;
@@ -326,6 +332,7 @@ static int chrome_exec(struct export_state *e, const struct capture_exec *exec,
 		p = PUT_LITERAL(p, ",\"other_threads_us\":");
 		p = put_us(p, nested->work_ns);
 	}
+	p = put_peak(p, exec->peak);
 	if (exec->run != CAPTURE_UNKNOWN) {
 		p = PUT_LITERAL(p, ",\"run\":");
 		p = put_u64(p, exec->run);
@@ -384,7 +391,7 @@ static int chrome_run(struct export_state *e, const struct capture_run *run,
 	const struct prepared *model = model_of(e, run->session);
 	char *tag = ops && ops->tag ? text_json(ops->tag) : NULL;
 	char *p =
-		stream_reserve(e->out, counters_room(e) + 384 + (failure ? failure->size : 0) +
+		stream_reserve(e->out, counters_room(e) + 448 + (failure ? failure->size : 0) +
 					       (model ? model->size : 0) + (tag ? strlen(tag) : 0));
 
 	if (!p || (ops && ops->tag && !tag)) {
@@ -413,6 +420,7 @@ static int chrome_run(struct export_state *e, const struct capture_run *run,
 	}
 	free(tag);
 	p = put_counters(e, p, run->counted, run->counters);
+	p = put_peak(p, run->has_peak ? run->peak : 0);
 	stream_advance(e->out, PUT_LITERAL(p, "}}"));
 	return 0;
 }

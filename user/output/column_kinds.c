@@ -142,6 +142,12 @@ static struct value self(const struct analysis *a, const struct analyze_row *row
 	return row->count ? estimate(analyze_self_time(row), row->self) : value_whole(0);
 }
 
+/* Of what is given out, something always is. */
+static struct value peak(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return row->peak ? value_whole(row->peak) : absent;
+}
+
 static struct value percentile(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
 	uint64_t ns;
@@ -353,6 +359,11 @@ static bool has_shapes(const struct analysis *a)
 	return a->has_shapes;
 }
 
+static bool has_peaks(const struct analysis *a)
+{
+	return a->has_peaks;
+}
+
 static bool has_attributes(const struct analysis *a)
 {
 	return a->has_attributes;
@@ -475,6 +486,11 @@ const struct column_kind column_kinds[] = {
 	 .member = {"parameter_bytes", "number", NULL, has_shapes}},
 	{"output", "Output", mean_size, SIZE_OUTPUT, &unit_bytes, LOSS_SAMPLE,
 	 .member = {"output_bytes", "number", NULL, has_shapes}},
+	{"peak", "Peak", peak, 0, &unit_bytes, ON_SUM | ON_TOTAL | LOSS_SUM,
+	 .member = {"peak_bytes", "count",
+		    "With memory: what the arena had given out at most when one of them ran, of "
+		    "those where that is known.",
+		    has_peaks}},
 	{"migrated", "Migrated", count, FIELD(migrated), &unit_count, LOSS_SUM,
 	 .member = {"migrated", "integer", "Executions that ended on another CPU."}},
 	{"lost", "Lost", lost, 0, &unit_percent, 0, .member = {}},

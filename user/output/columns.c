@@ -208,6 +208,8 @@ static void choose_usual(const struct analysis *a, const struct report_options *
 		if (options->self_counters)
 			add_event(a, columns, "self:", i);
 	}
+	if (a->has_peaks)
+		ADD(columns, "peak");
 	for (size_t i = 0; i < a->n_metrics; i++)
 		make_metric_column(a, &columns->columns[columns->n++], i);
 }

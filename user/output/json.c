@@ -374,7 +374,7 @@ static void put_totals(struct json *j)
 	fprintf(j->out, ",\n\"sum\":{\"rows\":%zu", a->n_rows);
 	PUT_MEMBERS(j, a->sum, "count", "threw", "total_ns", "percent", "self_ns",
 		    "other_threads_ns", "busy_ns", "flops", "flops_counted", "bytes",
-		    "bytes_counted", "amounts_of", "gflops", "flop_per_byte");
+		    "bytes_counted", "amounts_of", "gflops", "flop_per_byte", "peak_bytes");
 	put_counters(j, a->sum);
 	if (a->rest) {
 		fprintf(j->out, "},\n\"other_operators\":{\"total_ns\":%" PRIu64, a->rest->total);
@@ -392,7 +392,8 @@ static void put_totals(struct json *j)
 		fputs(",\n\"between_operators\":null", j->out);
 	}
 	fprintf(j->out, ",\n\"total\":{\"count\":%" PRIu64, a->runs->count);
-	PUT_MEMBERS(j, a->runs->ended ? a->runs : NULL, "total_ns", "percent", "min_ns", "max_ns");
+	PUT_MEMBERS(j, a->runs->ended ? a->runs : NULL, "total_ns", "percent", "min_ns", "max_ns",
+		    "peak_bytes");
 	put_counters(j, a->runs);
 	fprintf(j->out, "},\n\"outside_of_runs\":{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64,
 		a->outside->count, a->outside->total);

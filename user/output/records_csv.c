@@ -43,7 +43,7 @@ static int csv_begin(struct export_state *e)
 		stream_put(e->out, title);
 		free(title);
 	}
-	stream_put(e->out, "\n");
+	stream_put(e->out, ",peak_bytes\n");
 	return 0;
 }
 
@@ -149,6 +149,9 @@ static int csv_exec(struct export_state *e, const struct capture_exec *exec,
 	if (work)
 		p = put_u64(p, exec->work_ns);
 	p = put_counters(e, p, work ? exec->counted : 0, exec->work_counters);
+	*p++ = ',';
+	if (exec->peak)
+		p = put_u64(p, exec->peak);
 	*p++ = '\n';
 	stream_advance(e->out, p);
 	e->lines++;

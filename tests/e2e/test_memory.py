@@ -25,7 +25,7 @@ def equals_the_runtimes_own(version, model, *options):
             check_node(row, *truth[row["name"]])
 
 
-for version in ("1.24.3", "1.27.0", "1.30.0"):
+for version in ("1.23.2", "1.24.3", "1.27.0", "1.30.0"):
     for model in MODELS:
         equals_the_runtimes_own(version, model)
 equals_the_runtimes_own("1.24.3", "branches", "-p", "-i", "2")
@@ -206,7 +206,7 @@ def peaks(version, model, *options):
                     (most, most), "peaks of all runs, and of all operators")
 
 
-for version in ("1.24.3", "1.27.0", "1.30.0"):
+for version in ("1.23.2", "1.24.3", "1.27.0", "1.30.0"):
     for model in ("resnet", "transformer", "branches", "gru"):
         peaks(version, model, "-M")
 

@@ -10,6 +10,7 @@
 
 enum key {
 	KEY_GROUP_BY = 256,
+	KEY_COLOUR,
 	KEY_COLUMNS,
 	KEY_COMPENSATE,
 	KEY_FAILED,
@@ -27,6 +28,7 @@ enum key {
 	KEY_SESSION,
 	KEY_TAG,
 	KEY_TREE,
+	KEY_WIDTH,
 	KEY_FORMAT, /* and behind it: that of each format */
 };
 
@@ -38,7 +40,8 @@ static const struct argp_option options[] = {
 	 1},
 	{"sort", 's', "COLUMN", 0, "Sort by any column (default: total)", 1},
 	{"limit", 'n', "N", 0, "Show at most N rows", 1},
-	{"columns", KEY_COLUMNS, "LIST", 0, "Show these columns, separated by commas", 1},
+	{"columns", KEY_COLUMNS, "LIST", 0,
+	 "Show these columns, separated by commas, or all (default: those that have room)", 1},
 	{"percentiles", KEY_PERCENTILES, 0, 0, "Show p50, p95 and p99", 1},
 	{"self-counters", KEY_SELF_COUNTERS, 0, 0,
 	 "Show each counter without operators that ran inside, too", 1},
@@ -66,6 +69,12 @@ static const struct argp_option options[] = {
 	{0, 0, 0, 0, "Output:", 3},
 	{"json-schema", KEY_JSON_SCHEMA, 0, 0, "Print the schema of the JSON, and exit", 3},
 	{"no-header", KEY_NO_HEADER, 0, 0, "Print the table without what precedes it", 3},
+	{"width", KEY_WIDTH, "COLUMNS", 0,
+	 "Make lines of the table no wider than this (default: the terminal, or COLUMNS in the "
+	 "environment; 0: as wide as they get)",
+	 3},
+	{"color", KEY_COLOUR, "WHEN", 0,
+	 "Colour it auto (the default: on a terminal), always or never", 3},
 	{},
 };
 
@@ -105,6 +114,27 @@ static unsigned long parse_number(struct argp_state *state, const char *what, co
 	if (errno || end == text || *end || text[0] == '-' || value > UINT32_MAX - 1)
 		argp_error(state, "'%s' is no number for --%s", text, what);
 	return value;
+}
+
+static uint16_t parse_width(struct argp_state *state, const char *text)
+{
+	unsigned long width = parse_number(state, "width", text);
+
+	if (width && (width < 20 || width >= WIDTH_ANY))
+		argp_error(state, "--width %s: from 20 on, or 0 for any", text);
+	return width ?: WIDTH_ANY;
+}
+
+static enum report_colour parse_colour(struct argp_state *state, const char *text)
+{
+	static const char *const when[] = {
+		[COLOUR_AUTO] = "auto", [COLOUR_ALWAYS] = "always", [COLOUR_NEVER] = "never"};
+
+	for (int i = 0; i <= COLOUR_NEVER; i++)
+		if (!strcmp(text, when[i]))
+			return i;
+	argp_error(state, "--color is auto, always or never, not '%s'", text);
+	return COLOUR_AUTO;
 }
 
 static void add_metric(struct argp_state *state, struct analyze_options *analyze, const char *text)
@@ -193,6 +223,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_NO_HEADER:
 		report->no_header = true;
+		return 0;
+	case KEY_WIDTH:
+		report->width = parse_width(state, arg);
+		return 0;
+	case KEY_COLOUR:
+		report->colour = parse_colour(state, arg);
 		return 0;
 	case KEY_JSON_SCHEMA:
 		arguments->json_schema = true;

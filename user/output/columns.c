@@ -221,6 +221,8 @@ int columns_choose(const struct analysis *a, const struct report_options *option
 	const char *p = options->columns;
 
 	columns->n = 0;
+	if (p && !strcmp(p, "all"))
+		p = NULL;
 	if (!p)
 		choose_usual(a, options, columns);
 	while (p) {

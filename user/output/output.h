@@ -41,15 +41,27 @@ char *format_names(const struct format *formats, char *text, size_t size);
 /* Fill @text with "chrome: a trace for ...; ort: ..."; returns it. */
 char *format_help(const struct format *formats, char *text, size_t size);
 
+enum report_colour {
+	COLOUR_AUTO, /* on a terminal, unless its user wants none: NO_COLOR, TERM=dumb */
+	COLOUR_ALWAYS,
+	COLOUR_NEVER,
+};
+
+#define WIDTH_ANY UINT16_MAX
+
 struct report_options {
 	struct analyze_options analyze;
-	const char *format;  /* one of report_formats, or NULL: the first */
-	const char *sort;    /* a column (see columns.h), or NULL: by total time */
-	const char *columns; /* columns to show, separated by commas, or NULL */
-	size_t limit;	     /* rows at most, 0: all */
-	bool percentiles;    /* p50, p95 and p99 in the table */
-	bool self_counters;  /* a column of self counts per event in the table */
-	bool no_header;	     /* the table without what precedes it */
+	const char *format; /* one of report_formats, or NULL: the first */
+	const char *sort;   /* a column (see columns.h), or NULL: by total time */
+	/* Columns to show, separated by commas, "all" of the usual ones, or NULL: those of them
+	 * that have room. */
+	const char *columns;
+	size_t limit;	    /* rows at most, 0: all */
+	bool percentiles;   /* p50, p95 and p99 in the table */
+	bool self_counters; /* a column of self counts per event in the table */
+	bool no_header;	    /* the table without what precedes it */
+	uint16_t width;	    /* columns of a line, WIDTH_ANY; 0: of the terminal, if it is one */
+	enum report_colour colour;
 };
 
 /*

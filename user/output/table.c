@@ -9,63 +9,94 @@
 #include "columns.h"
 #include "formats.h"
 #include "header.h"
+#include "layout.h"
+#include "shorten.h"
 #include "text.h"
 #include "tree.h"
-
-#define NAME_MIN 16
 
 struct table_state {
 	const struct analysis *a;
 	const struct report_options *options;
 	FILE *out;
 	struct columns columns;
+	struct layout layout;
 	struct analyze_row **rows;
-	size_t n_rows; /* to print */
-	size_t widths[COLUMNS_MAX];
-	size_t text_limit; /* columns that a text may take, 0: all it needs */
-	bool colour;
-	bool left_out; /* columns, for want of room */
+	struct short_name *labels; /* of the rows, in the first column; NULL: it has none */
+	size_t n_rows;		   /* to print */
+	size_t last;		   /* column that is shown */
+	bool fitted, colour;
 };
 
-static bool wants_colour(FILE *out)
+static bool wants_colour(const struct report_options *options, FILE *out)
 {
 	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
 
+	if (options->colour != COLOUR_AUTO)
+		return options->colour == COLOUR_ALWAYS;
 	return isatty(fileno(out)) && !(no_colour && *no_colour) && term && strcmp(term, "dumb");
 }
 
-/* Columns of the terminal that @out is, 0 if it is none. */
-static size_t terminal_width(FILE *out)
+/* Columns of a line: as they were asked for, or of the terminal that @out is; 0: any number. */
+static size_t room_of(const struct report_options *options, FILE *out)
 {
+	const char *columns = getenv("COLUMNS");
 	struct winsize size;
+	char *end;
+	long n;
 
+	if (options->width)
+		return options->width == WIDTH_ANY ? 0 : options->width;
+	n = columns ? strtol(columns, &end, 10) : 0;
+	if (n > 0 && n < WIDTH_ANY && !*end)
+		return n;
 	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size))
 		return 0;
 	return size.ws_col;
 }
 
-/* An allocated text cell. */
-static char *text_cell(const struct table_state *t, const struct column *column,
-		       const struct analyze_row *row)
+/* How far the row is moved to the right in @column. */
+static size_t indent_of(const struct column *column, const struct analyze_row *row)
+{
+	return column->kind->flags & INDENTED ? row->depth * 2 : 0;
+}
+
+/* @text behind @indent spaces, allocated; @text is freed. */
+static char *indented(char *text, size_t indent)
+{
+	char *all = text ? malloc(indent + strlen(text) + 1) : NULL;
+
+	if (all) {
+		memset(all, ' ', indent);
+		strcpy(all + indent, text);
+	}
+	free(text);
+	return all;
+}
+
+/* An allocated text cell, in whole. */
+static char *whole_text(const struct table_state *t, const struct column *column,
+			const struct analyze_row *row)
 {
 	struct value value = column_value(t->a, column, row);
-	size_t depth = column->kind->flags & INDENTED ? row->depth * 2 : 0;
-	char *clean, *indented, *fitting;
 
-	clean = text_terminal(value.type ? value.text : "-");
-	if (!clean)
-		return NULL;
-	indented = malloc(depth + strlen(clean) + 1);
-	if (indented) {
-		memset(indented, ' ', depth);
-		strcpy(indented + depth, clean);
-	}
-	free(clean);
-	if (!indented || !t->text_limit)
-		return indented;
-	fitting = text_shorten(indented, t->text_limit);
-	free(indented);
-	return fitting;
+	return text_terminal(value.type ? value.text : "-");
+}
+
+/* The same as it is shown: row number @i, in column @c. */
+static char *text_cell(const struct table_state *t, size_t c, size_t i)
+{
+	const struct column *column = &t->columns.columns[c];
+	const struct analyze_row *row = t->rows[i];
+	char *text, *shorter;
+
+	if (!c && t->labels)
+		return indented(strdup(t->labels[i].text), indent_of(column, row));
+	text = indented(whole_text(t, column, row), indent_of(column, row));
+	if (!text || !t->fitted)
+		return text;
+	shorter = text_shorten(text, t->layout.widths[c]);
+	free(text);
+	return shorter;
 }
 
 /* The lines under the rows have a label in their first column and no texts. */
@@ -93,9 +124,9 @@ static void total_label(const struct table_state *t, enum line line, char *label
 	}
 }
 
-/* The cell as an allocated string. */
+/* The cell as an allocated string; of a row, its number is @i. */
 static char *cell_of(const struct table_state *t, size_t c, enum line line,
-		     const struct analyze_row *row)
+		     const struct analyze_row *row, size_t i)
 {
 	const struct column *column = &t->columns.columns[c];
 	char cell[128];
@@ -105,28 +136,32 @@ static char *cell_of(const struct table_state *t, size_t c, enum line line,
 		return strdup(cell);
 	}
 	if (column_is_text(column))
-		return line == LINE_ROW ? text_cell(t, column, row) : strdup("");
+		return line == LINE_ROW ? text_cell(t, c, i) : strdup("");
 	column_cell(t->a, column, line, row, cell, sizeof(cell));
 	return strdup(cell);
 }
 
-static int print_cell(const struct table_state *t, size_t c, const char *cell)
+static void print_cell(const struct table_state *t, size_t c, const char *cell)
 {
-	int padding = t->widths[c] - text_width(cell);
+	int padding = t->layout.widths[c] - text_width(cell);
 	bool left = column_is_text(&t->columns.columns[c]) || !c;
-	bool last = c + 1 == t->columns.n;
+	bool last = c == t->last;
 
 	if (padding < 0)
 		padding = 0;
-	return fprintf(t->out, "%*s%s%*s%s", left ? 0 : padding, "", cell,
-		       left && !last ? padding : 0, "", last ? "\n" : "  ");
+	fprintf(t->out, "%*s%s%*s%s", left ? 0 : padding, "", cell, left && !last ? padding : 0, "",
+		last ? "\n" : "  ");
 }
 
-static int print_line(struct table_state *t, enum line line, const struct analyze_row *row)
+static int print_line(struct table_state *t, enum line line, const struct analyze_row *row,
+		      size_t i)
 {
 	for (size_t c = 0; c < t->columns.n; c++) {
-		char *cell = cell_of(t, c, line, row);
+		char *cell;
 
+		if (!t->layout.shown[c])
+			continue;
+		cell = cell_of(t, c, line, row, i);
 		if (!cell)
 			return -ENOMEM;
 		print_cell(t, c, cell);
@@ -135,17 +170,17 @@ static int print_line(struct table_state *t, enum line line, const struct analyz
 	return 0;
 }
 
-static int widen(struct table_state *t, enum line line, const struct analyze_row *row)
+static int widen(struct table_state *t, enum line line, const struct analyze_row *row, size_t i)
 {
 	for (size_t c = 0; c < t->columns.n; c++) {
-		char *cell = cell_of(t, c, line, row);
+		char *cell = cell_of(t, c, line, row, i);
 		size_t width;
 
 		if (!cell)
 			return -ENOMEM;
 		width = text_width(cell);
-		if (width > t->widths[c])
-			t->widths[c] = width;
+		if (width > t->layout.full[c])
+			t->layout.full[c] = width;
 		free(cell);
 	}
 	return 0;
@@ -161,20 +196,20 @@ static char *title_of(const struct table_state *t, size_t c)
  * operators that were not chosen and the time between operators are all of the
  * time, and so are the whole runs and what lies outside of them.
  */
-static int each_total(struct table_state *t,
-		      int (*each)(struct table_state *, enum line, const struct analyze_row *))
+static int each_total(struct table_state *t, int (*each)(struct table_state *, enum line,
+							 const struct analyze_row *, size_t))
 {
 	const struct analysis *a = t->a;
-	int error = each(t, LINE_SUM, a->sum);
+	int error = each(t, LINE_SUM, a->sum, 0);
 
 	if (!error && a->rest)
-		error = each(t, LINE_REST, a->rest);
+		error = each(t, LINE_REST, a->rest, 0);
 	if (!error && a->has_runs)
-		error = each(t, LINE_GAP, a->gap);
+		error = each(t, LINE_GAP, a->gap, 0);
 	if (!error && a->has_runs)
-		error = each(t, LINE_TOTAL, a->runs->ended ? a->runs : NULL);
+		error = each(t, LINE_TOTAL, a->runs->ended ? a->runs : NULL, 0);
 	if (!error && a->has_runs && a->outside->count)
-		error = each(t, LINE_OUTSIDE, a->outside);
+		error = each(t, LINE_OUTSIDE, a->outside, 0);
 	return error;
 }
 
@@ -188,53 +223,88 @@ static int measure(struct table_state *t)
 
 		if (!title)
 			return -ENOMEM;
-		t->widths[c] = text_width(title);
+		t->layout.full[c] = text_width(title);
 		free(title);
 	}
 	for (size_t i = 0; i < t->n_rows && !error; i++)
-		error = widen(t, LINE_ROW, t->rows[i]);
+		error = widen(t, LINE_ROW, t->rows[i], i);
 	return error ? error : each_total(t, widen);
 }
 
-/* Columns of text, and the width of all others with the space between. */
-static void add_widths(const struct table_state *t, size_t *texts, size_t *fixed)
+/* What rows are sorted by, and metrics that the user made, are to be seen. */
+static void find_asked(struct table_state *t)
 {
-	*texts = *fixed = 0;
+	size_t own = t->a->n_metrics - t->options->analyze.n_metrics;
+	struct column sorted = {};
+
+	if (t->options->sort)
+		column_find(t->a, t->options->sort, &sorted, NULL);
 	for (size_t c = 0; c < t->columns.n; c++) {
-		if (column_is_text(&t->columns.columns[c]))
-			++*texts;
-		else
-			*fixed += t->widths[c];
-		*fixed += c ? 2 : 0;
+		const struct column *column = &t->columns.columns[c];
+
+		t->layout.asked[c] = (sorted.kind == column->kind && sorted.of == column->of) ||
+				     (column->kind == &metric_kind && column->of >= own);
 	}
 }
 
-/*
- * On a terminal that is too narrow, metrics that nobody asked for go, and
- * texts give way, but not below NAME_MIN.
- */
+/* Shorten what rows are called, so that those stay apart which are. */
+static int shorten_labels(struct table_state *t)
+{
+	const struct column *column = &t->columns.columns[0];
+	int error = 0;
+
+	if (!column_is_text(column))
+		return 0;
+	t->labels = calloc(t->n_rows ?: 1, sizeof(*t->labels));
+	if (!t->labels)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->n_rows && !error; i++) {
+		size_t indent = indent_of(column, t->rows[i]), width = t->layout.widths[0];
+
+		t->labels[i].width = width > indent + 3 ? width - indent : 3;
+		t->labels[i].text = whole_text(t, column, t->rows[i]);
+		error = t->labels[i].text ? 0 : -ENOMEM;
+	}
+	return error ?: shorten_names(t->labels, t->n_rows);
+}
+
+/* Leave out what has no room, and make texts as narrow as they are to be. */
 static int fit(struct table_state *t)
 {
-	size_t terminal = terminal_width(t->out), fixed, texts;
+	size_t room = room_of(t->options, t->out);
 
-	add_widths(t, &texts, &fixed);
-	if (!terminal || !texts)
-		return 0;
-	while (!t->options->columns && !t->options->analyze.n_metrics &&
-	       fixed + texts * NAME_MIN > terminal &&
-	       t->columns.columns[t->columns.n - 1].kind->flags & GIVES_WAY) {
-		t->columns.n--;
-		t->left_out = true;
-		fixed -= t->widths[t->columns.n] + 2;
-	}
-	t->text_limit = terminal > fixed + texts * NAME_MIN ? (terminal - fixed) / texts : NAME_MIN;
+	find_asked(t);
+	layout_fit(&t->columns, room, t->options->columns, &t->layout);
 	for (size_t c = 0; c < t->columns.n; c++)
-		if (column_is_text(&t->columns.columns[c]) && t->widths[c] <= t->text_limit &&
-		    texts > 1) {
-			/* What a short column leaves goes to the others. */
-			t->text_limit += (t->text_limit - t->widths[c]) / (texts - 1);
+		t->last = t->layout.shown[c] ? c : t->last;
+	t->fitted = room;
+	return room ? shorten_labels(t) : 0;
+}
+
+/* How many columns are left out, and as far as there is room, which ones and what to do. */
+static void print_left_out(const struct table_state *t)
+{
+	static const char advice[] = ": --columns all, or a wider terminal";
+	size_t room = room_of(t->options, t->out), n = t->layout.n_left_out, size, width;
+	FILE *names;
+	char *text, head[64];
+
+	names = open_memstream(&text, &size);
+	if (!names)
+		return;
+	for (size_t c = 0; c < t->columns.n; c++)
+		if (!t->layout.shown[c]) {
+			fputs(ftell(names) ? ", " : " (", names);
+			text_put(names, t->columns.columns[c].title);
 		}
-	return measure(t);
+	fputs(")", names);
+	if (fclose(names))
+		return;
+	snprintf(head, sizeof(head), "%zu more column%s", n, n == 1 ? "" : "s");
+	width = strlen(head) + sizeof(advice) - 1;
+	fprintf(t->out, "%s%s%s\n", head, width + text_width(text) <= room ? text : "",
+		width <= room ? advice : "");
+	free(text);
 }
 
 static int print_titles(const struct table_state *t)
@@ -243,16 +313,19 @@ static int print_titles(const struct table_state *t)
 
 	fputs(t->colour ? "\x1b[1m" : "", t->out);
 	for (size_t c = 0; c < t->columns.n; c++) {
-		char *title = title_of(t, c);
+		char *title;
 
+		if (!t->layout.shown[c])
+			continue;
+		title = title_of(t, c);
 		if (!title)
 			return -ENOMEM;
 		print_cell(t, c, title);
 		free(title);
-		width += t->widths[c] + 2;
+		width += t->layout.widths[c] + LAYOUT_SPACE;
 	}
 	fputs(t->colour ? "\x1b[0m" : "", t->out);
-	for (size_t i = 0; i + 2 < width; i++)
+	for (size_t i = 0; i + LAYOUT_SPACE < width; i++)
 		fputs("\xe2\x94\x80", t->out);
 	fputc('\n', t->out);
 	return 0;
@@ -264,7 +337,7 @@ static int print_rows(struct table_state *t)
 	int error = 0;
 
 	for (size_t i = 0; i < t->n_rows && !error; i++)
-		error = print_line(t, LINE_ROW, t->rows[i]);
+		error = print_line(t, LINE_ROW, t->rows[i], i);
 	if (t->n_rows < t->a->n_rows)
 		fprintf(t->out, "... and %s more rows\n",
 			text_count(left, sizeof(left), t->a->n_rows - t->n_rows));
@@ -293,10 +366,8 @@ static int print_table(struct table_state *t)
 		error = print_rows(t);
 	if (!error)
 		error = print_totals(t);
-	if (t->left_out)
-		fprintf(t->out,
-			"Metrics are left out for want of room: --columns chooses others, and a "
-			"file or pipe has all.\n");
+	if (!error && t->layout.n_left_out)
+		print_left_out(t);
 	return error;
 }
 
@@ -319,7 +390,7 @@ int table_print(const struct analysis *a, const struct report_options *options, 
 		struct error *err)
 {
 	struct table_state t = {
-		.a = a, .options = options, .out = out, .colour = wants_colour(out)};
+		.a = a, .options = options, .out = out, .colour = wants_colour(options, out)};
 	int error = prepare(&t, err);
 
 	if (!error) {
@@ -328,6 +399,9 @@ int table_print(const struct analysis *a, const struct report_options *options, 
 		if ((a->n_rows && print_table(&t)) || header_print_notes(a, out))
 			error = error_set(err, -ENOMEM, "cannot print the report: out of memory");
 	}
+	for (size_t i = 0; t.labels && i < t.n_rows; i++)
+		free(t.labels[i].text);
+	free(t.labels);
 	free(t.rows);
 	return error;
 }

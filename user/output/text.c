@@ -188,22 +188,26 @@ size_t text_width(const char *text)
 
 char *text_shorten(const char *text, size_t width)
 {
-	size_t total = text_width(text), head = 0, gone = 0;
+	if (width < 3)
+		width = 3;
+	/* More of the end than of the beginning: names differ there. */
+	return text_cut(text, (width - 1) / 3, width);
+}
+
+char *text_cut(const char *text, size_t head, size_t width)
+{
+	size_t total = text_width(text), gone = 0, kept = 0;
 	const char *p = text, *tail;
 	char *shorter;
 
 	if (total <= width)
 		return strdup(text);
-	if (width < 3)
-		width = 3;
-	/* More of the end than of the beginning: names differ there. */
-	while (head < (width - 1) / 3) {
-		const char *next = p;
-
-		head += width_of(utf8_next(&next));
-		p = next;
+	for (const char *next = p;; p = next) {
+		kept += width_of(utf8_next(&next));
+		if (kept > head || kept > width - 1)
+			break;
 	}
-	for (tail = p, gone = 0; total - gone > width - 1;)
+	for (tail = p; total - gone > width - 1;)
 		gone += width_of(utf8_next(&tail));
 	shorter = malloc(p - text + 3 + strlen(tail) + 1);
 	if (shorter) {

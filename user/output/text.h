@@ -30,6 +30,8 @@ char *text_csv(const char *bytes, bool to_terminal);
 /* @text, made by text_terminal(), with its middle left out so that it is at
  * most @width columns wide. */
 char *text_shorten(const char *text, size_t width);
+/* The same, with @head columns of its beginning at most; @width is 3 at least. */
+char *text_cut(const char *text, size_t head, size_t width);
 /* Columns that @text takes on a terminal. */
 size_t text_width(const char *text);
 

@@ -4,6 +4,7 @@
  * by an export of the trace.
  */
 #include <argp.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -185,6 +186,10 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 	case OPTION_MIN_DURATION:
 		if (parse_duration(text, &recording->min_duration))
 			argp_error(state, "'%s' is not a duration such as 20ms", text);
+		/* Seconds would be meant by few. */
+		if (isdigit((unsigned char)text[strlen(text) - 1]))
+			argp_error(state, "--min-duration %s has no unit: %sms or %ss?", text, text,
+				   text);
 		break;
 	case OPTION_ON_CAPTURE:
 		recording->on_capture = text;

@@ -200,6 +200,16 @@ static error_t parse_selection(int key, char *arg, struct argp_state *state,
 	}
 }
 
+static error_t set_format(struct argp_state *state, struct report_options *report,
+			  const char *format)
+{
+	if (report->format && strcmp(report->format, format) != 0)
+		argp_error(state, "--%s and --%s: one of them, or two reports", report->format,
+			   format);
+	report->format = format;
+	return 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
@@ -211,6 +221,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'n':
 		report->limit = parse_number(state, "limit", arg);
+		if (!report->limit)
+			argp_error(state,
+				   "--limit 0 would show nothing: leave it out for all rows");
 		return 0;
 	case KEY_COLUMNS:
 		report->columns = arg;
@@ -246,8 +259,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	default:
 		if (key >= KEY_FORMAT && key < KEY_FORMAT + FORMATS_MAX) {
-			report->format = report_formats[key - KEY_FORMAT].name;
-			return 0;
+			return set_format(state, report, report_formats[key - KEY_FORMAT].name);
 		}
 		return parse_selection(key, arg, state, &report->analyze);
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "cmd.h"
 #include "inspect/child.h"
 #include "inspect/hands.h"
@@ -43,6 +44,17 @@ static void print_help(FILE *out)
 	      "  opprobe doctor --file libonnxruntime.so\n\n"
 	      "Each command has its own --help; `opprobe -p PID --help` is the one of profiling.\n",
 	      out);
+}
+
+static void no_command(const char *name)
+{
+	struct nearest nearest = {.text = name};
+	char names[256];
+
+	for (const struct command *command = commands; command->name; command++)
+		nearest_offer(&nearest, command->name);
+	fprintf(stderr, "opprobe: there is no command '%s'%s: see `opprobe --help`\n", name,
+		nearest_print(&nearest, "; nearest: ", names, sizeof(names)));
 }
 
 /* A file that is opened later must not get the number of a stream that was closed. */
@@ -84,9 +96,10 @@ int main(int argc, char **argv)
 		return EXIT_OK;
 	}
 	if (argv[1][0] != '-') {
-		fprintf(stderr, "opprobe: there is no command '%s': see `opprobe --help`\n",
-			argv[1]);
+		no_command(argv[1]);
 		return EXIT_USAGE;
 	}
+	/* What getopt calls it in its errors. */
+	argv[0] = (char *)"opprobe";
 	return cmd_profile(argc, argv);
 }

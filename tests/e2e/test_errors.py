@@ -189,6 +189,39 @@ def usage(sentence, *arguments):
               "no hint at the help", process.stderr)
 
 
+def slip(what, expected, *arguments):
+    @test("a slip is told what comes nearest: " + what)
+    def _(t):
+        capture = t.path("capture.opp")
+        if "CAPTURE" in arguments:
+            target = t.ort_run("1.24.3", "mlp")
+            target.run(1)
+            probe = t.attach(target, "-e", "task-faults")
+            target.run(2)
+            probe.stop()
+        process = t.opprobe(*(capture if word == "CAPTURE" else word for word in arguments))
+        check_equal(process.wait(), 2, "exit status (%s)" % process.stderr.strip())
+        says(process.stderr, *expected)
+        check("/" not in process.stderr.replace(capture, "").split(":")[0], "a path in front",
+              process.stderr)
+
+
+slip("a command", ["no command 'reprot'", "nearest: 'report'"], "reprot")
+slip("an option", ["no option '--min-duraton'", "nearest: 'min-duration'", "record --help"],
+     "record", "-p", "1", "--min-duraton", "5ms")
+slip("an option of opprobe -p", ["opprobe: there is no option '--shaeps'", "nearest: 'shapes'"],
+     "-p", "1", "--shaeps")
+slip("an option behind the argument of another", ["no option '--jsno'", "nearest: 'json'"],
+     "report", "x", "--name", "--json", "-s", "--csv", "--jsno=1")
+slip("a format", ["no format 'crome'", "nearest: 'chrome'"], "export", "x", "--format", "crome")
+slip("a group", ["group by 'shpae'", "nearest: 'shape'"], "report", "x", "--group-by", "shpae")
+slip("a column", ["no column 'totl'", "nearest: 'total'"], "report", "CAPTURE", "--sort", "totl")
+slip("an event's column", ["no column 'self:task-fauls'", "nearest: 'task-faults'"], "report",
+     "CAPTURE", "--columns", "name,self:task-fauls")
+slip("a column of what was not recorded", ["no column 'avg:cycles'", "record -e cycles"],
+     "report", "CAPTURE", "--columns", "name,avg:cycles")
+
+
 usage("nothing at all")
 usage("an unknown option", "--no-such-option")
 usage("an unknown command", "no-such-command")
@@ -198,6 +231,11 @@ usage("a pid that is 1 in 32 bits", "doctor", "-p", str((1 << 32) + 1))
 usage("a duration without sense", "-p", "1", "-d", "soon")
 usage("a column that does not exist", "-p", "1", "--sort", "colour")
 usage("a limit that is no number", "-p", "1", "--limit", "x")
+usage("a limit of no rows", "report", "x", "--limit", "0")
+usage("two formats at once", "report", "x", "--json", "--csv")
+usage("a least duration without a unit", "record", "-p", "1", "--min-duration", "5")
+usage("a width that nothing fits in", "report", "x", "--width", "5")
+usage("a colour that there is not", "report", "x", "--color", "red")
 usage("-e and --config together", "-p", "1", "-e", "page-faults", "--config", "x.json")
 
 

@@ -65,6 +65,16 @@ static void what_all_names_begin_with_goes_first(void **state)
 	free_names(names, 5);
 }
 
+static void one_name_alone_keeps_its_beginning(void **state)
+{
+	static const char *const from[] = {"/layer1/1/2/bn/BatchNormalization_output_0_nchwc"};
+	struct short_name names[1];
+
+	shorten(from, names, 1, 24);
+	assert_string_equal(names[0].text, "/layer1/1/2/bn\xe2\x80\xa6_0_nchwc");
+	free_names(names, 1);
+}
+
 /* In @width columns, and different where they were. */
 static void check_names(const char *const *from, size_t n, size_t width)
 {
@@ -307,6 +317,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_lose_what_the_others_have_too),
 		cmocka_unit_test(what_all_names_begin_with_goes_first),
+		cmocka_unit_test(one_name_alone_keeps_its_beginning),
 		cmocka_unit_test(names_that_differ_still_do),
 		cmocka_unit_test(names_of_which_each_part_counts_still_differ),
 		cmocka_unit_test(names_of_one_part_are_cut_between_letters),

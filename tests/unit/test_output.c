@@ -464,7 +464,7 @@ static void a_format_is_found_by_its_name_and_the_error_tells_which_there_are(vo
 
 	assert_ptr_equal(format_find(three, "c", &err), &three[2]);
 	assert_null(format_find(three, "cc", &err));
-	assert_string_equal(err.text, "there is no format 'cc': choose a, b or c");
+	assert_string_equal(err.text, "there is no format 'cc'; nearest: 'c': choose a, b or c");
 	assert_string_equal(format_help(three, text, sizeof(text)), "a: one; b: two; c: three");
 	assert_string_equal(format_names(three, text, 4), "a, ");
 	assert_string_equal(format_names(three + 2, text, sizeof(text)), "c");

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/nearest.h"
+
 static bool parse_number(const char **p, uint32_t *number)
 {
 	char *end;
@@ -65,13 +67,18 @@ const char *const analyze_groups[] = {
 
 int analyze_parse_group(struct analyze_options *options, const char *text, struct error *err)
 {
-	for (int i = 0; analyze_groups[i]; i++)
+	struct nearest nearest = {.text = text};
+	char names[128];
+
+	for (int i = 0; analyze_groups[i]; i++) {
 		if (!strcmp(text, analyze_groups[i])) {
 			options->group = i;
 			return 0;
 		}
+		nearest_offer(&nearest, analyze_groups[i]);
+	}
 	return error_set(err, -EINVAL,
-			 "cannot group by '%s': choose node, op, shape, thread, session, model, "
+			 "cannot group by '%s'%s: choose node, op, shape, thread, session, model, "
 			 "run, process or tag",
-			 text);
+			 text, nearest_print(&nearest, "; nearest: ", names, sizeof(names)));
 }

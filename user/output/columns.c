@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/nearest.h"
+
 /* -- finding ----------------------------------------------------------------- */
 
 static void make_column(struct column *column, const struct column_kind *kind)
@@ -92,16 +94,33 @@ void report_columns(char *text, size_t size)
 			      kind->key);
 }
 
+/* What of @key is the name of an event, if it is a column of one. */
+static const char *event_of(const char *key)
+{
+	for (const struct column_kind *kind = event_kinds; kind->value; kind++)
+		if (*kind->key && !strncasecmp(key, kind->key, strlen(kind->key)))
+			return key + strlen(kind->key);
+	return key;
+}
+
 static int no_such_column(const struct analysis *a, const char *key, struct error *err)
 {
-	char names[768];
-	size_t n = list_own(names, sizeof(names));
+	struct nearest nearest = {.text = event_of(key)};
+	char names[512];
 
-	for (uint32_t i = 0; i < a->info.n_events && n < sizeof(names); i++)
-		n += snprintf(names + n, sizeof(names) - n, " %s", a->titles[i]);
-	for (size_t i = 0; i < a->n_metrics && n < sizeof(names); i++)
-		n += snprintf(names + n, sizeof(names) - n, " %s", analyze_metric_name(a, i));
-	return error_set(err, -EINVAL, "there is no column '%s' here; there are: %s", key, names);
+	for (const struct column_kind *kind = column_kinds; kind->value; kind++)
+		if (kind->key)
+			nearest_offer(&nearest, kind->key);
+	for (uint32_t i = 0; i < a->info.n_events; i++)
+		nearest_offer(&nearest, a->titles[i]);
+	for (size_t i = 0; i < a->n_metrics; i++)
+		nearest_offer(&nearest, analyze_metric_name(a, i));
+	return error_set(err, -EINVAL,
+			 "there is no column '%s' here%s; see opprobe report --help for those that "
+			 "there are, and an event is one where it was recorded: opprobe record -e "
+			 "%s",
+			 key, nearest_print(&nearest, "; nearest: ", names, sizeof(names)),
+			 event_of(key));
 }
 
 int column_find(const struct analysis *a, const char *key, struct column *column, struct error *err)

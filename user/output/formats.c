@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../base/nearest.h"
+
 const struct format report_formats[] = {
 	{"table", "Print the table", .write = table_print},
 	{"json", "Print JSON", .write = json_print},
@@ -25,12 +27,16 @@ _Static_assert(sizeof(report_formats) / sizeof(report_formats[0]) <= FORMATS_MAX
 
 const struct format *format_find(const struct format *formats, const char *name, struct error *err)
 {
-	char names[256];
+	struct nearest nearest = {.text = name};
+	char names[256], near[128];
 
-	for (const struct format *format = formats; format->name; format++)
+	for (const struct format *format = formats; format->name; format++) {
 		if (!strcmp(name, format->name))
 			return format;
-	error_set(err, -EINVAL, "there is no format '%s': choose %s", name,
+		nearest_offer(&nearest, format->name);
+	}
+	error_set(err, -EINVAL, "there is no format '%s'%s: choose %s", name,
+		  nearest_print(&nearest, "; nearest: ", near, sizeof(near)),
 		  format_names(formats, names, sizeof(names)));
 	return NULL;
 }

@@ -250,8 +250,8 @@ static void print_why_empty(const struct analysis *a, FILE *out)
 	else if (a->executions)
 		fprintf(out,
 			"No operator is left by the selection: the capture holds %" PRIu64
-			" executions.\n",
-			a->executions);
+			" execution%s.\n",
+			a->executions, a->executions == 1 ? "" : "s");
 	else if (a->lost)
 		fprintf(out, "No operators were recorded: all that ran were lost.\n");
 	else if (a->runs_seen)
@@ -428,6 +428,14 @@ static void print_partial_runs(const struct analysis *a, FILE *out)
 		fprintf(out, "Names of more than 1 KiB are cut.\n");
 }
 
+/* Rows are of what was not recorded. */
+static void print_missing(const struct analysis *a, FILE *out)
+{
+	if (a->n_rows && a->options.group == GROUP_SHAPE && !a->has_shapes)
+		fputs("No shapes were recorded: opprobe record --shapes tells inputs apart.\n",
+		      out);
+}
+
 static void print_pool(const struct analysis *a, FILE *out)
 {
 	char count[32], work[64], cpu[64], rest[64];
@@ -466,6 +474,7 @@ int header_print_notes(const struct analysis *a, FILE *out)
 		print_why_empty(a, out);
 	else
 		fputc('\n', out);
+	print_missing(a, out);
 	print_pool(a, out);
 	error = print_failed_setups(a, out) ?: print_outcomes(a, out);
 	print_partial_runs(a, out);

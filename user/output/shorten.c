@@ -15,6 +15,7 @@
 #define TRIES	  32 /* for one that no other name has */
 
 #define NO_LOSS 0.5 /* bits: most of the names have it */
+#define FEW	4   /* names, of which all parts may tell something */
 
 /* Some of the names have it: a part, or what a name was shortened to. */
 struct entry {
@@ -122,7 +123,7 @@ static void weigh(const struct shortener *s, struct part *parts, size_t n)
 		const struct entry *entry = find(&s->parts, parts[i].text, parts[i].length);
 
 		parts[i].width = width_of(&parts[i]);
-		parts[i].tells = fmax(0, log2((double)s->n / entry->n));
+		parts[i].tells = s->n < FEW ? 1 : fmax(0, log2((double)s->n / entry->n));
 	}
 }
 

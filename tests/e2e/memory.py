@@ -54,6 +54,14 @@ def run_until_peaks(t, target):
     t.recorded("no peak of a run", known)
 
 
+def record_peaks(t, target, runs):
+    """Record it until its runs have peaks, and for so many runs more."""
+    probe = t.attach(target, "-e", "none", "--memory")
+    run_until_peaks(t, target)
+    target.run(runs)
+    return probe.stop().nothing_lost()
+
+
 def peaks_of_runs(t):
     """In their order; None of one whose peak is not known."""
     report = t.opprobe("report", t.path("capture.opp"), "--group-by", "run", "--sort", "run",
@@ -74,10 +82,7 @@ def look_at_memory(t, version):
     own = t.path("nodes.csv")
     target = t.ort_run(version, "cnn", "-M", *(("-N", own) if tells else ()))
     target.run(3)
-    probe = t.attach(target, "-e", "none", "--memory")
-    run_until_peaks(t, target)
-    target.run(10)
-    found = probe.stop().nothing_lost()
+    found = record_peaks(t, target, 10)
     total = check_balance(found, 40, found.json["runs"])
     check(total["allocs"] >= 50, "allocations", total)
     session = found.json["session_models"][0]

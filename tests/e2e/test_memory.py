@@ -3,7 +3,7 @@
 
 from harness import check, check_equal, programs_of, test
 from memory import (COUNTED, check_balance, check_node, check_peaks, memory_of, peaks_of_runs,
-                    run_until_peaks, statistics_of)
+                    record_peaks, run_until_peaks, statistics_of)
 from symbols import finish, program, record
 
 MODELS = ("resnet", "cnn", "transformer", "mlp", "gru", "branches")
@@ -196,10 +196,7 @@ def peaks(version, model, *options):
     def _(t):
         target = t.ort_run(version, model, *options)
         target.run(3)
-        probe = t.attach(target, "-e", "none", "--memory")
-        run_until_peaks(t, target)
-        target.run(10)
-        found = probe.stop().nothing_lost()
+        found = record_peaks(t, target, 10)
         most = target.ask("arena")["MaxInUse"]
         check_peaks(t, most)
         check_equal((found.json["total"]["peak_bytes"], found.json["sum"]["peak_bytes"]),
@@ -218,10 +215,7 @@ def peaks_in_parallel(version):
         target = t.ort_run(version, "resnet", "-p", "-i", "2", "-M")
         target.run(3)
         rest = target.ask("arena")["InUse"]
-        probe = t.attach(target, "-e", "none", "--memory")
-        run_until_peaks(t, target)
-        target.run(10)
-        found = probe.stop().nothing_lost()
+        found = record_peaks(t, target, 10)
         most = target.ask("arena")["MaxInUse"]
         known = [peak for peak in peaks_of_runs(t) if peak is not None]
         check(len(known) >= 10, "peaks", known)
@@ -240,10 +234,7 @@ def peaks_plausibly(version):
     def _(t):
         target = t.ort_run(version, "resnet", "-M")
         target.run(3)
-        probe = t.attach(target, "-e", "none", "--memory")
-        run_until_peaks(t, target)
-        target.run(3)
-        found = probe.stop().nothing_lost()
+        found = record_peaks(t, target, 3)
         check_peaks(t, found.json["session_models"][0]["arena_most_bytes"])
 
 
@@ -257,10 +248,7 @@ def _(t):
     target = t.ort_run("1.24.3", "gru", "-M", "-N", own)
     target.run(3)
     rest = target.ask("arena")["InUse"]
-    probe = t.attach(target, "-e", "none", "--memory")
-    run_until_peaks(t, target)
-    target.run(3)
-    found = probe.stop().nothing_lost()
+    found = record_peaks(t, target, 3)
     truth = statistics_of(own)
     known = [row for row in found.operators if row["peak_bytes"] is not None]
     check_equal(len(known), len(found.operators), "operators whose peak is known")
@@ -278,10 +266,7 @@ def _(t):
 def _(t):
     target = t.ort_run("1.24.3", "nested", "-M")
     target.run(3)
-    probe = t.attach(target, "-e", "none", "--memory")
-    run_until_peaks(t, target)
-    target.run(3)
-    last = probe.stop().nothing_lost().json["runs"] - 1
+    last = record_peaks(t, target, 3).json["runs"] - 1
     report = t.opprobe("report", t.path("capture.opp"), "--tree", "--runs", str(last),
                        "--json").finish()
     rows = {(row["name"], row["depth"]): row["peak_bytes"] for row in report.operators}
@@ -298,10 +283,7 @@ def _(t):
     target = t.ort_run("1.24.3", "resnet")
     target.run(3)
     rest = target.ask("arena")["InUse"]
-    probe = t.attach(target, "-e", "none", "--memory")
-    run_until_peaks(t, target)
-    target.run(3)
-    found = probe.stop().nothing_lost()
+    found = record_peaks(t, target, 3)
     check(memory_of(found.json["between_operators"])["allocs"] >= 4, "blocks", found.json["total"])
     # It is less than what the first run got, each operator for itself.
     check(rest + (1 << 20) < found.json["total"]["peak_bytes"] < target.ask("arena")["MaxInUse"],
@@ -329,10 +311,7 @@ def _(t):
 def _(t):
     target = t.ort_run("1.24.3", "resnet", "-M", "-s", "2")
     target.run(3)
-    probe = t.attach(target, "-e", "none", "--memory")
-    run_until_peaks(t, target)
-    target.run(30)
-    check_equal(len(probe.stop().nothing_lost().json["session_models"]), 2, "sessions")
+    check_equal(len(record_peaks(t, target, 30).json["session_models"]), 2, "sessions")
     check_peaks(t, target.ask("arena")["MaxInUse"])
 
 

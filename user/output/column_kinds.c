@@ -515,4 +515,4 @@ const struct column_kind event_kinds[] = {
 };
 
 const struct column_kind metric_kind = {
-	"", NULL, metric, 0, &unit_metric, ON_ALL | GIVES_WAY | LOSS_SAMPLE, .member = {}};
+	"", NULL, metric, 0, &unit_metric, ON_ALL | LOSS_SAMPLE, .member = {}};

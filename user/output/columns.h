@@ -15,8 +15,7 @@ enum column_flags {
 	ON_SUM = 1,
 	ON_GAP = 2,
 	ON_TOTAL = 4,
-	INDENTED = 8,	/* by how deep the row is in the tree */
-	GIVES_WAY = 16, /* to others, on a terminal that is too narrow */
+	INDENTED = 8, /* by how deep the row is in the tree */
 	ON_REST = 32,
 	ON_OUTSIDE = 64,
 	/* What it is where operators were lost, except on lines of whole runs: */

@@ -143,8 +143,8 @@ struct turns {
  * and n sums of their deltas, with FLAG_WORK, where 0 ns are none; then, with
  * FLAG_TURNS, struct turns with n values, and of other threads again n + 1
  * words: enabled and running. With counters of memory, a word: the most that the
- * arena had given out, see peak.bpf.h. Where shapes are
- * read, the last word of the record is a shapes_word.
+ * arena had given out, see peak.bpf.h. Where shapes are read, the last word of the
+ * record is a shapes_word.
  */
 struct operator_record {
 	__u8 type;

@@ -36,11 +36,15 @@ static __always_inline __u64 peak_of_operator(const struct thread_state *thread,
 	return arena_in_use(instance, thread->arena);
 }
 
-/* The @arena of @instance has given something out, in @frame (NULL: in no operator). */
+/*
+ * The @arena of @instance has given something out, in @frame (NULL: in no operator). Where a
+ * run gets something of a second one, there is no peak: the most of both is none's.
+ */
 static __always_inline void peak_of_arena(struct thread_state *thread, struct instance *instance,
 					  struct frame *frame, __u64 arena)
 {
-	__u64 in_use = arena_in_use(instance, arena);
+	bool another = thread->run != NO_ID && thread->arena && thread->arena != arena;
+	__u64 in_use = another ? PEAK_UNKNOWN : arena_in_use(instance, arena);
 
 	thread->arena = arena;
 	thread->arena_generation = instance->generation;

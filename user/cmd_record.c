@@ -16,7 +16,7 @@
 
 #include "../bpf/events.h"
 #include "cmd.h"
-#include "output/output.h"
+#include "view.h"
 #include "recording.h"
 #include "base/output_file.h"
 #include "base/units.h"
@@ -47,9 +47,6 @@ enum {
 	OPTION_TRACE,
 	OPTION_WAIT,
 	OPTION_BUFFER,
-	OPTION_JSON,
-	OPTION_SORT,
-	OPTION_LIMIT,
 	OPTION_SCHEDULE,
 	OPTION_RUNS,
 	OPTION_MIN_DURATION,
@@ -104,9 +101,6 @@ static const struct argp_option profile_options[] = {
 	 "Write a trace, for ui.perfetto.dev and chrome://tracing, to FILE (compressed if it ends "
 	 "in .gz), or beside the capture",
 	 1},
-	{"json", OPTION_JSON, NULL, 0, "Print JSON instead of the table", 1},
-	{"sort", OPTION_SORT, "COLUMN", 0, "Sort by this column", 1},
-	{"limit", OPTION_LIMIT, "N", 0, "Print the first N rows", 1},
 	{},
 };
 
@@ -228,12 +222,11 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 static error_t parse_profile(int key, char *text, struct argp_state *state)
 {
 	struct record_arguments *arguments = state->input;
-	char *end;
-	long n;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = arguments;
+		state->child_inputs[1] = &arguments->report;
 		break;
 	case OPTION_TRACE:
 		arguments->trace_wanted = true;
@@ -244,18 +237,6 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 		if (!arguments->trace_wanted || arguments->trace)
 			return ARGP_ERR_UNKNOWN;
 		arguments->trace = text;
-		break;
-	case OPTION_JSON:
-		arguments->report.format = "json";
-		break;
-	case OPTION_SORT:
-		arguments->report.sort = text;
-		break;
-	case OPTION_LIMIT:
-		n = strtol(text, &end, 10);
-		if (end == text || *end || n <= 0)
-			argp_error(state, "'%s' is not a number of rows", text);
-		arguments->report.limit = n;
 		break;
 	case ARGP_KEY_END:
 		if (arguments->recording.capture && !strcmp(arguments->recording.capture, "-"))
@@ -277,18 +258,16 @@ static const struct argp record_argp = {
 	       "  sudo opprobe record -p 4711 -e cycles,instructions -o - | opprobe report -\n",
 };
 
-static const struct argp profile_argp = {
-	.options = profile_options,
-	.parser = parse_profile,
-	.children = (const struct argp_child[]){{&record_argp, 0, NULL, 0}, {}},
-	.doc = "Record a running process until Ctrl-C, then print the table of its operators.\v"
-	       "Leaves the capture, opprobe-PID.opp: read it again with `opprobe report`.\n\n"
-	       "Examples:\n"
-	       "  sudo opprobe -p 4711\n"
-	       "  sudo opprobe -p 4711 -d 10s --trace\n"
-	       "  sudo opprobe -p 4711 -d 10s -e cycles,instructions,page-faults --sort self\n"
-	       "  sudo opprobe -p 4711 --config perf_events.json --json > profile.json\n",
-};
+static const char profile_doc[] =
+	"Record a running process until Ctrl-C, then print the table of its operators.\v"
+	"Leaves the capture, opprobe-PID.opp: read it again with `opprobe report`, which has the "
+	"same options for the table, and says what they are.\n\n"
+	"Examples:\n"
+	"  sudo opprobe -p 4711\n"
+	"  sudo opprobe -p 4711 -d 10s --trace\n"
+	"  sudo opprobe -p 4711 -d 10s -e cycles,instructions,page-faults --sort self\n"
+	"  sudo opprobe -p 4711 -d 10s --group-by op --percentiles\n"
+	"  sudo opprobe -p 4711 --config perf_events.json --json > profile.json\n";
 
 static void catch_signals(void)
 {
@@ -411,6 +390,10 @@ int cmd_record(int argc, char **argv)
 
 int cmd_profile(int argc, char **argv)
 {
+	const struct argp_child children[] = {
+		{&record_argp, 0, NULL, 0}, {view_argp(), 0, NULL, 0}, {}};
+	const struct argp argp = {profile_options, parse_profile, NULL, profile_doc,
+				  children,	   NULL,	  NULL};
 	struct record_arguments arguments = {
 		.show = true,
 		.recording.check = check_report,
@@ -419,6 +402,6 @@ int cmd_profile(int argc, char **argv)
 	};
 
 	arguments.recording.context = &arguments;
-	cmd_parse(&profile_argp, argc, argv, &arguments);
+	cmd_parse(&argp, argc, argv, &arguments);
 	return run(&arguments);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The table that a person reads, and the JSON that a program reads."""
 
+import glob
 import os
 import re
 
@@ -42,6 +43,20 @@ def _(t):
     check("20 runs" in total, "the Total is not of 20 runs", text)
     sums = next(line for line in text.split("\n") if line.startswith("Sum "))
     check_equal(re.split(r"\s{2,}", sums)[1], str(sum(expected.values())), "count of the Sum")
+
+
+@test("all that shapes the table of a capture shapes the one behind a recording")
+def _(t):
+    views = (["--group-by", "op", "--percentiles", "--width", "60", "--color", "always"],
+             ["--op", "If", "--tree", "--columns", "name,count,min"],
+             ["--csv", "--name", "*", "--self-counters", "--metric", "faults=page-faults/count"],
+             ["--no-header", "--no-compensate", "--limit", "2"])
+    for view in views:
+        text = printed(t, *view)
+        capture = max(glob.glob(t.path("opprobe-*.opp")), key=os.path.getmtime)
+        report = t.opprobe("report", capture, *view)
+        check_equal(report.wait(), 0, "status of report")
+        check_equal(text, report.stdout, "what is printed with " + " ".join(view))
 
 
 def percentages(t, *arguments):

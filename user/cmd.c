@@ -54,8 +54,7 @@ static const struct argp_option *long_option(const struct options *all, const ch
 	size_t length = strcspn(word, "="), list;
 	const struct argp_option *o, *found = NULL;
 
-	FOR_EACH_OPTION(o, list, all)
-	{
+	FOR_EACH_OPTION(o, list, all) {
 		if (!o->name || strncmp(o->name, word, length) != 0)
 			continue;
 		if (!o->name[length])
@@ -83,8 +82,8 @@ static bool takes_next(const struct options *all, const char *word)
 
 	for (; *word; word++)
 		FOR_EACH_OPTION(o, list, all)
-	if (o->key == *word && o->arg)
-		return has_argument(o) && !word[1];
+			if (o->key == *word && o->arg)
+				return has_argument(o) && !word[1];
 	return false;
 }
 
@@ -98,8 +97,8 @@ static void refuse_option(const struct options *all, const char *program, const 
 	size_t list;
 
 	FOR_EACH_OPTION(o, list, all)
-	if (o->name)
-		nearest_offer(&nearest, o->name);
+		if (o->name)
+			nearest_offer(&nearest, o->name);
 	fprintf(stderr, "%s: there is no option '--%.*s'%s: see `%s --help'\n", program, length,
 		word, nearest_print(&nearest, "; nearest: ", names, sizeof(names)), program);
 	exit(EXIT_USAGE);

@@ -132,8 +132,7 @@ static void give_up_endless(struct fold *f)
 	f->runs_given_up = true;
 }
 
-/* Is @session, NULL if it is not known, of a model that is wanted? */
-static bool has_model(const struct fold *f, const struct analyze_session *session)
+bool fold_has_model(const struct fold *f, const struct analyze_session *session)
 {
 	return !f->a.options.model || (session && session->matches);
 }
@@ -154,7 +153,7 @@ static int count_in_run(struct fold *f, struct thread_state *thread, const struc
 	if (!thread->run)
 		return -ENOMEM;
 	if (!thread->run->executions++)
-		thread->run->model_matches = has_model(f, state->session);
+		thread->run->model_matches = fold_has_model(f, state->session);
 	thread->run->busy = true;
 	return 0;
 }
@@ -175,7 +174,7 @@ static bool has_outcome(const struct fold *f, uint32_t run)
 static bool run_has_model(const struct fold *f, const struct open_run *run,
 			  const struct analyze_session *session)
 {
-	return run && run->executions ? run->model_matches : has_model(f, session);
+	return run && run->executions ? run->model_matches : fold_has_model(f, session);
 }
 
 /* Is it among the selected, whatever comes of the run? */
@@ -283,83 +282,6 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 		cover_add_exec(&below, &nested);
 	}
 	return nesting_hand_up(&thread->nesting, exec, &nested, &below, &f->sum);
-}
-
-/* -- setups -------------------------------------------------------------------- */
-
-/* Are setups of @session shown? They are of no run, so not where runs are chosen. */
-static bool shows_setups(const struct fold *f, const struct analyze_session *session)
-{
-	const struct analyze_options *options = &f->a.options;
-
-	return session->process->shown && !options->n_runs && !options->tag && !options->failed &&
-	       (!options->one_session || session->session == options->session) &&
-	       has_model(f, session);
-}
-
-int fold_setup(struct fold *f, const struct capture_setup *setup)
-{
-	struct analyze_session *session = sessions_get(&f->a.sessions, setup->session);
-	uint64_t ns = setup->end - setup->start;
-	struct session_setup *sum;
-
-	if (!session || setup->kind >= CAPTURE_SETUP_KINDS || setup->end < setup->start ||
-	    (setup_failed(setup) && setup->failure >= f->a.failures.n))
-		return -EINVAL;
-	f->last = setup->end > f->last ? setup->end : f->last;
-	sum = &session->setups[setup->kind];
-	if (setup_failed(setup)) {
-		sum->failed++;
-		f->a.failures.items[setup->failure].all_setups++;
-		return 0;
-	}
-	sum->ns += ns;
-	sum->n++;
-	sum->max = ns > sum->max ? ns : sum->max;
-	return 0;
-}
-
-static void add_setups(struct analysis *a, const struct analyze_session *session)
-{
-	for (int kind = 0; kind < CAPTURE_SETUP_KINDS; kind++) {
-		const struct session_setup *one = &session->setups[kind];
-		struct session_setup *sum = &a->setups[kind];
-
-		sum->ns += one->ns;
-		sum->n += one->n;
-		sum->max = one->max > sum->max ? one->max : sum->max;
-		sum->failed += one->failed;
-	}
-}
-
-static bool has_setups(const struct analyze_session *session)
-{
-	for (int kind = 0; kind < CAPTURE_SETUP_KINDS; kind++)
-		if (session->setups[kind].n || session->setups[kind].failed)
-			return true;
-	return false;
-}
-
-void fold_look_at_setups(struct fold *f)
-{
-	struct analysis *a = &f->a;
-
-	memset(a->setups, 0, sizeof(a->setups));
-	for (size_t i = 0; i < a->sessions.n; i++) {
-		struct analyze_session *session = a->sessions.items[i];
-
-		if (!has_setups(session) || !shows_setups(f, session))
-			continue;
-		session_show(session);
-		add_setups(a, session);
-	}
-	for (size_t i = 0; i < a->failures.n; i++) {
-		struct analyze_failure *failure = &a->failures.items[i];
-		const struct analyze_session *session =
-			sessions_get(&a->sessions, failure->session);
-
-		failure->setups = session && shows_setups(f, session) ? failure->all_setups : 0;
-	}
 }
 
 /* -- runs ---------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The state of an analysis, for the files that make one: analyze.c is its
- * life, fold.c adds records up, grouping.c says to which rows, counters.c
- * adds what events counted, amounts.c what operators computed and moved, memory.c tells
+ * life, fold.c adds records up, setups.c what came before runs, grouping.c says to which rows,
+ * counters.c adds what events counted, amounts.c what operators computed and moved, memory.c tells
  * runs apart by how their operators get memory.
  */
 #ifndef OPPROBE_ANALYZE_FOLD_H
@@ -82,11 +82,18 @@ struct fold {
 /* Add a record up. Return 0, -ENOMEM, or -EINVAL for one that contradicts what came before. */
 int fold_exec(struct fold *f, const struct capture_exec *exec);
 int fold_run(struct fold *f, const struct capture_run *run);
+int fold_tag(struct fold *f, const struct capture_tag *tag);
+void fold_pool(struct fold *f, const struct capture_pool *pool);
+
+/* Is @session, NULL if it is not known, of a model that is wanted? */
+bool fold_has_model(const struct fold *f, const struct analyze_session *session);
+
+/* -- setups.c ---------------------------------------------------------------- */
+
+/* Add a setup up, as above. */
 int fold_setup(struct fold *f, const struct capture_setup *setup);
 /* Add up the setups of sessions that are selected, as far as is known by now. */
 void fold_look_at_setups(struct fold *f);
-int fold_tag(struct fold *f, const struct capture_tag *tag);
-void fold_pool(struct fold *f, const struct capture_pool *pool);
 
 /* -- grouping.c -------------------------------------------------------------- */
 

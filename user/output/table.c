@@ -24,7 +24,8 @@ struct table_state {
 	struct short_name *labels; /* of the rows, in the first column; NULL: it has none */
 	size_t n_rows;		   /* to print */
 	size_t last;		   /* column that is shown */
-	bool fitted, colour;
+	size_t room;		   /* columns of a line; 0: any number, or it is not fitted yet */
+	bool colour;
 };
 
 static bool wants_colour(const struct report_options *options, FILE *out)
@@ -92,7 +93,7 @@ static char *text_cell(const struct table_state *t, size_t c, size_t i)
 	if (!c && t->labels)
 		return indented(strdup(t->labels[i].text), indent_of(column, row));
 	text = indented(whole_text(t, column, row), indent_of(column, row));
-	if (!text || !t->fitted)
+	if (!text || !t->room)
 		return text;
 	shorter = text_shorten(text, t->layout.widths[c]);
 	free(text);
@@ -271,21 +272,19 @@ static int shorten_labels(struct table_state *t)
 /* Leave out what has no room, and make texts as narrow as they are to be. */
 static int fit(struct table_state *t)
 {
-	size_t room = room_of(t->options, t->out);
-
+	t->room = room_of(t->options, t->out);
 	find_asked(t);
-	layout_fit(&t->columns, room, t->options->columns, &t->layout);
+	layout_fit(&t->columns, t->room, t->options->columns, &t->layout);
 	for (size_t c = 0; c < t->columns.n; c++)
 		t->last = t->layout.shown[c] ? c : t->last;
-	t->fitted = room;
-	return room ? shorten_labels(t) : 0;
+	return t->room ? shorten_labels(t) : 0;
 }
 
 /* How many columns are left out, and as far as there is room, which ones and what to do. */
 static void print_left_out(const struct table_state *t)
 {
 	static const char advice[] = ": --columns all, or a wider terminal";
-	size_t room = room_of(t->options, t->out), n = t->layout.n_left_out, size, width;
+	size_t n = t->layout.n_left_out, size, width;
 	FILE *names;
 	char *text, head[64];
 
@@ -302,8 +301,8 @@ static void print_left_out(const struct table_state *t)
 		return;
 	snprintf(head, sizeof(head), "%zu more column%s", n, n == 1 ? "" : "s");
 	width = strlen(head) + sizeof(advice) - 1;
-	fprintf(t->out, "%s%s%s\n", head, width + text_width(text) <= room ? text : "",
-		width <= room ? advice : "");
+	fprintf(t->out, "%s%s%s\n", head, width + text_width(text) <= t->room ? text : "",
+		width <= t->room ? advice : "");
 	free(text);
 }
 

@@ -5,6 +5,7 @@
  * numbers, so that it belongs to operators and runs as theirs do.
  *
  *	memory_asks() ... memory_gets() ... memory_gives(), whoever does
+ *	    memory_found(), at once
  *
  * A block is kept from where its address is known to where it is given back, which tells
  * its size. An allocator that grows asks another one meanwhile: that is not the operator's.
@@ -60,26 +61,49 @@ static __always_inline void memory_asks(struct thread_state *thread, const struc
 		memory_untold = 1;
 }
 
-/* At @site, an allocator returns @address, which may be 0. */
-static __always_inline void memory_gets(struct thread_state *thread, const struct site *site,
-					__u64 address)
+/* The thread has got @bytes at @address. */
+static __always_inline void memory_keep(struct thread_state *thread, __u64 bytes, __u64 address)
 {
 	struct block_key key = {.address = address, .pid = thread->pid};
-	struct block block = {.bytes = thread->asked,
+	struct block block = {.bytes = bytes,
 			      .inside = open_operator(thread),
 			      .tid = thread->tid,
 			      .attached = memory_attached};
 
+	if (bpf_map_update_elem(&blocks, &key, &block, BPF_ANY))
+		memory_untold = memory_full = 1;
+}
+
+/* At @site, an allocator returns @address, which may be 0. */
+static __always_inline void memory_gets(struct thread_state *thread, const struct site *site,
+					__u64 address)
+{
 	if (site->sp != thread->asked_sp)
 		return;
 	thread->asked_sp = 0;
 	if (!address)
 		return;
-	if (bpf_map_update_elem(&blocks, &key, &block, BPF_ANY))
-		memory_untold = memory_full = 1;
+	memory_keep(thread, thread->asked, address);
 	if (thread->asked_of)
 		peak_of_arena(thread, instance_of(site->instance), innermost(thread),
 			      thread->asked_of);
+}
+
+/* At @site, an arena has to ask another allocator before it can give what it is asked for. */
+static __always_inline void memory_grows(struct thread_state *thread, const struct site *site)
+{
+	thread->asked_sp = site->sp;
+}
+
+/* At @site, the @arena was asked for @bytes and gives them at @address. */
+static __always_inline void memory_found(struct thread_state *thread, const struct site *site,
+					 __u64 bytes, __u64 address, __u64 arena)
+{
+	thread->asked_sp = 0;
+	thread->memory.allocs++;
+	thread->memory.bytes += bytes;
+	memory_keep(thread, bytes, address);
+	peak_of_arena(thread, instance_of(site->instance), innermost(thread), arena);
 }
 
 /* The block at @address is given back; of one from before the probes, nothing is known. */

@@ -87,6 +87,21 @@ struct ort_shape_layout {
 #define ORT_ALLOC_RETURNS 2 /* its ways out are probed as well */
 
 /*
+ * The value of a site where an arena has found a chunk: the numbers of the registers that
+ * have it and the arena. It begins as core/framework/bfc_arena.h says.
+ */
+#define ORT_CHUNK(chunk, arena) ((__u32)(chunk) | (__u32)(arena) << 8)
+#define ORT_CHUNK_CHUNK(value)	((value)&0xff)
+#define ORT_CHUNK_ARENA(value)	((value) >> 8)
+
+struct ort_chunk {
+	__u64 size;	 /* granted */
+	__u64 requested; /* of that; bytes */
+	__u64 allocation_id;
+	__u64 address;
+};
+
+/*
  * What a run returned, as a status of ../events.h: the category above the code.
  * Categories are those of onnxruntime/core/common/status.h.
  */

@@ -369,6 +369,31 @@ int ort_alloc_exit(struct pt_regs *ctx)
 	return 0;
 }
 
+/*
+ * Chunk *BFCArena::FindChunkPtr(this, ...) returns. NULL: the arena asks another allocator
+ * now, and then looks for it again.
+ */
+SEC("uprobe")
+int ort_alloc_chunk(struct pt_regs *ctx)
+{
+	struct site site;
+	struct thread_state *thread = thread_at(ctx, &site);
+	struct ort_chunk chunk;
+	__u64 address;
+
+	if (!thread)
+		return 0;
+	address = register_value(ctx, ORT_CHUNK_CHUNK(site.value));
+	if (!address)
+		memory_grows(thread, &site);
+	else if (!bpf_probe_read_user(&chunk, sizeof(chunk), (void *)address))
+		memory_found(thread, &site, chunk.requested, chunk.address,
+			     register_value(ctx, ORT_CHUNK_ARENA(site.value)));
+	else
+		memory_untold = 1;
+	return 0;
+}
+
 /* void IAllocator::Free(this, void *) */
 SEC("uprobe")
 int ort_free(struct pt_regs *ctx)

@@ -38,12 +38,16 @@ def doctor_file(version, architecture):
         tasks = 2 if minor >= 12 else 1
         # Initialization, and the ways to load: since 1.24, one more.
         setups = 4 if minor >= 24 else 3
+        # Since 1.14, on arm64 since 1.20 or earlier, an arena finds its chunks in one place.
+        chunks = minor >= (14 if architecture == "x86_64" else 20)
         # Since 1.24, or earlier, the allocator without an arena ends in one of the C library.
-        returning = 2 if minor < 24 else 1
+        entered = 1 if chunks else 2
+        memory = {"alloc-enter": entered, "alloc": int(chunks), "free": 2,
+                  "alloc-exit": entered - (minor >= 24)}
         check_equal(roles, {"op-enter": functions, "op-exit": functions, "run-enter": 1,
                             "run-exit": 1, "setup-enter": setups, "setup-exit": setups,
                             "session-end": 2, "task-enter": tasks, "task-exit": tasks,
-                            "alloc-enter": 2, "alloc-exit": returning, "free": 2},
+                            **{role: n for role, n in memory.items() if n}},
                     "sites by their role")
         stepped = {site["role"] for site in found["sites"] if not site["emulated"]}
         check_equal(stepped, STEPPED.get((version, architecture), set()), "single-stepped")

@@ -407,7 +407,7 @@ def _(t):
 def _(t):
     target = t.ort_run("1.24.3", "mlp")
     target.run(3)
-    ours = {"ort_alloc_enter", "ort_alloc_exit", "ort_free"}
+    ours = {"ort_alloc_enter", "ort_alloc_chunk", "ort_free"}
     probe = t.attach(target)
     check(not ours & set(programs_of(probe.child.pid).values()), "programs of memory",
           programs_of(probe.child.pid))

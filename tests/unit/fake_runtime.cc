@@ -527,10 +527,20 @@ class CPUAllocator : public IAllocator
 class BFCArena : public IAllocator
 {
       public:
+	struct Chunk {
+		size_t size, requested_size;
+		long allocation_id;
+		void *ptr;
+	};
 	~BFCArena() override;
 	void *Alloc(size_t size) override;
 	void Free(void *address) override;
 	void *AllocateRaw(size_t size, bool dump, void *stream);
+	Chunk *FindChunkPtr(int bin, size_t rounded, size_t bytes, void *stream);
+	Chunk *FindLast(size_t rounded);
+	void *FindFree();
+	std::vector<Chunk> chunks_;
+	long next_id_ = 1;
 	CPUAllocator device_;
 	std::vector<void *> free_;
 	size_t in_use_ = 0;
@@ -554,11 +564,74 @@ __attribute__((noinline)) void CPUAllocator::Free(void *address)
 	free(address);
 }
 
+// Chunks are found by a function of their own; in old ones, Alloc's does all that itself.
+__attribute__((noinline)) BFCArena::Chunk *BFCArena::FindChunkPtr(int bin, size_t rounded,
+								  size_t bytes, void *stream)
+{
+	char message[64] = "";
+	if (bin > 20)
+		return nullptr;
+	for (Chunk &chunk : chunks_) {
+		if (chunk.allocation_id != -1 || chunk.size < rounded)
+			continue;
+		chunk.requested_size = bytes;
+		message[bytes % 64] = 'x';
+		report(message, stream ? "stream" : "arena");
+		chunk.allocation_id = next_id_++;
+		in_use_ += chunk.size;
+		return &chunk;
+	}
+	return nullptr;
+}
+
+#ifndef CHUNK_ADDRESS
+#define CHUNK_ADDRESS ptr
+#endif
+
+// What there is in no release: chunks that another function finds, and what is of none.
+__attribute__((noinline)) BFCArena::Chunk *BFCArena::FindLast(size_t rounded)
+{
+	report("last", "arena");
+	return chunks_.empty() || chunks_.back().size < rounded ? nullptr : &chunks_.back();
+}
+
+__attribute__((noinline)) void *BFCArena::FindFree()
+{
+	report("free", "arena");
+#ifdef CHUNKS_ASIDE
+	if (!free_.empty())
+		return static_cast<char *>(free_.back()) + CHUNKS_ASIDE;
+#endif
+	return nullptr;
+}
+
 __attribute__((noinline)) void *BFCArena::AllocateRaw(size_t size, bool dump, void *stream)
 {
 	char message[64] = "";
 	if (!size)
 		return nullptr;
+#ifndef OLD_EXECUTOR
+	size_t rounded = (size + 255) & ~static_cast<size_t>(255);
+	int bin = 63 - __builtin_clzl(rounded >> 8);
+#ifdef CHUNKS_ASIDE
+	if (void *address = FindFree())
+		return address;
+#endif
+#ifdef CHUNKS_OF_TWO
+	if (Chunk *chunk = FindLast(rounded))
+		return (void *)chunk->CHUNK_ADDRESS;
+#endif
+	if (Chunk *chunk = FindChunkPtr(bin, rounded, size, stream))
+		return (void *)chunk->CHUNK_ADDRESS;
+	if (void *more = device_.Alloc(rounded)) {
+		chunks_.push_back({rounded, 0, -1, more});
+		if (Chunk *chunk = FindChunkPtr(bin, rounded, size, stream))
+			return (void *)chunk->CHUNK_ADDRESS;
+	}
+	message[size % 64] = 'x';
+	report(message, dump ? "dump" : "arena");
+	throw std::bad_alloc();
+#endif
 	if (!free_.empty()) {
 		void *address = free_.back();
 		free_.pop_back();

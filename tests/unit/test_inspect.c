@@ -930,7 +930,7 @@ static void what_cannot_be_in_an_answer_is_refused(void **state)
 	WITH(strcpy(told.head.build_id, "../.."));
 	WITH(strcpy(told.head.architecture, "vax"));
 	WITH(told.sites[0].role = SITE_ROLES);
-	WITH(told.sites[0].program = 13);
+	WITH(told.sites[0].program = 14);
 	WITH(told.sites[0].function = UINT32_MAX);
 	WITH(told.sites[0].length = 256);
 	WITH(told.sites[0].stack_depth = -2);

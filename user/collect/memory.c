@@ -8,9 +8,8 @@
 uint32_t collector_hidden_counters(const struct collector *collector,
 				   const struct location *location)
 {
-	return location_has(location, SITE_ALLOC_ENTER)
-		       ? 0
-		       : counters_of_memory(collector->options.counters);
+	return location_has(location, SITE_FREE) ? 0
+						 : counters_of_memory(collector->options.counters);
 }
 
 /*

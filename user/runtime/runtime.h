@@ -57,6 +57,7 @@ enum site_role {
 	SITE_TASK_EXIT,	  /* "task-exit" */
 	SITE_ALLOC_ENTER, /* "alloc-enter": an operator asks for memory */
 	SITE_ALLOC_EXIT,  /* "alloc-exit": it gets it */
+	SITE_ALLOC,	  /* "alloc": both in one */
 	SITE_FREE,	  /* "free": it gives some back */
 	SITE_CATCH,	  /* "catch": an exception is caught, the operators that it left are over */
 	SITE_ROLES
@@ -121,7 +122,7 @@ struct static_name {
 static inline bool site_is_of_memory(const struct site *site)
 {
 	return site->role == SITE_ALLOC_ENTER || site->role == SITE_ALLOC_EXIT ||
-	       site->role == SITE_FREE;
+	       site->role == SITE_ALLOC || site->role == SITE_FREE;
 }
 
 /* Is there a site of @role? */

@@ -73,6 +73,7 @@ const char *site_role_name(enum site_role role)
 		[SITE_TASK_EXIT] = "task-exit",
 		[SITE_ALLOC_ENTER] = "alloc-enter",
 		[SITE_ALLOC_EXIT] = "alloc-exit",
+		[SITE_ALLOC] = "alloc",
 		[SITE_FREE] = "free",
 		[SITE_CATCH] = "catch",
 	};

@@ -296,6 +296,10 @@ static void set_effect(const cs_insn *cs, struct insn *insn)
 	    (cs->id == X86_INS_MOV || cs->id == X86_INS_MOVABS)) {
 		insn->effect = EFFECT_CONST;
 		insn->target = target->size == 4 ? (uint32_t)source->imm : (uint64_t)source->imm;
+	} else if (reg != REG_NONE && target->size >= 4 && cs->id == X86_INS_XOR &&
+		   source->type == X86_OP_REG && source->reg == target->reg) {
+		insn->effect = EFFECT_CONST;
+		insn->target = 0;
 	} else if (reg != REG_NONE && target->size == 8 && cs->id == X86_INS_LEA) {
 		if (!simple_memory(cs, source, insn))
 			return;

@@ -73,6 +73,11 @@ static inline bool insn_ends_flow(const struct insn *insn)
 	       insn->kind == INSN_RETURN || insn->kind == INSN_TRAP;
 }
 
+static inline bool insn_is_call(const struct insn *insn)
+{
+	return insn->kind == INSN_CALL || insn->kind == INSN_CALL_INDIRECT;
+}
+
 struct arch;
 struct disassembler;
 

@@ -241,7 +241,7 @@ void flow_follow(struct flow *flow, const struct insn *insn)
 
 	make_room(flow);
 	flow->ended = insn_ends_flow(insn);
-	if (insn->kind == INSN_CALL || insn->kind == INSN_CALL_INDIRECT) {
+	if (insn_is_call(insn)) {
 		flow_id sp = flow->regs[flow->abi->sp];
 
 		clobber(flow, flow->abi->clobbered);

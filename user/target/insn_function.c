@@ -238,6 +238,12 @@ static bool leads_to_abort(const struct function *function, uint64_t address)
 	return false;
 }
 
+/* Is there another way to @insn, or none, than from the instruction before it? */
+static bool begins_block(const struct function_part *part, const struct insn *insn)
+{
+	return insn == part->items || insn_ends_flow(insn - 1) || insn->label;
+}
+
 /*
  * Walk back from @end, a way out, as long as there is no other way to it,
  * looking for an instruction that the kernel emulates. A conditional branch
@@ -261,12 +267,20 @@ static const struct insn *exit_before(const struct function *function, const str
 			return insn;
 		}
 		/* What a call does still belongs to the function. */
-		if (insn->kind == INSN_CALL || insn->kind == INSN_CALL_INDIRECT)
-			break;
-		if (insn == part->items || insn_ends_flow(insn - 1) || insn->label)
+		if (insn_is_call(insn) || begins_block(part, insn))
 			break;
 	}
 	return end->probe == PROBE_REFUSED ? NULL : end;
+}
+
+const struct insn *function_exit_above(const struct function *function, const struct insn *entry,
+				       const struct insn *exit)
+{
+	const struct insn *above = NULL;
+
+	if (exit != entry && !begins_block(part_of(function, exit->address), exit))
+		above = exit_before(function, entry, exit - 1);
+	return above && above->probe == PROBE_EMULATED && !insn_is_call(above) ? above : NULL;
 }
 
 /*

@@ -54,6 +54,12 @@ const struct insn *function_entry(const struct function *function, uint64_t keep
 size_t function_exits(const struct function *function, const struct insn *entry,
 		      const struct insn *exits[FUNCTION_EXITS_MAX]);
 /*
+ * Another place that does for @exit, one of these, further up: emulated, and behind all
+ * calls as well. NULL if there is none.
+ */
+const struct insn *function_exit_above(const struct function *function, const struct insn *entry,
+				       const struct insn *exit);
+/*
  * The first emulated instruction that is passed whenever control goes on
  * behind @insn; without one, the first that the kernel accepts. NULL if a
  * branch comes before.

@@ -78,6 +78,11 @@ void ort_locate_runs(struct finder *finder);
 void ort_locate_setup(struct finder *finder);
 void ort_locate_tasks(struct finder *finder);
 void ort_locate_memory(struct finder *finder);
+/*
+ * Of the arena whose Alloc() is @alloc: where it has found a chunk. @site is their role,
+ * program and function. -ENOEXEC if that cannot be proven.
+ */
+int ort_add_chunks(struct finder *finder, struct site site, const struct code_range *alloc);
 
 /* -- helpers ------------------------------------------------------------------------ */
 
@@ -110,6 +115,14 @@ bool ort_is_intact(const struct function *function, const struct insn *insn, int
  */
 uint32_t ort_argument(struct finder *finder, const struct function *function,
 		      const struct insn *insn, int reg, uint32_t intact, unsigned int shift);
+/* A register that the programs can read: of the result, or one that calls preserve. */
+bool ort_is_readable(const struct finder *finder, int reg);
+/*
+ * The register that holds at @exit what @function returns, by the moves from there to
+ * the return; REG_NONE if another instruction makes it, or this is no way to a return.
+ */
+int ort_result_at(const struct finder *finder, const struct function *function,
+		  const struct insn *exit);
 /* The function in @slot of the vtable of @type; false if there is none that is known. */
 bool ort_in_slot(struct finder *finder, enum type type, unsigned int slot,
 		 struct code_range *range);

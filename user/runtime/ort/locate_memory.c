@@ -52,8 +52,7 @@ static bool find_free(struct finder *finder, enum type type, struct code_range *
 	       (!does_nothing(finder, range) || ort_in_slot(finder, type, SLOT_FREE_LATER, range));
 }
 
-/* A register that the programs can read: of the result, or one that calls preserve. */
-static bool is_readable(const struct finder *finder, int reg)
+bool ort_is_readable(const struct finder *finder, int reg)
 {
 	const struct abi *abi = &finder->image->arch->abi;
 
@@ -62,12 +61,8 @@ static bool is_readable(const struct finder *finder, int reg)
 	return reg == abi->result || (reg >= 0 && !(abi->clobbered >> reg & 1));
 }
 
-/*
- * The register that holds at @exit what @function returns, by the moves from there to
- * the return; REG_NONE if another instruction makes it, or this is no way to a return.
- */
-static int result_at(const struct finder *finder, const struct function *function,
-		     const struct insn *exit)
+int ort_result_at(const struct finder *finder, const struct function *function,
+		  const struct insn *exit)
 {
 	const struct insn *end = exit;
 	int reg = finder->image->arch->abi.result;
@@ -86,7 +81,7 @@ static int result_at(const struct finder *finder, const struct function *functio
 			return REG_NONE;
 		reg = (int)insn->base;
 	}
-	return is_readable(finder, reg) ? reg : REG_NONE;
+	return ort_is_readable(finder, reg) ? reg : REG_NONE;
 }
 
 /* Where the one way out of a function that does nothing more itself leads; 0 if it returns. */
@@ -114,7 +109,7 @@ static int add_exits(struct finder *finder, struct site site, const struct code_
 		error = n ? 0 : -ENOEXEC;
 	target = jumps_to(exits, n);
 	for (size_t i = 0; i < n && !target && !error; i++) {
-		int reg = result_at(finder, &function, exits[i]);
+		int reg = ort_result_at(finder, &function, exits[i]);
 
 		site.value = reg;
 		error = reg == REG_NONE ? -ENOEXEC
@@ -149,8 +144,9 @@ static uint64_t second_argument(const struct finder *finder)
 	return 1ULL << finder->image->arch->abi.args[1];
 }
 
-static int add_alloc(struct finder *finder, enum type type, const struct code_range *range,
-		     uint32_t value)
+/* Where memory is asked for, and where it is got. */
+static int add_enter_and_exit(struct finder *finder, enum type type, const struct code_range *range,
+			      uint32_t value)
 {
 	struct site site = {.role = SITE_ALLOC_EXIT,
 			    .program = "ort_alloc_exit",
@@ -169,6 +165,31 @@ static int add_alloc(struct finder *finder, enum type type, const struct code_ra
 	site.program = "ort_alloc_enter";
 	site.value = value;
 	return ort_add_entry(finder, site, range, second_argument(finder));
+}
+
+/* Where both are known at once, if there is such a place: that takes one probe. */
+static bool add_chunks(struct finder *finder, const struct code_range *alloc)
+{
+	struct site site = {.role = SITE_ALLOC,
+			    .program = "ort_alloc_chunk",
+			    .routes = routes_to(finder, TYPE_ARENA, alloc->start),
+			    .function = finder->n_functions};
+	size_t before = finder->location->sites.n;
+
+	if (!ort_add_chunks(finder, site, alloc) && depths_are_known(finder->location, before)) {
+		finder->n_functions++;
+		return true;
+	}
+	finder->location->sites.n = before;
+	return false;
+}
+
+static int add_alloc(struct finder *finder, enum type type, const struct code_range *range,
+		     uint32_t value)
+{
+	if (type == TYPE_ARENA && add_chunks(finder, range))
+		return 0;
+	return add_enter_and_exit(finder, type, range, value);
 }
 
 static int add_allocator(struct finder *finder, enum type type, uint32_t value)

@@ -89,13 +89,9 @@ static const char *ort_setup_name(uint32_t kind, const char *text)
 }
 
 static const char *const programs[] = {
-	"ort_enter_index", ORT_ENTER_KERNEL,
-	"ort_exit",	   "ort_run_enter",
-	"ort_run_exit",	   "ort_session_end",
-	"ort_setup_enter", "ort_setup_exit",
-	"ort_task_enter",  "ort_task_exit",
-	"ort_alloc_enter", "ort_alloc_exit",
-	"ort_free",	   NULL,
+	"ort_enter_index", ORT_ENTER_KERNEL,  "ort_exit",	 "ort_run_enter",  "ort_run_exit",
+	"ort_session_end", "ort_setup_enter", "ort_setup_exit",	 "ort_task_enter", "ort_task_exit",
+	"ort_alloc_enter", "ort_alloc_exit",  "ort_alloc_chunk", "ort_free",	   NULL,
 };
 
 const struct runtime ort_runtime = {

@@ -11,6 +11,7 @@ enum key {
 	KEY_COLUMNS,
 	KEY_COMPENSATE,
 	KEY_FAILED,
+	KEY_HEADER,
 	KEY_NO_COMPENSATE,
 	KEY_METRIC,
 	KEY_MODEL,
@@ -60,7 +61,9 @@ static const struct argp_option options[] = {
 	 2},
 	{"tag", KEY_TAG, "GLOB", 0, "Runs whose caller gave them a tag that matches", 2},
 	{0, 0, 0, 0, "Output:", 3},
-	{"no-header", KEY_NO_HEADER, 0, 0, "Print the table without what precedes it", 3},
+	{"header", KEY_HEADER, 0, 0,
+	 "Tell of the target, its models and the machine above the table (default: below)", 3},
+	{"no-header", KEY_NO_HEADER, 0, 0, "Do not tell of them, and give no verdict", 3},
 	{"width", KEY_WIDTH, "COLUMNS", 0,
 	 "Make lines of the table no wider than this (default: the terminal, or COLUMNS in the "
 	 "environment; 0: as wide as they get)",
@@ -195,8 +198,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_SELF_COUNTERS:
 		report->self_counters = true;
 		return 0;
+	case KEY_HEADER:
+		report->header = HEADER_ABOVE;
+		return 0;
 	case KEY_NO_HEADER:
-		report->no_header = true;
+		report->header = HEADER_NONE;
 		return 0;
 	case KEY_WIDTH:
 		report->width = parse_width(state, arg);

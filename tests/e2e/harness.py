@@ -688,6 +688,12 @@ class Context:
         return one_sentence(process.stderr)
 
 
+def succeeds(t, *arguments):
+    process = t.opprobe(*arguments)
+    check_equal(process.wait(), 0, "exit status (%s)" % process.stderr.strip())
+    return process.stdout
+
+
 def finish_load(load):
     """Stop the requests; every one must have been answered as the first was."""
     load.child.stdin.close()

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 
-from harness import check, check_equal, one_sentence, test
+from harness import check, check_equal, one_sentence, succeeds, test
 
 VERSIONS = ("1.10.0", "1.12.0", "1.14.0", "1.16.3", "1.20.1", "1.24.3", "1.27.0", "1.30.0")
 
@@ -15,12 +15,6 @@ VERSIONS = ("1.10.0", "1.12.0", "1.14.0", "1.16.3", "1.20.1", "1.24.3", "1.27.0"
 # Where a function has no instruction that the kernel emulates, before its arguments are gone.
 STEPPED = {("1.20.1", "aarch64"): {"task-enter"}, ("1.24.3", "aarch64"): {"free"},
            ("1.27.0", "aarch64"): {"free"}, ("1.30.0", "aarch64"): {"free"}}
-
-
-def succeeds(t, *arguments):
-    process = t.opprobe(*arguments)
-    check_equal(process.wait(), 0, "exit status (%s)" % process.stderr.strip())
-    return process.stdout
 
 
 def doctor_file(version, architecture):

@@ -2,10 +2,11 @@
 """The table that a person reads, and the JSON that a program reads."""
 
 import glob
+import json
 import os
 import re
 
-from harness import check, check_equal, described_counts, test
+from harness import check, check_equal, described_counts, succeeds, test
 
 COLUMNS = ("Name", "Op", "Count", "Total", "Avg", "Min", "Max", "Percent", "Self", "page-faults")
 
@@ -43,6 +44,38 @@ def _(t):
     check("20 runs" in total, "the Total is not of 20 runs", text)
     sums = next(line for line in text.split("\n") if line.startswith("Sum "))
     check_equal(re.split(r"\s{2,}", sums)[1], str(sum(expected.values())), "count of the Sum")
+
+
+def percents(text, pattern):
+    """The numbers in front of " %" in the sentence of `text` that matches."""
+    sentence = re.search(pattern, text)
+    check(sentence, "no sentence of " + pattern, text)
+    return [float(number) for number in re.findall(r"(\d+) %", sentence[0])]
+
+
+@test("the sentences above the table are what the numbers say")
+def _(t):
+    target = t.ort_run("1.24.3", "cnn", "-t", "2")
+    probe = t.attach(target, "-e", "on-cpu,ready,blocked")
+    check(target.run(50), "runs")
+    probe.stop()
+    found = json.loads(succeeds(t, "report", t.path("capture.opp"), "--group-by", "op", "--json"))
+    text = succeeds(t, "report", t.path("capture.opp"), "--width", "0").split("\n")[0]
+    check(text.startswith("50 runs of cnn.onnx in ort_run (pid %d), " % target.pid), "who", text)
+    check(text.endswith(" Nothing was lost."), "losses", text)
+    operators = sorted(found["operators"], key=lambda row: -row["self_ns"])
+    ours = found["sum"]["total_ns"] + found["between_operators"]["total_ns"]
+    check("%s takes " % operators[0]["op_type"] in text, "the operator that takes most", text)
+    check(abs(percents(text, r"takes .*?\. ")[0] - 100 * operators[0]["self_ns"] / ours) <= 0.6,
+          "its share", text, operators[0], ours)
+    own = [counter["total"] - counter["other_threads"] for counter in
+           (found["sum"]["counters"][event] for event in ("on-cpu", "ready", "blocked"))]
+    told = dict(zip(("on a CPU", "waiting for one", "blocked"), own))
+    sentence = re.search(r"Of operators' time (.*?)\. ", text)
+    check(sentence, "whether it computes", text)
+    for part in sentence[1].split(", "):
+        share, what = re.fullmatch(r"(\d+) % (?:is )?(.*)", part).groups()
+        check(abs(int(share) - 100 * told[what] / sum(own)) <= 0.6, what, text, told)
 
 
 @test("all that shapes the table of a capture shapes the one behind a recording")

@@ -138,7 +138,7 @@ static inline size_t lines_of(const struct test_capture *c, struct report_option
 
 	options.format = format;
 	options.columns = columns;
-	options.no_header = true;
+	options.header = HEADER_NONE;
 	rest = text = report(c, &options);
 	while (n < max && *rest) {
 		size_t length = strcspn(rest, "\n");

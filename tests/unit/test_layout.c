@@ -184,7 +184,7 @@ static char *table_of(const struct test_capture *c, struct report_options option
 {
 	char *text, *copy, *line, *rest;
 
-	options.no_header = true;
+	options.header = HEADER_NONE;
 	options.width = width;
 	text = report(c, &options);
 	copy = strdup(text);
@@ -237,6 +237,38 @@ static void what_tells_most_stays_longest(void **state)
 	test_remove(&c);
 }
 
+/* What names do not take, once they are shorter, is not left empty. */
+static void the_first_column_is_as_wide_as_what_is_in_it(void **state)
+{
+	static const char common[] = "/encoder/layers/what/all/of/them/have/in/common";
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	char name[128], *text, *rest;
+	size_t widest = 0, column = 0;
+
+	for (uint32_t op = 0; op < 8; op++) {
+		snprintf(name, sizeof(name), "%s/%u/Gemm", common, op);
+		test_operator(&c, op, name, "Gemm");
+		test_write(&c, test_exec(op, op * 1000, op * 1000 + 900));
+	}
+	test_finish(&c);
+	text = table_of(&c, (struct report_options){0}, 60);
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char *end = strstr(line, "  ");
+
+		if (!end)
+			continue;
+		*end = '\0';
+		widest = text_width(line) > widest ? text_width(line) : widest;
+		if (line[0] == 'N')
+			column = end + strspn(end + 1, " ") + 1 - line;
+	}
+	assert_true(widest < 24);
+	assert_int_equal(column, widest + 2);
+	free(text);
+	test_remove(&c);
+}
+
 static void what_was_asked_for_is_shown(void **state)
 {
 	struct test_capture c = wide_capture();
@@ -250,7 +282,7 @@ static void what_was_asked_for_is_shown(void **state)
 	/* These, and whatever room they take. */
 	options.columns = "name,an-event-of-a-long-name,cycles,instructions,min,max,avg,total";
 	options.width = 40;
-	options.no_header = true;
+	options.header = HEADER_NONE;
 	text = report(&c, &options);
 	assert_true(has(text, "an-event-of-a-long-name") && has(text, "Total"));
 	assert_true(has(text, "xxxxx\xe2\x80\xa6"));
@@ -276,7 +308,7 @@ static void in_a_pipe_names_are_whole_and_pad_no_other_row(void **state)
 static void the_environment_may_tell_the_width(void **state)
 {
 	struct test_capture c = wide_capture();
-	struct report_options options = {.no_header = true};
+	struct report_options options = {.header = HEADER_NONE};
 	char *text;
 
 	setenv("COLUMNS", "60", 1);
@@ -323,6 +355,7 @@ int main(void)
 		cmocka_unit_test(names_of_one_part_are_cut_between_letters),
 		cmocka_unit_test(no_row_is_wider_than_the_terminal),
 		cmocka_unit_test(what_tells_most_stays_longest),
+		cmocka_unit_test(the_first_column_is_as_wide_as_what_is_in_it),
 		cmocka_unit_test(what_was_asked_for_is_shown),
 		cmocka_unit_test(in_a_pipe_names_are_whole_and_pad_no_other_row),
 		cmocka_unit_test(the_environment_may_tell_the_width),

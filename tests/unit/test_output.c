@@ -184,7 +184,7 @@ static void what_operators_compute_is_shown_where_shapes_tell(void **state)
 {
 	struct capture_info info = test_info(0);
 	struct test_capture c = test_begin(&info);
-	struct report_options options = {.no_header = true};
+	struct report_options options = {.header = HEADER_NONE};
 	struct capture_exec exec;
 	cJSON *json;
 	char *text;
@@ -255,8 +255,10 @@ static void rows_are_sorted_by_any_column_and_limited(void **state)
 					      "migrated"};
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		struct report_options options = {
-			.sort = columns[i], .limit = 3, .no_header = true, .columns = columns[i]};
+		struct report_options options = {.sort = columns[i],
+						 .limit = 3,
+						 .header = HEADER_NONE,
+						 .columns = columns[i]};
 		char *text = report(&c, &options);
 
 		assert_non_null(strstr(text, "... and 9 more rows"));

@@ -126,7 +126,7 @@ static struct test_capture capture_with(const struct capture_process *process)
 static void check_header(const struct capture_process *process, const char *expected)
 {
 	struct test_capture c = capture_with(process);
-	char *text = report_of(&c, (struct report_options){0}, 0);
+	char *text = report_of(&c, (struct report_options){.header = HEADER_ABOVE}, 0);
 
 	assert_begins(text, expected);
 	free(text);
@@ -140,10 +140,10 @@ static void the_header_has_a_line_per_process(void **state)
 	char *text;
 
 	c = capture_with(&process);
-	text = report_of(&c, (struct report_options){0}, 0);
+	text = report_of(&c, (struct report_options){.header = HEADER_ABOVE}, 0);
 	assert_non_null(strstr(text, "Give the processes work"));
 	free(text);
-	text = report_of(&c, (struct report_options){0}, 43);
+	text = report_of(&c, (struct report_options){.header = HEADER_ABOVE}, 43);
 	assert_non_null(strstr(text, "Give the process work"));
 	free(text);
 	test_remove(&c);

@@ -421,7 +421,7 @@ static char *on_terminal(const struct test_capture *c, struct report_options opt
 static void metrics_that_nobody_asked_for_give_way(void **state)
 {
 	struct capture_info info = test_info(2);
-	struct report_options options = {.no_header = true};
+	struct report_options options = {.header = HEADER_NONE};
 	struct capture_exec exec = test_exec(0, 0, 100);
 	struct test_capture c;
 	char *text;

@@ -225,7 +225,7 @@ static void print_cost(const struct analysis *a, FILE *out)
 	line(out, "cost", text);
 }
 
-void header_print(const struct analysis *a, FILE *out)
+int header_print(const struct analysis *a, FILE *out)
 {
 	print_target(a, out);
 	models_print(a, out);
@@ -235,7 +235,7 @@ void header_print(const struct analysis *a, FILE *out)
 	print_cost(a, out);
 	for (uint32_t i = 0; i < a->info.n_notes; i++)
 		line(out, "note", a->info.notes[i]);
-	fputc('\n', out);
+	return 0;
 }
 
 /* -- after the rows ---------------------------------------------------------- */
@@ -470,19 +470,16 @@ int header_print_notes(const struct analysis *a, FILE *out)
 {
 	int error;
 
-	if (!a->n_rows)
-		print_why_empty(a, out);
-	else
-		fputc('\n', out);
-	print_missing(a, out);
-	print_pool(a, out);
-	error = print_failed_setups(a, out) ?: print_outcomes(a, out);
-	print_partial_runs(a, out);
-	print_losses(a, out);
-	error = error ?: print_hints(a, out);
-	if (a->cut[0])
-		fprintf(out, "%s\n", a->cut);
 	if (a->damaged)
 		fprintf(out, "%s\n", a->damage.text);
-	return error;
+	if (a->cut[0])
+		fprintf(out, "%s\n", a->cut);
+	if (!a->n_rows)
+		print_why_empty(a, out);
+	print_losses(a, out);
+	error = print_failed_setups(a, out) ?: print_outcomes(a, out);
+	print_missing(a, out);
+	print_partial_runs(a, out);
+	print_pool(a, out);
+	return error ?: print_hints(a, out);
 }

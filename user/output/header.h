@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a table of a capture says before and after its rows. */
+/* What a table of a capture says besides its rows. */
 #ifndef OPPROBE_OUTPUT_HEADER_H
 #define OPPROBE_OUTPUT_HEADER_H
 
@@ -7,10 +7,10 @@
 
 #include "../analyze/analyze.h"
 
-/* Target, runtime, machine, events, and what the recording itself noted. */
-void header_print(const struct analysis *analysis, FILE *out);
-/* What the figures do not hold: losses, a missing end, partial runs; and if
- * there are no operators, why that may be. Returns 0 or -ENOMEM. */
+/* Target, runtime, machine, events, and what the recording itself noted. Returns 0. */
+int header_print(const struct analysis *analysis, FILE *out);
+/* What the figures do not hold, the worst first: a missing end, losses, runs that failed, partial
+ * runs; and if there are no operators, why that may be; then hints. Returns 0 or -ENOMEM. */
 int header_print_notes(const struct analysis *analysis, FILE *out);
 /* The kinds of loss, as words and numbers. */
 struct loss_line {

@@ -47,6 +47,13 @@ enum report_colour {
 	COLOUR_NEVER,
 };
 
+/* Where a table tells of the target, its runtime and the machine. */
+enum report_header {
+	HEADER_BELOW, /* behind the rows, and above them the verdict alone */
+	HEADER_ABOVE,
+	HEADER_NONE, /* nor is there a verdict */
+};
+
 #define WIDTH_ANY UINT16_MAX
 
 struct report_options {
@@ -59,8 +66,8 @@ struct report_options {
 	size_t limit;	    /* rows at most, 0: all */
 	bool percentiles;   /* p50, p95 and p99 in the table */
 	bool self_counters; /* a column of self counts per event in the table */
-	bool no_header;	    /* the table without what precedes it */
-	uint16_t width;	    /* columns of a line, WIDTH_ANY; 0: of the terminal, if it is one */
+	enum report_header header;
+	uint16_t width; /* columns of a line, WIDTH_ANY; 0: of the terminal, if it is one */
 	enum report_colour colour;
 };
 

@@ -13,6 +13,7 @@
 #include "shorten.h"
 #include "text.h"
 #include "tree.h"
+#include "verdict.h"
 
 struct table_state {
 	const struct analysis *a;
@@ -24,7 +25,8 @@ struct table_state {
 	struct short_name *labels; /* of the rows, in the first column; NULL: it has none */
 	size_t n_rows;		   /* to print */
 	size_t last;		   /* column that is shown */
-	size_t room;		   /* columns of a line; 0: any number, or it is not fitted yet */
+	size_t room;		   /* columns of a line; 0: any number */
+	bool fitted;		   /* to that: the layout is made */
 	bool colour;
 };
 
@@ -93,7 +95,7 @@ static char *text_cell(const struct table_state *t, size_t c, size_t i)
 	if (!c && t->labels)
 		return indented(strdup(t->labels[i].text), indent_of(column, row));
 	text = indented(whole_text(t, column, row), indent_of(column, row));
-	if (!text || !t->room)
+	if (!text || !t->room || !t->fitted)
 		return text;
 	shorter = text_shorten(text, t->layout.widths[c]);
 	free(text);
@@ -269,15 +271,24 @@ static int shorten_labels(struct table_state *t)
 	return error ?: shorten_names(t->labels, t->n_rows);
 }
 
-/* Leave out what has no room, and make texts as narrow as they are to be. */
+/*
+ * Leave out what has no room, and make texts as narrow as they are to be. What rows are called
+ * may take less than they were given then: others get that.
+ */
 static int fit(struct table_state *t)
 {
-	t->room = room_of(t->options, t->out);
+	int error = 0;
+
 	find_asked(t);
 	layout_fit(&t->columns, t->room, t->options->columns, &t->layout);
+	if (t->room)
+		error = shorten_labels(t) ?: measure(t);
+	if (!error)
+		layout_fit(&t->columns, t->room, t->options->columns, &t->layout);
 	for (size_t c = 0; c < t->columns.n; c++)
 		t->last = t->layout.shown[c] ? c : t->last;
-	return t->room ? shorten_labels(t) : 0;
+	t->fitted = true;
+	return error;
 }
 
 /* How many columns are left out, and as far as there is room, which ones and what to do. */
@@ -385,19 +396,72 @@ static int prepare(struct table_state *t, struct error *err)
 	return 0;
 }
 
+/* -- around the table --------------------------------------------------------------------- */
+
+#define HEADER_INDENT 11 /* of what goes on, under the text and not the label */
+#define NOTES_INDENT  2
+#define ROOM_ENOUGH   40 /* for the first of these */
+
+/* What @print prints, with its lines broken to fit, and an empty one before and after. */
+static int print_wrapped(const struct table_state *t, size_t indent,
+			 int (*print)(const struct analysis *, FILE *), const char *before,
+			 const char *after)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *lines = open_memstream(&text, &size);
+	int error = lines ? print(t->a, lines) : -ENOMEM;
+
+	if (lines && fclose(lines))
+		error = -ENOMEM;
+	if (!error && text[0]) {
+		fputs(before, t->out);
+		text_wrap(t->out, text, t->room, indent);
+		fputs(after, t->out);
+	}
+	free(text);
+	return error;
+}
+
+static int print_header(const struct table_state *t, const char *before, const char *after)
+{
+	size_t indent = t->room && t->room < ROOM_ENOUGH ? NOTES_INDENT : HEADER_INDENT;
+
+	return print_wrapped(t, indent, header_print, before, after);
+}
+
+/* All of it, in the order in which it is wanted. */
+static int print_report(struct table_state *t)
+{
+	enum report_header header = t->options->header;
+	int error = 0;
+
+	if (header == HEADER_ABOVE)
+		error = print_header(t, "", "\n");
+	if (!error && header != HEADER_NONE)
+		error = print_wrapped(t, 0, verdict_print, "", "\n");
+	if (!error && t->a->n_rows)
+		error = print_table(t);
+	if (!error)
+		error = print_wrapped(t, NOTES_INDENT, header_print_notes, t->a->n_rows ? "\n" : "",
+				      "");
+	if (!error && header == HEADER_BELOW)
+		error = print_header(t, "\n", "");
+	return error;
+}
+
 int table_print(const struct analysis *a, const struct report_options *options, FILE *out,
 		struct error *err)
 {
-	struct table_state t = {
-		.a = a, .options = options, .out = out, .colour = wants_colour(options, out)};
+	struct table_state t = {.a = a,
+				.options = options,
+				.out = out,
+				.room = room_of(options, out),
+				.colour = wants_colour(options, out)};
 	int error = prepare(&t, err);
 
-	if (!error) {
-		if (!options->no_header)
-			header_print(a, out);
-		if ((a->n_rows && print_table(&t)) || header_print_notes(a, out))
-			error = error_set(err, -ENOMEM, "cannot print the report: out of memory");
-	}
+	if (!error && print_report(&t))
+		error = error_set(err, -ENOMEM, "cannot print the report: out of memory");
 	for (size_t i = 0; t.labels && i < t.n_rows; i++)
 		free(t.labels[i].text);
 	free(t.labels);

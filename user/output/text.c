@@ -186,6 +186,71 @@ size_t text_width(const char *text)
 	return width;
 }
 
+/* Is the space at @at, in @text, between a number and its unit? These stay together. */
+static bool is_before_unit(const char *text, const char *at)
+{
+	static const char *const units[] = {"%", "ns", "\xc2\xb5s", "ms", "s"};
+	size_t length = strcspn(at + 1, " \n.,;:)");
+
+	if (at == text || at[-1] < '0' || at[-1] > '9')
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (length == strlen(units[i]) && !strncmp(at + 1, units[i], length))
+			return true;
+	return false;
+}
+
+/*
+ * Where the line of @length bytes at @text is to be broken, behind its first @from columns:
+ * what of it stays, in bytes.
+ */
+static size_t break_at(const char *text, size_t length, size_t room, size_t from)
+{
+	size_t width = 0, at = length;
+
+	for (const char *p = text; p < text + length;) {
+		if (*p == ' ' && p > text && p[-1] != ' ' && width >= from &&
+		    (width <= room || at == length) && !is_before_unit(text, p))
+			at = p - text;
+		width += width_of(utf8_next(&p));
+	}
+	return width <= room ? length : at;
+}
+
+/* One line of it, of @length bytes. */
+static void wrap_line(FILE *out, const char *text, size_t length, size_t room, size_t indent)
+{
+	size_t from = indent;
+
+	while (length) {
+		size_t part = room ? break_at(text, length, room, from) : length, next = part;
+
+		while (next < length && text[next] == ' ')
+			next++;
+		while (part && text[part - 1] == ' ')
+			part--;
+		fprintf(out, "%.*s", (int)part, text);
+		text += next;
+		length -= next;
+		if (length)
+			fprintf(out, "\n%*s", (int)indent, "");
+		if (from && room)
+			room = room > from ? room - from : 1;
+		from = 0;
+	}
+	fputc('\n', out);
+}
+
+void text_wrap(FILE *out, const char *text, size_t room, size_t indent)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+
+		wrap_line(out, text, length, room, indent);
+		text += length + (text[length] == '\n');
+	}
+}
+
 char *text_shorten(const char *text, size_t width)
 {
 	if (width < 3)

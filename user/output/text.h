@@ -34,6 +34,12 @@ char *text_shorten(const char *text, size_t width);
 char *text_cut(const char *text, size_t head, size_t width);
 /* Columns that @text takes on a terminal. */
 size_t text_width(const char *text);
+/*
+ * Write @text, made for a terminal, with its lines broken between words so that none is
+ * wider than @room, where words are not; @indent spaces before what goes on. A number and its
+ * unit are one word. 0: any width.
+ */
+void text_wrap(FILE *out, const char *text, size_t room, size_t indent);
 
 /* The following fill @to, of @size bytes, and return it. */
 

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "verdict.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+#define OPS_TOLD      3
+#define SHARE_ENOUGH  0.1  /* of the time, for a second operator type to be told */
+#define SHARE_VISIBLE 0.01 /* of what is less, there is nothing to be said */
+
+/* "87 %"; what is less than half of one, and not nothing, is not "0 %". */
+static const char *text_share(char *to, size_t size, double share)
+{
+	if (share > 0 && share < 0.005)
+		snprintf(to, size, "<1 %%");
+	else
+		snprintf(to, size, "%.0f %%", 100 * share);
+	return to;
+}
+
+/* -- what is wrong ------------------------------------------------------------------ */
+
+static bool is_whole(const struct analysis *a)
+{
+	return a->complete && !a->damaged && !a->cut[0];
+}
+
+static void print_wrong(const struct analysis *a, FILE *out)
+{
+	char share[32], count[32], all[32];
+	uint64_t failed = a->runs_failed + a->runs_threw;
+
+	if (!is_whole(a))
+		fputs("The end of the recording is missing. ", out);
+	if (a->lost_operators)
+		fprintf(out, "%s of what ran was lost. ",
+			text_share(share, sizeof(share), a->lost_share));
+	else if (a->lost)
+		fputs("Something was lost, which is told below. ", out);
+	if (failed && !a->options.failed)
+		fprintf(out, "%s of %s run%s failed. ", text_count(count, sizeof(count), failed),
+			text_count(all, sizeof(all), a->runs_seen), a->runs_seen == 1 ? "" : "s");
+}
+
+/* -- what ran ----------------------------------------------------------------------- */
+
+/* The model that all shown sessions have in common, or the one session; how many there are. */
+static const char *common_title(const struct analysis *a, size_t *n_sessions)
+{
+	const struct analyze_session *first = NULL;
+	const char *title = NULL;
+
+	*n_sessions = 0;
+	for (size_t i = 0; i < a->sessions.n; i++) {
+		const struct analyze_session *session = a->sessions.items[i];
+
+		if (!session->shown)
+			continue;
+		if (!first) {
+			first = session;
+			title = session->is_named ? session->title : NULL;
+		} else {
+			bool same = session->model && session->model == first->model;
+
+			title = same && session->base ? session->base->text : NULL;
+			if (!same)
+				first = session; /* as the next may be of the first one's */
+		}
+		(*n_sessions)++;
+	}
+	return title;
+}
+
+/* The program's name alone: what it was started with may be long, and is in the header. */
+static void put_program(const struct analyze_process *process, FILE *out)
+{
+	char name[64];
+	const char *begin = process->command, *p = begin;
+
+	for (; *p && *p != ' '; p++)
+		if (*p == '/')
+			begin = p + 1;
+	snprintf(name, sizeof(name), "%.*s", (int)(p - begin), begin);
+	text_put(out, name[0] ? name : "process");
+}
+
+static void print_where(const struct analysis *a, FILE *out)
+{
+	if (a->processes.n_shown > 1) {
+		fprintf(out, " in %u processes", a->processes.n_shown);
+		return;
+	}
+	for (size_t i = 0; i < a->processes.n; i++) {
+		const struct analyze_process *process = a->processes.items[i];
+
+		if (!process->shown)
+			continue;
+		fputs(" in ", out);
+		put_program(process, out);
+		fprintf(out, " (pid %u)", process->pid);
+		return;
+	}
+}
+
+static void print_subject(const struct analysis *a, FILE *out)
+{
+	const struct analyze_row *what = a->runs->ended ? a->runs : a->sum;
+	size_t n_sessions;
+	const char *title = common_title(a, &n_sessions);
+	char count[32], time[64];
+
+	fprintf(out, "%s %s%s%s", text_count(count, sizeof(count), what->count),
+		a->options.failed ? "failed " : "", what == a->runs ? "run" : "execution",
+		what->count == 1 ? "" : "s");
+	if (title) {
+		fputs(" of ", out);
+		text_put(out, title);
+	}
+	if (n_sessions > 1)
+		fprintf(out, "%s %zu sessions", title ? "," : " of", n_sessions);
+	print_where(a, out);
+	if (what == a->runs)
+		fprintf(out, ", %s each on average. ",
+			text_time(time, sizeof(time), (double)what->total / what->ended));
+	else
+		fprintf(out, ", %s in all. ", text_time(time, sizeof(time), what->total));
+}
+
+/* -- what takes the time ------------------------------------------------------------ */
+
+struct op_time {
+	const char *op_type;
+	double ns; /* without what ran inside */
+};
+
+static int by_type(const void *a, const void *b)
+{
+	return strcmp(((const struct op_time *)a)->op_type, ((const struct op_time *)b)->op_type);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	double x = ((const struct op_time *)a)->ns, y = ((const struct op_time *)b)->ns;
+
+	return x < y ? 1 : x > y ? -1 : by_type(a, b);
+}
+
+/* The time of each operator type, the most first; none if it is not known of some row. */
+static int times_of(const struct analysis *a, struct op_time **times, size_t *n)
+{
+	*times = calloc(a->n_rows ?: 1, sizeof(**times));
+	*n = 0;
+	if (!*times)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->n_rows; i++) {
+		const struct analyze_row *row = a->rows[i];
+		struct analyze_estimate self = analyze_self_time(row);
+
+		if (!row->ended)
+			continue;
+		if (!row->op_type || !self.known) {
+			*n = 0;
+			return 0;
+		}
+		(*times)[(*n)++] = (struct op_time){row->op_type, self.value};
+	}
+	qsort(*times, *n, sizeof(**times), by_type);
+	for (size_t i = 1, kept = 0, all = *n; i < all; i++) {
+		if (!by_type(*times + kept, *times + i)) {
+			(*times)[kept].ns += (*times)[i].ns;
+			(*n)--;
+		} else {
+			(*times)[++kept] = (*times)[i];
+		}
+	}
+	qsort(*times, *n, sizeof(**times), by_time);
+	return 0;
+}
+
+static int print_time(const struct analysis *a, FILE *out)
+{
+	struct op_time *times;
+	size_t n;
+	int error = times_of(a, &times, &n);
+	double gap = a->gap && a->base_ns ? (double)a->gap->total / a->base_ns : 0;
+	char share[32];
+
+	for (size_t i = 0; !error && a->base_ns && i < n && i < OPS_TOLD; i++) {
+		double part = times[i].ns / a->base_ns;
+
+		if (i && part < SHARE_ENOUGH)
+			break;
+		fputs(i ? ", " : "", out);
+		text_put(out, times[i].op_type[0] ? times[i].op_type : "an unnamed operator");
+		fprintf(out, "%s %s%s", i ? "" : " takes", text_share(share, sizeof(share), part),
+			i ? "" : " of the time");
+	}
+	if (!error && a->base_ns && n) {
+		if (gap >= SHARE_VISIBLE)
+			fprintf(out, ", %s lies between operators",
+				text_share(share, sizeof(share), gap));
+		fputs(". ", out);
+	}
+	free(times);
+	return error;
+}
+
+/* -- whether it computes or waits ---------------------------------------------------- */
+
+/* What event @name counted on operators' own threads; NaN if that is not known. */
+static double own_part(const struct analysis *a, const char *name)
+{
+	for (uint32_t i = 0; i < a->info.n_events; i++) {
+		struct analyze_estimate total;
+
+		if (strcmp(a->info.events[i].event, name))
+			continue;
+		total = analyze_total(a->sum, i);
+		if (total.known && !total.at_least)
+			return total.value - analyze_parts(a->sum, i).work;
+	}
+	return NAN;
+}
+
+static void print_waits(const struct analysis *a, FILE *out)
+{
+	static const char *const kinds[] = {"on a CPU", "waiting for one", "blocked"};
+	double parts[] = {own_part(a, "on-cpu"), own_part(a, "ready"), own_part(a, "blocked")};
+	double all = parts[0] + parts[1] + parts[2];
+	unsigned int n = 0;
+	char share[32];
+
+	/* Not so if one of them is not known. */
+	if (!(all > 0) || parts[0] < 0 || parts[1] < 0 || parts[2] < 0)
+		return;
+	for (int i = 0; i < 3; i++) {
+		if (parts[i] / all < SHARE_VISIBLE)
+			continue;
+		fprintf(out, "%s%s %s", n ? ", " : "Of operators' time ",
+			text_share(share, sizeof(share), parts[i] / all), n ? "" : "is ");
+		fputs(kinds[i], out);
+		n++;
+	}
+	fputs(". ", out);
+}
+
+static void print_pool(const struct analysis *a, FILE *out)
+{
+	double spun = a->pool_cpu_ns > a->pool_work_ns ? a->pool_cpu_ns - a->pool_work_ns : 0;
+	char share[32];
+
+	if (!a->pool_threads || spun / a->pool_cpu_ns < SHARE_VISIBLE)
+		return;
+	fprintf(out, "%u pool thread%s %s of %s CPU time. ", a->pool_threads,
+		a->pool_threads == 1 ? " spins" : "s spin",
+		text_share(share, sizeof(share), spun / a->pool_cpu_ns),
+		a->pool_threads == 1 ? "its" : "their");
+}
+
+/* -- what it cost -------------------------------------------------------------------- */
+
+static void print_cost(const struct analysis *a, FILE *out)
+{
+	const struct analyze_cost *cost = &a->cost;
+
+	if (!cost->known)
+		return;
+	if (cost->low <= 0)
+		fprintf(out, "Recording makes runs slower by less than %.1f %%. ",
+			100 * fmax(cost->high, 0.001));
+	else if (cost->slower > 1)
+		fprintf(out, "Recording makes runs take %.1f times as long. ", 1 + cost->slower);
+	else
+		fprintf(out, "Recording makes runs %.1f %% slower (%.1f to %.1f %%). ",
+			100 * cost->slower, 100 * cost->low, 100 * cost->high);
+}
+
+int verdict_print(const struct analysis *a, FILE *out)
+{
+	int error;
+
+	if (!a->n_rows)
+		return 0;
+	print_wrong(a, out);
+	print_subject(a, out);
+	error = print_time(a, out);
+	print_waits(a, out);
+	print_pool(a, out);
+	print_cost(a, out);
+	if (!a->lost && is_whole(a))
+		fputs("Nothing was lost.", out);
+	fputc('\n', out);
+	return error;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a tired person wants to know first, in a few sentences from the numbers: what takes
+ * the time, whether it computes or waits, what recording cost, what was lost.
+ */
+#ifndef OPPROBE_OUTPUT_VERDICT_H
+#define OPPROBE_OUTPUT_VERDICT_H
+
+#include <stdio.h>
+
+#include "../analyze/analyze.h"
+
+/*
+ * Print the sentences as one line, what is wrong first; nothing where no operator is shown.
+ * What is not known is left out. Returns 0 or -ENOMEM.
+ */
+int verdict_print(const struct analysis *analysis, FILE *out);
+
+#endif

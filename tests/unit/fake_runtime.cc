@@ -587,6 +587,11 @@ __attribute__((noinline)) BFCArena::Chunk *BFCArena::FindChunkPtr(int bin, size_
 #ifndef CHUNK_ADDRESS
 #define CHUNK_ADDRESS ptr
 #endif
+#ifdef NOTHING
+#define NO_ADDRESS reinterpret_cast<void *>(NOTHING)
+#else
+#define NO_ADDRESS nullptr
+#endif
 
 // What there is in no release: chunks that another function finds, and what is of none.
 __attribute__((noinline)) BFCArena::Chunk *BFCArena::FindLast(size_t rounded)
@@ -609,7 +614,7 @@ __attribute__((noinline)) void *BFCArena::AllocateRaw(size_t size, bool dump, vo
 {
 	char message[64] = "";
 	if (!size)
-		return nullptr;
+		return NO_ADDRESS;
 #ifndef OLD_EXECUTOR
 	size_t rounded = (size + 255) & ~static_cast<size_t>(255);
 	int bin = 63 - __builtin_clzl(rounded >> 8);

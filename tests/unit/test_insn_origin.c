@@ -139,7 +139,7 @@ static void all_ways_to_a_place_are_gone(void **state)
 }
 
 /* As a function does that saves its argument only where it finds what it returns. */
-static void ways_on_which_another_register_is_constant_are_left_out(void **state)
+static void ways_on_which_another_register_is_0_are_left_out(void **state)
 {
 	struct sample *sample = SAMPLE(0x48, 0x85, 0xff, /* 0: test %rdi,%rdi */
 				       0x74, 9,		 /* 3: je 14 */
@@ -153,6 +153,14 @@ static void ways_on_which_another_register_is_constant_are_left_out(void **state
 	assert_int_equal(origins_of(sample, 16, RBX), 2);
 	assert_int_equal(origins_unless(sample, 16, RBX, RAX), 1);
 	assert_true(has(sample, 1, ORIGIN_ENTRY, RDI, 0));
+	free_sample(sample);
+
+	/* Not those on which it is any other constant. */
+	sample = SAMPLE(0x74, 3,	  /* 0: je 5 */
+			0x48, 0x89, 0xfb, /* 2: mov %rdi,%rbx */
+			0xb8, 1, 0, 0, 0, /* 5: mov $1,%eax */
+			0xc3);		  /* 10: ret */
+	assert_int_equal(origins_unless(sample, 10, RBX, RAX), 2);
 	free_sample(sample);
 }
 
@@ -214,7 +222,7 @@ int main(void)
 		cmocka_unit_test(copies_are_followed_to_what_was_there_at_the_beginning),
 		cmocka_unit_test(a_call_makes_its_result_and_leaves_what_is_preserved),
 		cmocka_unit_test(all_ways_to_a_place_are_gone),
-		cmocka_unit_test(ways_on_which_another_register_is_constant_are_left_out),
+		cmocka_unit_test(ways_on_which_another_register_is_0_are_left_out),
 		cmocka_unit_test(what_is_computed_is_not_followed),
 		cmocka_unit_test(a_block_that_nothing_leads_to_is_a_gap_or_not_known),
 		cmocka_unit_test(too_many_ways_are_none),

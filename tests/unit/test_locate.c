@@ -245,6 +245,7 @@ static void chunks_are_not_believed_if_there_is_more_than_they(void **state)
 		{"g++", LIBRARY "-O2 -fstack-protector-strong -DCHUNKS_OF_TWO", "gcc-of-two.so"},
 		{"g++", LIBRARY "-O2 -fstack-protector-strong -DCHUNK_ADDRESS=requested_size",
 		 "gcc-other.so"},
+		{"g++", LIBRARY "-O2 -fstack-protector-strong -DNOTHING=64", "gcc-nothing.so"},
 	};
 	char whole[FAKE_PATH], stripped[FAKE_PATH];
 	struct location location;

@@ -10,7 +10,7 @@
 struct way {
 	const struct insn *insn;
 	int reg;
-	int unless; /* to be left if this has a constant there; REG_NONE: it has none */
+	int unless; /* to be left if this is 0 there; REG_NONE: it is not */
 };
 
 struct walk {
@@ -128,7 +128,7 @@ static void walk_back(struct walk *walk, struct way way)
 		gap = does_nothing(insn - 1) && (gap || insn->label);
 		if (way.unless != REG_NONE)
 			way.unless = step_back(walk, insn - 1, way.unless, &made);
-		if (made == ORIGIN_CONSTANT)
+		if (made == ORIGIN_CONSTANT && !insn[-1].target)
 			return;
 		way.reg = step_back(walk, insn - 1, reg, &made);
 		if (way.reg == REG_NONE) {

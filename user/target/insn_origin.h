@@ -29,8 +29,8 @@ struct abi;
 
 /*
  * What made the value that @reg has right before @insn, an instruction of @function: each
- * once. Ways on which @unless, another register, has a constant there are left out; REG_NONE:
- * none is. Returns their number; 0 if there are more than ORIGINS_MAX, or if it is not known how
+ * once. Ways on which @unless, another register, is made 0 are left out; REG_NONE: none is.
+ * Returns their number; 0 if there are more than ORIGINS_MAX, or if it is not known how
  * control gets to one of the places on the way (jump tables, handlers of exceptions).
  */
 size_t insn_origins(const struct function *function, const struct abi *abi, const struct insn *insn,

@@ -54,7 +54,7 @@ static bool is_all_of_source(struct finder *finder, const struct function *funct
 			all = insn->disp == offsetof(struct ort_chunk, address) &&
 			      insn->base >= 0 && is_of_chunk(finder, function, insn, source);
 		else
-			all = origins[i].kind == ORIGIN_CONSTANT;
+			all = origins[i].kind == ORIGIN_CONSTANT && !insn->target;
 	}
 	return all;
 }
@@ -68,11 +68,16 @@ static bool find_in(struct finder *finder, const struct function *function, unsi
 		for (size_t k = 0; k < part->n; k++) {
 			const struct insn *insn = &part->items[k];
 
+			bool out = !function_insn(function, insn->target);
+
 			if (insn->kind == INSN_RETURN &&
 			    !is_all_of_source(finder, function, insn, calls, source))
 				return false;
-			if (insn->kind == INSN_JUMP && !function_insn(function, insn->target) &&
+			if (insn->kind == INSN_JUMP && out &&
 			    !find_source(finder, insn->target, calls, source))
+				return false;
+			/* To where, or back with what, is not known. */
+			if (insn->kind == INSN_JUMP_INDIRECT || (insn->kind == INSN_BRANCH && out))
 				return false;
 		}
 	}

@@ -133,6 +133,32 @@ static void nothing_is_said_where_nothing_is_known(void **state)
 	test_remove(&c);
 }
 
+/* What the sentences above the table call several sessions. */
+static void sessions_have_a_name_in_common_if_all_are_of_one_model(void **state)
+{
+	struct capture_model other = resnet;
+	struct test_capture c = begin(2);
+
+	add_session(&c, 0, resnet, 100);
+	add_session(&c, 1, resnet, 50);
+	test_finish(&c);
+	check_report(&c, "2 runs of resnet.onnx, 2 sessions in server (pid 42)", true);
+	test_remove(&c);
+	other.path = "other.onnx";
+	c = begin(3);
+	add_session(&c, 0, resnet, 100);
+	add_session(&c, 1, other, 50);
+	add_session(&c, 2, resnet, 50);
+	test_finish(&c);
+	check_report(&c, "3 runs of 3 sessions in server (pid 42)", true);
+	test_remove(&c);
+	c = begin(1);
+	add_session(&c, 0, nothing_known, 100);
+	test_finish(&c);
+	check_report(&c, "1 run in server (pid 42)", true);
+	test_remove(&c);
+}
+
 static void the_header_has_eight_models_at_most(void **state)
 {
 	for (uint32_t n = 8; n <= 10; n++) {
@@ -426,6 +452,7 @@ int main(void)
 		cmocka_unit_test(the_header_says_what_is_known_of_each_model),
 		cmocka_unit_test(what_an_arena_holds_is_behind_its_session),
 		cmocka_unit_test(nothing_is_said_where_nothing_is_known),
+		cmocka_unit_test(sessions_have_a_name_in_common_if_all_are_of_one_model),
 		cmocka_unit_test(the_header_has_eight_models_at_most),
 		cmocka_unit_test(people_read_the_model_and_programs_the_number_too),
 		cmocka_unit_test(json_has_what_is_known_of_each_session),

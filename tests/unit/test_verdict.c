@@ -164,6 +164,22 @@ static void only_the_own_thread_of_operators_waits(void **state)
 	test_remove(&c);
 }
 
+static void a_pool_whose_cpu_time_is_not_known_is_not_said_to_spin(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct capture_pool pool = {.thread = 1, .work_ns = 300};
+	struct test_capture c = test_begin(&info);
+
+	test_operator(&c, 0, "a", "Conv");
+	test_write(&c, test_exec(0, 0, 1000));
+	assert_int_equal(capture_write_pool(c.writer, &pool), 0);
+	test_finish(&c);
+	assert_says(&c, (struct report_options){0},
+		    "1 execution in server (pid 42), 1.000 \xc2\xb5s in all. "
+		    "Conv takes 100 % of the time. " NOT_LOST);
+	test_remove(&c);
+}
+
 static void assert_cost(struct analysis *a, struct analyze_cost cost, const char *expected)
 {
 	char *text = NULL;
@@ -345,6 +361,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_is_left_out),
 		cmocka_unit_test(time_inside_of_an_operator_is_that_of_what_ran_there),
 		cmocka_unit_test(only_the_own_thread_of_operators_waits),
+		cmocka_unit_test(a_pool_whose_cpu_time_is_not_known_is_not_said_to_spin),
 		cmocka_unit_test(what_recording_cost_is_told_as_far_as_it_is_known),
 		cmocka_unit_test(without_a_row_there_is_no_verdict),
 		cmocka_unit_test(what_is_wrong_comes_first),

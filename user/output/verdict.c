@@ -48,11 +48,11 @@ static void print_wrong(const struct analysis *a, FILE *out)
 
 /* -- what ran ----------------------------------------------------------------------- */
 
-/* The model that all shown sessions have in common, or the one session; how many there are. */
+/* What all @n_sessions that are shown are called: by their one model, if there are several. */
 static const char *common_title(const struct analysis *a, size_t *n_sessions)
 {
 	const struct analyze_session *first = NULL;
-	const char *title = NULL;
+	bool same = true;
 
 	*n_sessions = 0;
 	for (size_t i = 0; i < a->sessions.n; i++) {
@@ -60,19 +60,14 @@ static const char *common_title(const struct analysis *a, size_t *n_sessions)
 
 		if (!session->shown)
 			continue;
-		if (!first) {
-			first = session;
-			title = session->is_named ? session->title : NULL;
-		} else {
-			bool same = session->model && session->model == first->model;
-
-			title = same && session->base ? session->base->text : NULL;
-			if (!same)
-				first = session; /* as the next may be of the first one's */
-		}
+		first = first ?: session;
+		same = same && session->is_named && session->model == first->model &&
+		       (session->model || session == first);
 		(*n_sessions)++;
 	}
-	return title;
+	if (!first || !same)
+		return NULL;
+	return *n_sessions == 1 ? first->title : first->base->text;
 }
 
 /* The program's name alone: what it was started with may be long, and is in the header. */
@@ -250,10 +245,11 @@ static void print_waits(const struct analysis *a, FILE *out)
 
 static void print_pool(const struct analysis *a, FILE *out)
 {
-	double spun = a->pool_cpu_ns > a->pool_work_ns ? a->pool_cpu_ns - a->pool_work_ns : 0;
+	double spun = (double)a->pool_cpu_ns - a->pool_work_ns;
 	char share[32];
 
-	if (!a->pool_threads || spun / a->pool_cpu_ns < SHARE_VISIBLE)
+	/* Nor if their CPU time is not known. */
+	if (!a->pool_threads || spun <= SHARE_VISIBLE * a->pool_cpu_ns)
 		return;
 	fprintf(out, "%u pool thread%s %s of %s CPU time. ", a->pool_threads,
 		a->pool_threads == 1 ? " spins" : "s spin",

@@ -220,7 +220,11 @@ struct operator_key {
 	__u64 session; /* the object that it belongs to, or 0 where index alone tells */
 	__u64 index;   /* in the session, or an address of its own */
 	__u32 instance;
-	__u32 pad;
+	/*
+	 * 1: seen in a run whose owner is known; 0: what was seen of it, as its root, may be of
+	 * the rest of a run that was not seen to start.
+	 */
+	__u32 owned;
 };
 
 /* What an operator is, beside its strings. */

@@ -79,7 +79,7 @@ static __always_inline __u32 operator_lookup(const struct operator_key *key)
 	id = *cached - 1;
 	known = bpf_map_lookup_elem(&operators_known, &id);
 	if (known && known->key.session == key->session && known->key.index == key->index &&
-	    known->key.instance == key->instance &&
+	    known->key.instance == key->instance && known->key.owned == key->owned &&
 	    known->generation == instance_of(key->instance)->generation)
 		return id;
 	return NO_ID;

@@ -101,6 +101,7 @@ static __always_inline int operator_starts(struct pt_regs *ctx, bool by_index, _
 	}
 	frame->key.session = session;
 	frame->key.index = index;
+	frame->key.owned = around ? around->key.owned : owner != 0;
 	id = operator_id(thread, &frame->key, context, owner);
 	operator_begin(thread, frame, &site, id, run);
 	return 0;

@@ -159,6 +159,29 @@ def _(t):
     check_runs(t, range(160))
 
 
+def attached_in_a_run(version):
+    @test("%s: operators first seen in a parallel run that was on already are of its session" %
+          version)
+    def _(t):
+        target = t.ort_run(version, "branches", "-p", "-i", "3", "-H")
+        target.ask("hold 1")
+        probe = t.attach(target, "-e", "none")
+        target.ask("let-go")
+        target.run(30)
+        report = probe.stop().nothing_lost()
+        check_equal(report.json["runs"], 30, "runs")
+        rows = report.json["operators"]
+        once = sum(described_counts(t.model("branches"), 1).values())
+        check_equal(sum(row["count"] for row in rows), 31 * once, "executions")
+        check_equal({row["model"] for row in rows}, {"branches.onnx"}, "models")
+        check_equal(report.json["sessions"], 1, "sessions")
+        check_equal(report.json["outside_of_runs"]["count"], once, "outside of runs")
+
+
+for version in ("1.16.3", "1.24.3", "1.30.0"):
+    attached_in_a_run(version)
+
+
 @test("--runs of 160 parallel runs, each on a new thread: those it names, whole")
 def _(t):
     target = parallel(t, "-c", "16")

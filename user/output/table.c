@@ -291,30 +291,43 @@ static int fit(struct table_state *t)
 	return error;
 }
 
+/* Close @out, which open_memstream() made of @text. -ENOMEM if that is not all there. */
+static int close_text(FILE *out, char *const *text)
+{
+	bool failed = ferror(out);
+
+	failed |= fclose(out) != 0;
+	/* glibc may have had no memory for it, and say nothing. */
+	return failed || !*text ? -ENOMEM : 0;
+}
+
 /* How many columns are left out, and as far as there is room, which ones and what to do. */
-static void print_left_out(const struct table_state *t)
+static int print_left_out(const struct table_state *t)
 {
 	static const char advice[] = ": --columns all, or a wider terminal";
 	size_t n = t->layout.n_left_out, size, width;
 	FILE *names;
-	char *text, head[64];
+	char *text = NULL, head[64];
 
 	names = open_memstream(&text, &size);
 	if (!names)
-		return;
+		return -ENOMEM;
 	for (size_t c = 0; c < t->columns.n; c++)
 		if (!t->layout.shown[c]) {
 			fputs(ftell(names) ? ", " : " (", names);
 			text_put(names, t->columns.columns[c].title);
 		}
 	fputs(")", names);
-	if (fclose(names))
-		return;
+	if (close_text(names, &text)) {
+		free(text);
+		return -ENOMEM;
+	}
 	snprintf(head, sizeof(head), "%zu more column%s", n, n == 1 ? "" : "s");
 	width = strlen(head) + sizeof(advice) - 1;
 	fprintf(t->out, "%s%s%s\n", head, width + text_width(text) <= t->room ? text : "",
 		width <= t->room ? advice : "");
 	free(text);
+	return 0;
 }
 
 static int print_titles(const struct table_state *t)
@@ -377,7 +390,7 @@ static int print_table(struct table_state *t)
 	if (!error)
 		error = print_totals(t);
 	if (!error && t->layout.n_left_out)
-		print_left_out(t);
+		error = print_left_out(t);
 	return error;
 }
 
@@ -412,7 +425,7 @@ static int print_wrapped(const struct table_state *t, size_t indent,
 	FILE *lines = open_memstream(&text, &size);
 	int error = lines ? print(t->a, lines) : -ENOMEM;
 
-	if (lines && fclose(lines))
+	if (lines && close_text(lines, &text))
 		error = -ENOMEM;
 	if (!error && text[0]) {
 		fputs(before, t->out);

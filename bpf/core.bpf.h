@@ -334,7 +334,6 @@ static __always_inline struct frame *operator_open(struct thread_state *thread,
 		around->inside |= FLAG_NESTED;
 	frame = &thread->frames[depth & (DEPTH_MAX - 1)];
 	frame->key.instance = site->instance;
-	frame->key.owned = 0;
 	return frame;
 }
 

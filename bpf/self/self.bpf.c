@@ -40,6 +40,7 @@ int self_enter(struct pt_regs *ctx)
 	if (!frame)
 		return 0;
 	frame->key.session = 0;
+	frame->key.owned = 0;
 	frame->key.index = site.value << 4;
 	id = operator_lookup(&frame->key);
 	if (id == NO_ID)

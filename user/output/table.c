@@ -26,7 +26,7 @@ struct table_state {
 	size_t n_rows;		   /* to print */
 	size_t last;		   /* column that is shown */
 	size_t room;		   /* columns of a line; 0: any number */
-	bool fitted;		   /* to that: the layout is made */
+	size_t n_measured;	   /* of the columns, those whose cells are being measured */
 	bool colour;
 };
 
@@ -95,7 +95,8 @@ static char *text_cell(const struct table_state *t, size_t c, size_t i)
 	if (!c && t->labels)
 		return indented(strdup(t->labels[i].text), indent_of(column, row));
 	text = indented(whole_text(t, column, row), indent_of(column, row));
-	if (!text || !t->room || !t->fitted)
+	/* There is no width before the layout is made. */
+	if (!text || !t->room || !t->layout.widths[c])
 		return text;
 	shorter = text_shorten(text, t->layout.widths[c]);
 	free(text);
@@ -175,7 +176,7 @@ static int print_line(struct table_state *t, enum line line, const struct analyz
 
 static int widen(struct table_state *t, enum line line, const struct analyze_row *row, size_t i)
 {
-	for (size_t c = 0; c < t->columns.n; c++) {
+	for (size_t c = 0; c < t->n_measured; c++) {
 		char *cell = cell_of(t, c, line, row, i);
 		size_t width;
 
@@ -216,12 +217,13 @@ static int each_total(struct table_state *t, int (*each)(struct table_state *, e
 	return error;
 }
 
-/* Widths that all cells fit in. */
-static int measure(struct table_state *t)
+/* Widths that all cells of the first @n columns fit in. */
+static int measure(struct table_state *t, size_t n)
 {
 	int error = 0;
 
-	for (size_t c = 0; c < t->columns.n; c++) {
+	t->n_measured = n;
+	for (size_t c = 0; c < n; c++) {
 		char *title = title_of(t, c);
 
 		if (!title)
@@ -281,13 +283,12 @@ static int fit(struct table_state *t)
 
 	find_asked(t);
 	layout_fit(&t->columns, t->room, t->options->columns, &t->layout);
-	if (t->room)
-		error = shorten_labels(t) ?: measure(t);
-	if (!error)
+	if (t->room) {
+		error = shorten_labels(t) ?: measure(t, 1);
 		layout_fit(&t->columns, t->room, t->options->columns, &t->layout);
+	}
 	for (size_t c = 0; c < t->columns.n; c++)
 		t->last = t->layout.shown[c] ? c : t->last;
-	t->fitted = true;
 	return error;
 }
 
@@ -379,7 +380,7 @@ static int print_totals(struct table_state *t)
 
 static int print_table(struct table_state *t)
 {
-	int error = measure(t);
+	int error = measure(t, t->columns.n);
 
 	if (!error)
 		error = fit(t);

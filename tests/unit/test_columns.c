@@ -450,6 +450,53 @@ static void nodes_of_several_sessions_tell_which(void **state)
 	test_remove(&c);
 }
 
+/* The usual columns of two nodes. */
+static void check_pair(struct capture_operator first, struct capture_operator second,
+		       const char *expected)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+
+	first.op = 0;
+	second.op = 1;
+	first.domain = second.domain = "";
+	assert_int_equal(capture_write_operator(c.writer, &first), 0);
+	assert_int_equal(capture_write_operator(c.writer, &second), 0);
+	test_write(&c, test_exec(0, 0, 100));
+	test_write(&c, test_exec(1, 1000, 1100));
+	test_finish(&c);
+	check_usual(&c, (struct report_options){0}, expected);
+	test_remove(&c);
+}
+
+static void nodes_that_would_look_alike_show_what_tells_them_apart(void **state)
+{
+	const struct capture_operator node = {
+		.node_index = 7, .name = "Conv_7", .op_type = "Conv", .provider = "CPU"};
+	struct capture_operator other = node;
+
+	other.provider = "CUDA";
+	check_pair(node, other,
+		   "name,op,provider,count,total_ns,avg_ns,min_ns,max_ns,percent,self_ns");
+	other.session = CAPTURE_UNKNOWN;
+	check_pair(node, other,
+		   "name,op,session,count,total_ns,avg_ns,min_ns,max_ns,percent,self_ns");
+	other = node;
+	other.name = "";
+	check_pair(node, other, "name,op,count,total_ns,avg_ns,min_ns,max_ns,percent,self_ns");
+	/* One has the name that another is given for its place. */
+	other.node_index = 8;
+	check_pair(
+		other,
+		(struct capture_operator){.name = "Conv_8", .op_type = "Conv", .provider = "CPU"},
+		"name,op,index,count,total_ns,avg_ns,min_ns,max_ns,percent,self_ns");
+	/* These look different. */
+	other = node;
+	other.provider = "CUDA";
+	other.op_type = "FusedConv";
+	check_pair(node, other, "name,op,count,total_ns,avg_ns,min_ns,max_ns,percent,self_ns");
+}
+
 static void a_tree_tells_what_ran_inside_what(void **state)
 {
 	struct test_capture c = known_capture();
@@ -658,6 +705,7 @@ int main(void)
 		cmocka_unit_test(every_entry_is_whole_and_none_is_there_twice),
 		cmocka_unit_test(what_nobody_chose_is_what_the_rows_and_the_capture_have),
 		cmocka_unit_test(nodes_of_several_sessions_tell_which),
+		cmocka_unit_test(nodes_that_would_look_alike_show_what_tells_them_apart),
 		cmocka_unit_test(a_tree_tells_what_ran_inside_what),
 		cmocka_unit_test(nothing_is_known_of_what_only_threw),
 		cmocka_unit_test(the_share_of_other_threads_is_not_known_where_no_work_was_seen),

@@ -269,6 +269,35 @@ static void the_first_column_is_as_wide_as_what_is_in_it(void **state)
 	test_remove(&c);
 }
 
+/* Not only what rows are called: models, too, are shortened where they tell least. */
+static void texts_that_differ_do_so_in_every_column(void **state)
+{
+	static const char *const models[] = {"/m/recommender-with-attention-a-2024-final.onnx",
+					     "/m/recommender-with-attention-b-2024-final.onnx"};
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct capture_operator op = {.name = "a", .op_type = "Conv", .domain = "", .provider = ""};
+	char *text;
+
+	assert_int_equal(capture_write_session(c.writer, &(struct capture_session){1, 0x2000, 0}),
+			 0);
+	for (op.op = 0; op.op < 2; op.op++) {
+		struct capture_model model = CAPTURE_MODEL_UNKNOWN;
+
+		op.session = model.session = op.op;
+		model.path = models[op.op];
+		assert_int_equal(capture_write_operator(c.writer, &op), 0);
+		assert_int_equal(capture_write_model(c.writer, &model), 0);
+		test_write(&c, test_exec(op.op, op.op * 1000, op.op * 1000 + 100));
+	}
+	test_finish(&c);
+	text = table_of(&c, (struct report_options){0}, 60);
+	assert_true(has(text, "-a") && has(text, "-b"));
+	assert_false(has(text, models[0] + 3));
+	free(text);
+	test_remove(&c);
+}
+
 static void what_was_asked_for_is_shown(void **state)
 {
 	struct test_capture c = wide_capture();
@@ -356,6 +385,7 @@ int main(void)
 		cmocka_unit_test(no_row_is_wider_than_the_terminal),
 		cmocka_unit_test(what_tells_most_stays_longest),
 		cmocka_unit_test(the_first_column_is_as_wide_as_what_is_in_it),
+		cmocka_unit_test(texts_that_differ_do_so_in_every_column),
 		cmocka_unit_test(what_was_asked_for_is_shown),
 		cmocka_unit_test(in_a_pipe_names_are_whole_and_pad_no_other_row),
 		cmocka_unit_test(the_environment_may_tell_the_width),

@@ -112,7 +112,7 @@ static void what_belongs_to_no_session_or_run_is_kept_apart_by_process(void **st
 	assert_int_equal(a->n_rows, 4);
 	assert_int_equal(row(a, "session not known", 42)->total, 400);
 	assert_int_equal(row(a, "session not known", 43)->total, 800);
-	assert_int_equal(row(a, "session 1", 43)->total, 40);
+	assert_int_equal(row(a, "session 1 (add)", 43)->total, 40);
 	analysis_free(a);
 	a = analysis_of(&c, (struct analyze_options){.group = GROUP_RUN});
 	assert_int_equal(a->n_rows, 4);

@@ -197,8 +197,8 @@ static void sessions_go_by_the_file_of_their_model(void **state)
 {
 	static const char *const titles[] = {"model.onnx #0",	       "model.onnx #1",
 					     "model.onnx #2",	       "main_graph (memory) #3",
-					     "main_graph (memory) #4", "session 5",
-					     "session 6 (g)",	       "session 7 (memory)"};
+					     "main_graph (memory) #4", "session 5 (conv)",
+					     "session 6 (g)",	       "session 7 (memory, conv)"};
 	struct test_capture c = several_sessions();
 	struct analysis *a = analyzed(c.path, (struct analyze_options){.group = GROUP_SESSION});
 
@@ -385,6 +385,42 @@ static void a_relative_path_is_one_of_its_process(void **state)
 	test_remove(&c);
 }
 
+/* The title of a session whose operators take that long, the first three times and the
+ * second once, with nodes inside of them. */
+static void check_title(const uint64_t *ns, const char *title)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct analysis *a;
+
+	test_operator(&c, 0, "/head", "Gemm");
+	test_operator(&c, 1, "/layer1/conv", "Conv");
+	test_operator(&c, 2, "/inside", "If");
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t number = i == 1;
+		uint64_t start = i * 10000;
+		struct capture_exec inside = test_exec(2, start, start + ns[number]);
+
+		inside.depth = 1;
+		inside.parent = number;
+		test_write(&c, inside);
+		test_write(&c, test_exec(number, start, start + ns[number]));
+	}
+	test_finish(&c);
+	a = analyzed(c.path, (struct analyze_options){.group = GROUP_SESSION});
+	assert_string_equal(a->sessions.items[0]->title, title);
+	assert_int_equal(row(a, title)->session, 0);
+	analysis_free(a);
+	test_remove(&c);
+}
+
+static void a_session_without_a_name_goes_by_what_took_most_of_it(void **state)
+{
+	check_title((const uint64_t[]){30, 50}, "session 0 (Gemm /head)");
+	check_title((const uint64_t[]){10, 50}, "session 0 (/layer1/conv)");
+	check_title((const uint64_t[]){0, 0}, "session 0");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -397,6 +433,7 @@ int main(void)
 		cmocka_unit_test(sessions_are_chosen_by_their_model),
 		cmocka_unit_test(a_model_may_become_known_late),
 		cmocka_unit_test(a_relative_path_is_one_of_its_process),
+		cmocka_unit_test(a_session_without_a_name_goes_by_what_took_most_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,6 +234,17 @@ int fold_tag(struct fold *f, const struct capture_tag *tag)
 	return 0;
 }
 
+static void add_to_session(struct op_state *state, uint64_t ns)
+{
+	struct analyze_session *session = state->session;
+
+	state->top_ns += ns;
+	if (!session)
+		return;
+	session->top_ns += ns;
+	session_tell_operator(session, state->top_ns, state->op.op_type, state->label);
+}
+
 int fold_exec(struct fold *f, const struct capture_exec *exec)
 {
 	struct op_state *state = table_get(&f->ops, exec->op);
@@ -273,8 +284,7 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 			cover_add_exec(&f->sum, &nested);
 		else
 			cover_add(&f->sum, &below);
-		if (state->session)
-			state->session->top_ns += nested.known_ns;
+		add_to_session(state, nested.known_ns);
 		return add_to_run(f, thread, exec, &nested);
 	}
 	if (shown) {

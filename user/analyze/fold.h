@@ -21,7 +21,8 @@ struct op_state {
 	struct analyze_session *session;  /* NULL if not known */
 	struct attribute_set *attributes; /* NULL if not known */
 	const char *label;
-	bool shown; /* its name and type are among the selected */
+	bool shown;	 /* its name and type are among the selected */
+	uint64_t top_ns; /* of its top-level executions that are shown, whatever its name */
 	/* The row that it added to last, and the part of the key that may vary. */
 	struct analyze_row *row;
 	const struct analyze_process *row_process;

@@ -31,6 +31,7 @@ int sessions_add(struct sessions *sessions, const struct capture_session *record
 	session->process = process;
 	session->about = (struct capture_model)CAPTURE_MODEL_UNKNOWN;
 	session->title = intern(sessions, title);
+	session->by_number = true;
 	if (!session->title || array_reserve(sessions, sessions->n + 1) ||
 	    array_extend(&sessions->by_number, (size_t)record->session + 1)) {
 		free(session);
@@ -75,6 +76,12 @@ static const char *file_of(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* Nor does the name of a graph stand for one. */
+static bool has_no_name(const struct capture_model *about)
+{
+	return !(about->path && about->path[0]) && !(about->graph && about->graph[0]);
+}
+
 /*
  * Fill @title with what people call the session, and @numbered with what that is where
  * others are called the same. False if that is its number, and nothing more.
@@ -103,6 +110,7 @@ static int name_session(struct sessions *sessions, struct analyze_session *sessi
 	const char *text;
 
 	session->is_named = make_title(&session->about, title, numbered);
+	session->by_number = has_no_name(&session->about);
 	text = intern(sessions, title);
 	session->base = text ? get_title(sessions, text) : NULL;
 	session->numbered = intern(sessions, numbered);
@@ -110,6 +118,31 @@ static int name_session(struct sessions *sessions, struct analyze_session *sessi
 		return -ENOMEM;
 	session->title = text;
 	return 0;
+}
+
+/*
+ * What a session without a name is called: by its number, and by the operator that tells most
+ * of what it is. A name that has the type in it stands alone.
+ */
+static const char *telling_title(struct sessions *sessions, const struct analyze_session *session)
+{
+	const char *type = session->most_type, *name = session->most_name;
+	const char *memory = session->is_named ? "memory, " : "";
+	char title[TITLE_SIZE];
+
+	if (!session->most_ns)
+		return session->title;
+	if (strcasestr(name, type))
+		type = "";
+	snprintf(title, sizeof(title), "session %u (%s%s%s%s)", session->session, memory, type,
+		 *type ? " " : "", name);
+	return intern(sessions, title) ?: session->title;
+}
+
+/* Of itself, if it is shown, there is one. */
+static bool has_namesakes(const struct analyze_session *session)
+{
+	return session->base->sessions > (session->shown ? 1 : 0);
 }
 
 void sessions_look(struct sessions *sessions)
@@ -127,11 +160,11 @@ void sessions_look(struct sessions *sessions)
 	for (size_t i = 0; i < sessions->n; i++) {
 		struct analyze_session *session = sessions->items[i];
 
-		/* Beside others: of itself, if it is shown, there is one. */
-		if (session->is_named)
-			session->title = session->base->sessions > (session->shown ? 1 : 0)
-						 ? session->numbered
-						 : session->base->text;
+		if (session->by_number)
+			session->title = telling_title(sessions, session);
+		else if (session->is_named)
+			session->title =
+				has_namesakes(session) ? session->numbered : session->base->text;
 	}
 	hash_for_each(model, &sessions->models, node)
 		model->label = model->title->models <= 1 ? model->title->text

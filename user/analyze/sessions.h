@@ -50,8 +50,9 @@ struct analyze_session {
 	struct capture_model about;  /* the last one, with copies of its strings; else unknown */
 	uint32_t changes;	     /* how many did */
 	struct analyze_model *model; /* NULL: which one it is, is not known */
-	const char *title;	     /* "resnet.onnx", else "session 11"; any bytes */
-	bool is_named;		     /* the title is more than its number */
+	const char *title;	     /* "resnet.onnx", else "session 11 (Conv /head)"; any bytes */
+	bool is_named;		     /* its model has a name, or is known to be from memory */
+	bool by_number;		     /* no name tells it from others: its number does */
 	bool matches;		     /* the glob of the sessions */
 	bool shown;		     /* operators or runs of it are among the selected */
 	struct session_setup setups[CAPTURE_SETUP_KINDS]; /* by their kind */
@@ -60,6 +61,9 @@ struct analyze_session {
 	uint64_t runs_without_block;  /* got none, */
 	uint32_t first_without_block; /* the number of the first of these */
 	uint64_t top_ns;	      /* of its top-level operators that are, whatever their name */
+	/* Of these, the one that took most, as session_tell_operator() was told. */
+	uint64_t most_ns;
+	const char *most_type, *most_name;
 	/* Of one that is named, the title and the same with its number behind. */
 	struct session_title *base;
 	const char *numbered;
@@ -90,6 +94,19 @@ static inline void session_show(struct analyze_session *session)
 	session->shown = true;
 	if (session->model)
 		session->model->shown = true;
+}
+/*
+ * One of the top-level operators of @session took @ns so far, in all. Its @type and @name must
+ * outlive the session; the one that took most is in the title of a session without a name.
+ */
+static inline void session_tell_operator(struct analyze_session *session, uint64_t ns,
+					 const char *type, const char *name)
+{
+	if (ns <= session->most_ns)
+		return;
+	session->most_ns = ns;
+	session->most_type = type;
+	session->most_name = name;
 }
 /* Bring the titles of sessions and the labels of models up to date. */
 void sessions_look(struct sessions *sessions);

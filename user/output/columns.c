@@ -170,6 +170,72 @@ static void add_session(const struct analysis *a, const struct report_options *o
 		ADD(columns, "model");
 }
 
+/* Nodes by what is always seen of them, then by what may have to tell them apart. */
+static int compare_looks(const void *x, const void *y)
+{
+	const struct analyze_row *a = *(struct analyze_row *const *)x;
+	const struct analyze_row *b = *(struct analyze_row *const *)y;
+	const void *seen_a[] = {a->process, a->parent}, *seen_b[] = {b->process, b->parent};
+
+	return strcmp(a->label, b->label)
+		       ?: strcmp(a->op_type ?: "", b->op_type ?: "")
+		       ?: memcmp(seen_a, seen_b, sizeof(seen_a));
+}
+
+static int compare_nodes(const void *x, const void *y)
+{
+	const struct analyze_row *a = *(struct analyze_row *const *)x;
+	const struct analyze_row *b = *(struct analyze_row *const *)y;
+
+	return compare_looks(x, y)
+		       ?: (a->session > b->session) - (a->session < b->session)
+		       ?: strcmp(a->provider ?: "", b->provider ?: "")
+		       ?: (a->node_index > b->node_index) - (a->node_index < b->node_index);
+}
+
+/* What tells @b from @a, which stands before it in that order; NULL: its looks, or nothing. */
+static const char *told_apart_by(struct analyze_row *const *a, struct analyze_row *const *b)
+{
+	if (compare_looks(a, b))
+		return NULL;
+	if ((*a)->session != (*b)->session)
+		return "session";
+	if (strcmp((*a)->provider ?: "", (*b)->provider ?: "") != 0)
+		return "provider";
+	return (*a)->node_index != (*b)->node_index ? "index" : NULL;
+}
+
+/*
+ * Nodes of several sessions have these shown. Beyond that, what tells apart such as would
+ * look alike: of one name in several places, or where it is known of some only.
+ */
+static int add_what_tells_apart(const struct analysis *a, const struct report_options *options,
+				struct columns *columns)
+{
+	bool sessions = a->n_sessions > 1, provider = false, index = false;
+	struct analyze_row **rows = calloc(a->n_rows ?: 1, sizeof(struct analyze_row *));
+
+	if (!rows)
+		return -ENOMEM;
+	memcpy(rows, a->rows, a->n_rows * sizeof(struct analyze_row *));
+	qsort(rows, a->n_rows, sizeof(struct analyze_row *), compare_nodes);
+	for (size_t i = 1; i < a->n_rows; i++) {
+		const char *by = told_apart_by(&rows[i - 1], &rows[i]);
+
+		sessions |= by && !strcmp(by, "session");
+		provider |= by && !strcmp(by, "provider");
+		index |= by && !strcmp(by, "index");
+	}
+	free(rows);
+	if (sessions)
+		add_session(a, options, columns);
+	if (provider)
+		ADD(columns, "provider");
+	if (index)
+		ADD(columns, "index");
+	return 0;
+}
+
 static void add_what_the_row_is(const struct analysis *a, const struct report_options *options,
 				struct columns *columns)
 {
@@ -178,8 +244,6 @@ static void add_what_the_row_is(const struct analysis *a, const struct report_op
 	case GROUP_NODE:
 		ADD(columns, "op");
 		add_process(a, columns);
-		if (a->n_sessions > 1)
-			add_session(a, options, columns);
 		break;
 	case GROUP_SHAPE:
 		ADD(columns, "inputs");
@@ -209,10 +273,12 @@ static void add_what_the_row_is(const struct analysis *a, const struct report_op
 	}
 }
 
-static void choose_usual(const struct analysis *a, const struct report_options *options,
-			 struct columns *columns)
+static int choose_usual(const struct analysis *a, const struct report_options *options,
+			struct columns *columns)
 {
 	add_what_the_row_is(a, options, columns);
+	if (a->options.group == GROUP_NODE && add_what_tells_apart(a, options, columns))
+		return -ENOMEM;
 	ADD(columns, "count", "total", "avg", "min", "max", "percent", "self");
 	if (options->percentiles)
 		ADD(columns, "p50", "p95", "p99");
@@ -231,6 +297,7 @@ static void choose_usual(const struct analysis *a, const struct report_options *
 		ADD(columns, "peak");
 	for (size_t i = 0; i < a->n_metrics; i++)
 		make_metric_column(a, &columns->columns[columns->n++], i);
+	return 0;
 }
 
 int columns_choose(const struct analysis *a, const struct report_options *options,
@@ -242,8 +309,8 @@ int columns_choose(const struct analysis *a, const struct report_options *option
 	columns->n = 0;
 	if (p && !strcmp(p, "all"))
 		p = NULL;
-	if (!p)
-		choose_usual(a, options, columns);
+	if (!p && choose_usual(a, options, columns))
+		return error_set(err, -ENOMEM, "out of memory");
 	while (p) {
 		const char *comma = strchrnul(p, ',');
 

@@ -78,7 +78,7 @@ struct columns {
 	size_t n;
 };
 
-/* The columns that @options ask for. Returns 0 or -EINVAL with @err set. */
+/* The columns that @options ask for. Returns 0, or -EINVAL or -ENOMEM with @err set. */
 int columns_choose(const struct analysis *analysis, const struct report_options *options,
 		   struct columns *columns, struct error *err);
 /* Behind the others: how many executions were counted, of each event. */

@@ -22,11 +22,11 @@ struct table_state {
 	struct columns columns;
 	struct layout layout;
 	struct analyze_row **rows;
-	struct short_name *labels; /* of the rows, in the first column; NULL: it has none */
-	size_t n_rows;		   /* to print */
-	size_t last;		   /* column that is shown */
-	size_t room;		   /* columns of a line; 0: any number */
-	size_t n_measured;	   /* of the columns, those whose cells are being measured */
+	struct short_name *texts[COLUMNS_MAX]; /* of the rows, if shortened; else NULL */
+	size_t n_rows;			       /* to print */
+	size_t last;			       /* column that is shown */
+	size_t room;			       /* columns of a line; 0: any number */
+	size_t n_measured; /* of the columns, those whose cells are being measured */
 	bool colour;
 };
 
@@ -90,17 +90,9 @@ static char *text_cell(const struct table_state *t, size_t c, size_t i)
 {
 	const struct column *column = &t->columns.columns[c];
 	const struct analyze_row *row = t->rows[i];
-	char *text, *shorter;
+	char *text = t->texts[c] ? strdup(t->texts[c][i].text) : whole_text(t, column, row);
 
-	if (!c && t->labels)
-		return indented(strdup(t->labels[i].text), indent_of(column, row));
-	text = indented(whole_text(t, column, row), indent_of(column, row));
-	/* There is no width before the layout is made. */
-	if (!text || !t->room || !t->layout.widths[c])
-		return text;
-	shorter = text_shorten(text, t->layout.widths[c]);
-	free(text);
-	return shorter;
+	return indented(text, indent_of(column, row));
 }
 
 /* The lines under the rows have a label in their first column and no texts. */
@@ -252,25 +244,36 @@ static void find_asked(struct table_state *t)
 	}
 }
 
-/* Shorten what rows are called, so that those stay apart which are. */
-static int shorten_labels(struct table_state *t)
+/* Shorten the texts of column @c to what it gets, so that those stay apart which are. */
+static int shorten_column(struct table_state *t, size_t c)
 {
-	const struct column *column = &t->columns.columns[0];
+	const struct column *column = &t->columns.columns[c];
+	struct short_name *texts;
 	int error = 0;
 
-	if (!column_is_text(column))
+	if (!column_is_text(column) || !t->layout.shown[c] ||
+	    t->layout.full[c] <= t->layout.widths[c])
 		return 0;
-	t->labels = calloc(t->n_rows ?: 1, sizeof(*t->labels));
-	if (!t->labels)
+	texts = t->texts[c] = calloc(t->n_rows ?: 1, sizeof(*texts));
+	if (!texts)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->n_rows && !error; i++) {
-		size_t indent = indent_of(column, t->rows[i]), width = t->layout.widths[0];
+		size_t indent = indent_of(column, t->rows[i]), width = t->layout.widths[c];
 
-		t->labels[i].width = width > indent + 3 ? width - indent : 3;
-		t->labels[i].text = whole_text(t, column, t->rows[i]);
-		error = t->labels[i].text ? 0 : -ENOMEM;
+		texts[i].width = width > indent + 3 ? width - indent : 3;
+		texts[i].text = whole_text(t, column, t->rows[i]);
+		error = texts[i].text ? 0 : -ENOMEM;
 	}
-	return error ?: shorten_names(t->labels, t->n_rows);
+	return error ?: shorten_names(texts, t->n_rows);
+}
+
+static void free_texts(struct table_state *t)
+{
+	for (size_t c = 0; c < t->columns.n; c++) {
+		for (size_t i = 0; t->texts[c] && i < t->n_rows; i++)
+			free(t->texts[c][i].text);
+		free(t->texts[c]);
+	}
 }
 
 /*
@@ -284,11 +287,14 @@ static int fit(struct table_state *t)
 	find_asked(t);
 	layout_fit(&t->columns, t->room, t->options->columns, &t->layout);
 	if (t->room) {
-		error = shorten_labels(t) ?: measure(t, 1);
+		error = shorten_column(t, 0) ?: measure(t, 1);
 		layout_fit(&t->columns, t->room, t->options->columns, &t->layout);
 	}
-	for (size_t c = 0; c < t->columns.n; c++)
+	for (size_t c = 0; c < t->columns.n; c++) {
 		t->last = t->layout.shown[c] ? c : t->last;
+		if (t->room && c && !error)
+			error = shorten_column(t, c);
+	}
 	return error;
 }
 
@@ -476,9 +482,7 @@ int table_print(const struct analysis *a, const struct report_options *options, 
 
 	if (!error && print_report(&t))
 		error = error_set(err, -ENOMEM, "cannot print the report: out of memory");
-	for (size_t i = 0; t.labels && i < t.n_rows; i++)
-		free(t.labels[i].text);
-	free(t.labels);
+	free_texts(&t);
 	free(t.rows);
 	return error;
 }

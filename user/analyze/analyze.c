@@ -402,6 +402,8 @@ void analysis_free(struct analysis *a)
 	for (size_t i = 0; i < a->n_metrics; i++)
 		metric_free(a->metrics[i]);
 	array_free(&a->failures);
+	array_free(&a->whole_runs);
+	array_free(&a->whole_runs.counters);
 	array_free(&f->failed);
 	tensor_lists_free(&a->tensor_lists);
 	attribute_sets_free(&a->attribute_sets);

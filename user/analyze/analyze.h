@@ -26,6 +26,7 @@
 #include "attributes.h"
 #include "cost.h"
 #include "processes.h"
+#include "run_parts.h"
 #include "sessions.h"
 #include "tensors.h"
 
@@ -70,6 +71,7 @@ struct analyze_options {
 	size_t n_metrics;
 	bool failed; /* of runs that failed only; else of those only that did not */
 	bool no_default_metrics;
+	bool runs_apart; /* keep what each row took in each whole run */
 	bool compensate; /* subtract what the probes added, if the capture knows it */
 };
 
@@ -141,6 +143,7 @@ struct analyze_row {
 	size_t position;
 	unsigned int depth; /* in the tree, once they put it in order */
 	struct histogram *durations;
+	ARRAY_OF(uint64_t) run_parts; /* with options.runs_apart: see run_parts.h */
 	/* Of the sum of rows: of each event, with what ran inside and without; else NULL. */
 	struct analyze_estimates *sums;
 	/* Rows may be many, and most have none of these: NULL until they have some. */
@@ -207,7 +210,8 @@ struct analysis {
 	 * sessions, whatever their name, and the gap. That is sum, rest and gap,
 	 * and it is runs and outside, unless operators ran in parallel. */
 	uint64_t base_ns;
-	uint64_t executions; /* in the capture, before any selection */
+	struct whole_runs whole_runs; /* with options.runs_apart */
+	uint64_t executions;	      /* in the capture, before any selection */
 	/* Of the processes that are shown, before any other selection: */
 	uint32_t n_threads; /* that executed operators */
 	uint32_t n_sessions;

@@ -56,8 +56,9 @@ static bool counts_in_total(const struct fold *f, const struct capture_exec *exe
 	       f->a.options.op;
 }
 
-static int add_to_row(struct fold *f, struct op_state *state, const struct capture_exec *exec,
-		      const struct nested_exec *nested)
+/* @run is NULL if that of @exec is not known. */
+static int add_to_row(struct fold *f, struct op_state *state, struct open_run *run,
+		      const struct capture_exec *exec, const struct nested_exec *nested)
 {
 	struct analyze_row *row = row_of(f, state, exec);
 	bool in_total = counts_in_total(f, exec);
@@ -74,6 +75,8 @@ static int add_to_row(struct fold *f, struct op_state *state, const struct captu
 		return -ENOMEM;
 	counters_add_self(f->a.sum, exec, nested);
 	if (amounts_add(f, state, row, exec, nested))
+		return -ENOMEM;
+	if (f->a.options.runs_apart && run && run_parts_add(f, run, row, exec, nested))
 		return -ENOMEM;
 	if (!in_total)
 		return 0;
@@ -251,7 +254,7 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 	struct thread_state *thread = table_get(&f->threads, exec->thread);
 	struct nested_exec nested;
 	struct cover below;
-	const struct open_run *run;
+	struct open_run *run;
 	int error = 0;
 	bool shown;
 
@@ -274,7 +277,7 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 		count_pauses(thread->pauses, exec->turns.sampled);
 	nesting_close(&thread->nesting, exec, &f->compensation, &nested, &below, &f->sum);
 	if (state->shown)
-		error = add_to_row(f, state, exec, &nested);
+		error = add_to_row(f, state, run, exec, &nested);
 	if (error)
 		return error;
 	/* One that is shown stands for what ran inside it. */
@@ -418,6 +421,9 @@ static int add_whole_run(struct fold *f, const struct capture_run *run, const st
 				     run->counters[i] + (work ? work[i] : 0), work ? work[i] : 0))
 			return -ENOMEM;
 	}
+	if (f->a.options.runs_apart &&
+	    run_parts_end(f, run, ops, !ops || (on_one_thread(run, ops) && ops->ns <= duration)))
+		return -ENOMEM;
 	return add_gap(f, run, ops);
 }
 

@@ -3,7 +3,7 @@
  * The state of an analysis, for the files that make one: analyze.c is its
  * life, fold.c adds records up, setups.c what came before runs, grouping.c says to which rows,
  * counters.c adds what events counted, amounts.c what operators computed and moved, memory.c tells
- * runs apart by how their operators get memory.
+ * runs apart by how their operators get memory, run_parts.c keeps what each row took in each run.
  */
 #ifndef OPPROBE_ANALYZE_FOLD_H
 #define OPPROBE_ANALYZE_FOLD_H

@@ -35,6 +35,7 @@ static void unlink_run(struct open_runs *runs, struct open_run *run)
 struct open_run *open_runs_get(struct open_runs *runs, uint32_t number)
 {
 	struct open_run *run = find(runs, number);
+	struct array parts;
 
 	if (run) {
 		run->busy = true;
@@ -44,9 +45,11 @@ struct open_run *open_runs_get(struct open_runs *runs, uint32_t number)
 	if (run)
 		runs->spare = run->older;
 	else
-		run = malloc(sizeof(*run));
+		run = calloc(1, sizeof(*run));
 	if (!run)
 		return NULL;
+	parts = run->parts.array;
+	parts.n = 0;
 	*run = (struct open_run){.run = number,
 				 .thread = CAPTURE_UNKNOWN,
 				 .busy = true,
@@ -54,7 +57,8 @@ struct open_run *open_runs_get(struct open_runs *runs, uint32_t number)
 				 .seen = UINT32_MAX,
 				 .on.known = true,
 				 .work_on.known = true,
-				 .first = UINT64_MAX};
+				 .first = UINT64_MAX,
+				 .parts.array = parts};
 	if (hash_add(&runs->table, &run->node, number)) {
 		open_runs_put(runs, run);
 		return NULL;
@@ -95,16 +99,22 @@ void open_runs_put(struct open_runs *runs, struct open_run *run)
 	runs->spare = run;
 }
 
+static void free_run(struct open_run *run)
+{
+	array_free(&run->parts);
+	free(run);
+}
+
 void open_runs_free(struct open_runs *runs)
 {
 	struct open_run *run, *next;
 
 	open_runs_for_each(run, runs)
-		free(run);
+		free_run(run);
 	hash_free(&runs->table);
 	for (run = runs->spare; run; run = next) {
 		next = run->older;
-		free(run);
+		free_run(run);
 	}
 	*runs = (struct open_runs){};
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../base/array.h"
 #include "../base/hash.h"
 #include "../capture/capture.h"
 #include "nesting.h"
@@ -33,7 +34,9 @@ struct open_run {
 	uint64_t work_ns, work[CAPTURE_COUNTERS]; /* other threads' */
 	struct on_time on, work_on;		  /* likewise */
 	uint64_t peak;				  /* of any of them, 0 if none is known */
-	uint64_t first, last; /* when the first one started, when the last one ended */
+	uint64_t first, last;	  /* when the first one started, when the last one ended */
+	ARRAY_OF(uint64_t) parts; /* see run_parts.h */
+	bool parts_unclear;	  /* of some execution it is not known what it took */
 };
 
 struct open_runs {

@@ -21,6 +21,7 @@ struct command {
 static const struct command commands[] = {
 	{"record", cmd_record, "opprobe record", "record a running process into a capture file"},
 	{"report", cmd_report, "opprobe report", "print a capture as a table, JSON or CSV"},
+	{"diff", cmd_diff, "opprobe diff", "compare runs of two captures, node by node"},
 	{"export", cmd_export, "opprobe export", "write a capture in a format of other tools"},
 	{"list", cmd_list, "opprobe list", "the events that can be counted here"},
 	{"doctor", cmd_doctor, "opprobe doctor", "what will work here, and why not"},

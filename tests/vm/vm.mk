@@ -10,6 +10,7 @@ EXACT := $(O)/tests/vm/exact
 EXACT_MODEL := $(O)/tests/vm/exact.onnx
 MIXED_MODEL := $(O)/tests/vm/mixed.onnx
 WAITS_MODEL := $(O)/tests/vm/waits.onnx
+SLOWER_MODEL := $(O)/tests/vm/slower.onnx
 KNOWN_COUNTS := $(if $(filter arm64,$(BPF_ARCH)),$(O)/tests/vm/known_counts)
 
 $(EXACT): tests/vm/exact.c tests/targets/ort_api.h
@@ -27,14 +28,14 @@ $(EXACT_MODEL): tests/vm/exact_model.py
 	$(Q)mkdir -p $(@D)
 	$(Q)$(PYTHON) $< $@
 
-$(MIXED_MODEL) $(WAITS_MODEL): $(O)/tests/vm/%.onnx: tests/vm/exact_model.py
+$(MIXED_MODEL) $(WAITS_MODEL) $(SLOWER_MODEL): $(O)/tests/vm/%.onnx: tests/vm/exact_model.py
 	$(say) MODEL $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(PYTHON) $< $@ $*
 
 # It has a run inside a run as well, and waits, which need no such machine.
 .PHONY: vm vm-programs e2e-exact
-e2e-exact: $(EXACT) $(EXACT_MODEL) $(WAITS_MODEL)
+e2e-exact: $(EXACT) $(EXACT_MODEL) $(WAITS_MODEL) $(SLOWER_MODEL)
 
 vm-programs: $(PROGRAM) $(ORT_RUN) $(RUNTIME_PROGRAM) $(SYMBOLS) $(EXACT) $(KNOWN_COUNTS)
 

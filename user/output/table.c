@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "columns.h"
@@ -39,22 +38,12 @@ static bool wants_colour(const struct report_options *options, FILE *out)
 	return isatty(fileno(out)) && !(no_colour && *no_colour) && term && strcmp(term, "dumb");
 }
 
-/* Columns of a line: as they were asked for, or of the terminal that @out is; 0: any number. */
+/* Columns of a line: as they were asked for, or as there are; 0: any number. */
 static size_t room_of(const struct report_options *options, FILE *out)
 {
-	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-	char *end;
-	long n;
-
 	if (options->width)
 		return options->width == WIDTH_ANY ? 0 : options->width;
-	n = columns ? strtol(columns, &end, 10) : 0;
-	if (n > 0 && n < WIDTH_ANY && !*end)
-		return n;
-	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size))
-		return 0;
-	return size.ws_col;
+	return text_room(out);
 }
 
 /* How far the row is moved to the right in @column. */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "../base/utf8.h"
 
@@ -340,4 +342,18 @@ char *text_bytes(char *to, size_t size, uint64_t bytes)
 	}
 	snprintf(to, size, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
 	return to;
+}
+
+size_t text_room(FILE *out)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	char *end;
+	long n = columns ? strtol(columns, &end, 10) : 0;
+
+	if (n > 0 && n < UINT16_MAX && !*end)
+		return n;
+	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col;
 }

@@ -41,6 +41,9 @@ size_t text_width(const char *text);
  */
 void text_wrap(FILE *out, const char *text, size_t room, size_t indent);
 
+/* Columns of a line of @out: COLUMNS in the environment, or of the terminal that it is; 0: any. */
+size_t text_room(FILE *out);
+
 /* The following fill @to, of @size bytes, and return it. */
 
 /* "12.34 ms", of four digits and the unit that suits. */

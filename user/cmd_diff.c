@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* opprobe diff: what runs of the same model took in two captures, or more. */
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "output/attributes.h"
+#include "output/diff.h"
+#include "output/shapes.h"
+
+#define CAPTURES_MAX 16
+#define WIDTH_MIN    20
+#define EXIT_ABOVE   3 /* --fail-above: runs are slower than that */
+
+enum key {
+	KEY_ALL = 256,
+	KEY_BY,
+	KEY_FAIL_ABOVE,
+	KEY_JSON,
+	KEY_MODEL,
+	KEY_WIDTH,
+};
+
+static const struct argp_option options[] = {
+	{"by", KEY_BY, "WHAT", 0, "Compare nodes by an event that both counted (default: time)", 0},
+	{"all", KEY_ALL, 0, 0, "Show nodes, too, of which no change can be told", 0},
+	{"limit", 'n', "N", 0, "Show at most N nodes", 0},
+	{"model", KEY_MODEL, "GLOB", 0, "Sessions whose model matches, as in opprobe report", 0},
+	{"json", KEY_JSON, 0, 0, "Print JSON: all nodes, all that was counted", 0},
+	{"fail-above", KEY_FAIL_ABOVE, "PERCENT", 0,
+	 "Exit with 3 if runs of a model are slower by more than that, and the whole interval "
+	 "is above",
+	 0},
+	{"width", KEY_WIDTH, "COLUMNS", 0, "Make lines no wider than this (0: any)", 0},
+	{},
+};
+
+static const char doc[] =
+	"Tell what runs of a model took before and after: medians per run, with intervals.\v"
+	"Examples:\n"
+	"  opprobe diff before.opp after.opp\n"
+	"  opprobe diff before.opp after.opp --by instructions --all\n"
+	"  opprobe diff main.opp branch.opp --fail-above 5%   in CI: exits with 3 if so\n"
+	"  opprobe diff a.opp b.opp --json | jq '.models[0].runs'\n"
+	"\n"
+	"More captures are each compared with the first. Runs are those that were seen whole and "
+	"that were good. The intervals of runs hold 95 times of 100, and so do those of all nodes "
+	"together; what changed between the recordings for other reasons than the model (the load "
+	"of the machine, its clock) is in them as far as it changed within each, too.";
+
+struct arguments {
+	const char *captures[CAPTURES_MAX];
+	size_t n_captures;
+	struct diff_options diff;
+	const char *model;
+	bool json;
+	bool limits;  /* --fail-above: */
+	double above; /* as a ratio, 1.05 */
+};
+
+static double parse_percent(struct argp_state *state, const char *text)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent < 1e6))
+		argp_error(state, "--fail-above '%s': a percentage, such as 5%%", text);
+	return 1 + percent / 100;
+}
+
+static unsigned long parse_number(struct argp_state *state, const char *name, const char *text,
+				  unsigned long most)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (end == text || *end || text[0] == '-' || number > most)
+		argp_error(state, "'%s' is no number for --%s", text, name);
+	return number;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case KEY_BY:
+		arguments->diff.by = arg;
+		return 0;
+	case KEY_ALL:
+		arguments->diff.all = true;
+		return 0;
+	case 'n':
+		arguments->diff.limit = parse_number(state, "limit", arg, UINT32_MAX);
+		if (!arguments->diff.limit)
+			argp_error(state, "--limit 0 would show nothing: leave it out for all");
+		return 0;
+	case KEY_MODEL:
+		arguments->model = arg;
+		return 0;
+	case KEY_JSON:
+		arguments->json = true;
+		return 0;
+	case KEY_FAIL_ABOVE:
+		arguments->limits = true;
+		arguments->above = parse_percent(state, arg);
+		return 0;
+	case KEY_WIDTH:
+		arguments->diff.width =
+			parse_number(state, "width", arg, WIDTH_ANY - 1) ?: WIDTH_ANY;
+		if (arguments->diff.width < WIDTH_MIN)
+			argp_error(state, "--width %s: from %d on, or 0 for any", arg, WIDTH_MIN);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->n_captures == CAPTURES_MAX)
+			argp_error(state, "more than %d captures", CAPTURES_MAX);
+		else
+			arguments->captures[arguments->n_captures++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (arguments->n_captures < 2)
+			argp_error(state, "which captures? Name the one before and the one after");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static struct analysis *read_capture(const char *path, const struct arguments *arguments,
+				     struct error *err)
+{
+	const struct analyze_options analyze_options = {
+		.compensate = true, .runs_apart = true, .model = arguments->model};
+	struct capture_reader *reader = capture_reader_open(path, err);
+	struct analysis *a = NULL;
+
+	if (!reader)
+		return NULL;
+	if (!analyze(reader, &analyze_options, &a, err) &&
+	    (shapes_make_texts(a) || attributes_make_texts(a))) {
+		error_set(err, -ENOMEM, "cannot hold %s in memory", path);
+		analysis_free(a);
+		a = NULL;
+	}
+	capture_reader_close(reader);
+	if (a && !a->whole_runs.n) {
+		error_set(
+			err, -ENODATA,
+			"%s has no run that was seen whole%s: record for longer, or another model",
+			path, arguments->model ? " of such a model" : "");
+		analysis_free(a);
+		a = NULL;
+	}
+	return a;
+}
+
+/* What makes a comparison doubtful, beside what its intervals say. */
+static void print_doubts(const struct analysis *a, const char *path)
+{
+	if (a->damaged)
+		fprintf(stderr, "opprobe: note: of %s: %s\n", path, a->damage.text);
+	if (a->unsure)
+		fprintf(stderr,
+			"opprobe: note: operators were lost in %s, perhaps of runs that seem whole\n",
+			path);
+	if (a->whole_runs.step > 1)
+		fprintf(stderr, "opprobe: note: of the runs in %s, every %uth was compared\n", path,
+			a->whole_runs.step);
+}
+
+/* Runs of a model are slower than is allowed, and that is sure. */
+static bool is_above(const struct comparison *c, double above)
+{
+	for (size_t i = 0; i < c->models.n; i++)
+		if (c->models.items[i].runs.values[0].change.ratio_low > above)
+			return true;
+	return false;
+}
+
+static int print(const struct comparison *c, const struct arguments *arguments, struct error *err)
+{
+	int quantity = diff_quantity(c, arguments->diff.by, err);
+	int error;
+
+	if (quantity < 0)
+		return quantity;
+	error = arguments->json ? diff_print_json(c, stdout)
+				: diff_print(c, &arguments->diff, quantity, stdout);
+	if (error)
+		return error_set(err, error, "cannot print the comparison: out of memory");
+	errno = 0;
+	if (fflush(stdout) || ferror(stdout))
+		return output_failed("the comparison", errno ? -errno : -EIO, err);
+	return 0;
+}
+
+/* Sets *@above if it is. */
+static int compare_with(const struct analysis *before, const char *path,
+			const struct arguments *arguments, bool *above, struct error *err)
+{
+	struct analysis *after = read_capture(path, arguments, err);
+	struct comparison *c = after ? compare(before, after) : NULL;
+	int error = -EIO;
+
+	if (c) {
+		print_doubts(after, path);
+		error = print(c, arguments, err);
+		*above |= arguments->limits && is_above(c, arguments->above);
+	} else if (after) {
+		error = error_set(err, -ENOMEM, "cannot compare: out of memory");
+	}
+	comparison_free(c);
+	analysis_free(after);
+	return error;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+	const struct argp argp = {options, parse, "BEFORE AFTER...", doc, NULL, 0, 0};
+	struct arguments arguments = {};
+	struct analysis *before;
+	struct error err;
+	bool above = false;
+	int error = 0;
+
+	cmd_parse(&argp, argc, argv, &arguments);
+	before = read_capture(arguments.captures[0], &arguments, &err);
+	if (before)
+		print_doubts(before, arguments.captures[0]);
+	else
+		error = -EIO;
+	for (size_t i = 1; i < arguments.n_captures && !error; i++) {
+		if (i > 1 && !arguments.json)
+			putchar('\n');
+		error = compare_with(before, arguments.captures[i], &arguments, &above, &err);
+	}
+	analysis_free(before);
+	if (error && error != -EPIPE)
+		fprintf(stderr, "opprobe: %s\n", err.text);
+	if (error)
+		return error == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	return above ? EXIT_ABOVE : EXIT_OK;
+}

@@ -19,6 +19,7 @@ struct command {
 };
 
 static const struct command commands[] = {
+	{"ps", cmd_ps, "opprobe ps", "the processes that can be recorded"},
 	{"record", cmd_record, "opprobe record", "record a running process into a capture file"},
 	{"report", cmd_report, "opprobe report", "print a capture as a table, JSON or CSV"},
 	{"diff", cmd_diff, "opprobe diff", "compare runs of two captures, node by node"},

@@ -40,7 +40,8 @@ static void print_help(FILE *out)
 		fprintf(out, "  opprobe %-16s %s\n", command->name, command->help);
 	fputs("\n"
 	      "Examples:\n"
-	      "  sudo opprobe -p $(pgrep -n node) -d 10s\n"
+	      "  sudo opprobe ps\n"
+	      "  sudo opprobe --comm node -d 10s\n"
 	      "  sudo opprobe -p 4711 -e cycles,instructions,page-faults --sort self\n"
 	      "  sudo opprobe record -p 4711 -d 10s -o run.opp && opprobe report run.opp\n"
 	      "  opprobe doctor --file libonnxruntime.so\n\n"

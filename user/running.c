@@ -394,8 +394,8 @@ static int refuse(const struct running *running, const struct running_choice *ch
 	say_choice(choice, chosen, sizeof(chosen));
 	list_processes(running, there, sizeof(there));
 	if (running->hidden)
-		snprintf(hidden, sizeof(hidden), "; %zu could not be looked into%s",
-			 running->hidden, geteuid() ? ", run opprobe as root (sudo)" : "");
+		snprintf(hidden, sizeof(hidden), " (%zu could not be looked into%s)",
+			 running->hidden, geteuid() ? ": run opprobe as root, with sudo" : "");
 	if (running->list.n)
 		return error_set(err, -ENOENT,
 				 "no process%s has a runtime mapped; `opprobe ps` lists those that "

@@ -207,6 +207,7 @@ def slip(what, expected, *arguments):
 
 
 slip("a command", ["no command 'reprot'", "nearest: 'report'"], "reprot")
+slip("the shortest command", ["no command 'sp'", "nearest: 'ps'"], "sp")
 slip("an option", ["no option '--min-duraton'", "nearest: 'min-duration'", "record --help"],
      "record", "-p", "1", "--min-duraton", "5ms")
 slip("an option of opprobe -p", ["opprobe: there is no option '--shaeps'", "nearest: 'shapes'"],
@@ -227,6 +228,12 @@ usage("an unknown option", "--no-such-option")
 usage("an unknown command", "no-such-command")
 usage("-p without a number", "-p", "abc")
 usage("-p 0", "-p", "0")
+usage("a number and a name", "-p", "1", "--comm", "node")
+usage("all and a number", "record", "-a", "-p", "1")
+usage("no name", "--comm", "")
+usage("what is no container", "--container", "web")
+usage("what is no control group", "--cgroup", "system.slice")
+usage("an argument of ps", "ps", "1")
 usage("a pid that is 1 in 32 bits", "doctor", "-p", str((1 << 32) + 1))
 usage("a duration without sense", "-p", "1", "-d", "soon")
 usage("a column that does not exist", "-p", "1", "--sort", "colour")
@@ -242,7 +249,7 @@ usage("-e and --config together", "-p", "1", "-e", "page-faults", "--config", "x
 @test("--help goes to stdout, has examples, and succeeds")
 def _(t):
     for arguments in (["--help"], ["-p", "1", "--help"], ["record", "--help"], ["doctor", "--help"],
-                      ["list", "--help"]):
+                      ["list", "--help"], ["ps", "--help"]):
         process = t.opprobe(*arguments)
         check_equal(process.wait(), 0, "exit status")
         check("opprobe" in process.stdout and process.stderr == "", "no help", process.stdout,

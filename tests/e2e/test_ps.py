@@ -3,9 +3,11 @@
 
 import json
 import os
+import re
 import shutil
 
-from harness import Process, Target, check, check_equal, one_sentence, status_of, succeeds, test
+from harness import (OrtTarget, Process, Skipped, check, check_equal, one_sentence, status_of,
+                     succeeds, test)
 
 
 def listed(t, *arguments):
@@ -16,14 +18,14 @@ def listed(t, *arguments):
 def named(t, name, version="1.24.3", model="tiny"):
     """A process with a runtime whose program has a name of its own."""
     program = shutil.copy(t.ort_program, t.path(name))
-    return t.start(Target, [program, "-O", "0", t.library(version), t.model(model)]).ready()
+    return t.start(OrtTarget, [program, "-O", "0", t.library(version), t.model(model)]).ready()
 
 
 @test("ps lists processes on three releases, with their versions and threads, and no others")
 def _(t):
     versions = ("1.12.0", "1.24.3", "1.30.0")
     targets = [t.ort_run(version, "tiny", "-t", "3") for version in versions]
-    other = t.start(Target, ["sleep", "1000"])
+    other = t.start(Process, ["sleep", "1000"])
     found = listed(t)
     for target, version in zip(targets, versions):
         one = found[target.pid]
@@ -80,3 +82,91 @@ def _(t):
           "it is not said", process.stderr)
     for line in process.stderr.strip().split("\n"):
         one_sentence(line)
+
+
+def chosen(t, *arguments):
+    """Record what `arguments` choose until it has exited; the numbers of what was attached to."""
+    probe = t.opprobe("record", "-o", t.path("capture.opp"), *arguments)
+    return probe, [int(pid) for pid in re.findall(r"(\d+) \(ONNX", probe.wait_for("attached to"))]
+
+
+@test("--comm records the processes of a name that have a runtime, and no other of that name")
+def _(t):
+    shutil.copy("/bin/sleep", t.path("other-served"))
+    targets = [named(t, name) for name in ("model-served", "model-served-2", "model-serve")]
+    other = t.start(Process, [t.path("other-served"), "1000"])
+    probe, pids = chosen(t, "--comm", "*-served*")
+    check_equal(pids, sorted(target.pid for target in targets[:2]), "who is recorded")
+    check(other.pid not in pids, "one without a runtime is recorded")
+    for target in targets:
+        target.run(3)
+        target.child.stdin.close()
+    check_equal(probe.wait(), 0, "exit status")
+    report = json.loads(succeeds(t, "report", t.path("capture.opp"), "--json"))
+    check_equal(report["runs"], 6, "runs")
+
+
+@test("--comm knows the name of a program whose thread has another, and of the first argument")
+def _(t):
+    # The kernel takes the name by which it was started, and knows which file that is.
+    os.symlink(shutil.copy(t.ort_program, t.path("program-name")), t.path("kernel-name"))
+    target = t.start(OrtTarget, ["/some/where/argument-name", "-O", "0", t.library("1.24.3"),
+                                 t.model("tiny")], executable=t.path("kernel-name")).ready()
+    for name in ("program-name", "argument-name", "kernel-name"):
+        probe, pids = chosen(t, "-a", "--comm", name)
+        check_equal(pids, [target.pid], "who is recorded as " + name)
+        probe.child.send_signal(2)
+        probe.wait()
+
+
+@test("--comm of no process says which there are, and --container and --cgroup what was looked for")
+def _(t):
+    target = named(t, "served-model")
+    sentence = t.fails("--comm", "no-such-name")
+    check("named 'no-such-name'" in sentence and "opprobe ps" in sentence, "the sentence", sentence)
+    # Others of the machine come first, or behind six.
+    check("(served-model)" in sentence or " more" in sentence, "who there is", sentence)
+    sentence = t.fails("--comm", "served-model", "--container", "12345678")
+    check("named 'served-model' in container 12345678" in sentence, "the sentence", sentence)
+    sentence = t.fails("record", "--cgroup", "/no/such/group", "-o", t.path("x.opp"))
+    check("control group /no/such/group" in sentence, "the sentence", sentence)
+    check(not os.path.exists(t.path("x.opp")), "a capture is left")
+    check(target.alive(), "the target is gone")
+
+
+def group(t, name):
+    """A control group of that name, in whichever hierarchy one can be made."""
+    for root in ["/sys/fs/cgroup"] + sorted(
+            os.path.join("/sys/fs/cgroup", one) for one in os.listdir("/sys/fs/cgroup")):
+        path = os.path.join(root, name)
+        try:
+            os.mkdir(path)
+        except OSError:
+            continue
+        if os.path.exists(os.path.join(path, "cgroup.procs")):
+            return path
+        os.rmdir(path)
+    raise Skipped("no control group can be made here")
+
+
+@test("--container and --cgroup choose by the control group, and ps shows the container")
+def _(t):
+    name = os.urandom(32).hex()
+    path = group(t, name)
+    try:
+        inside, outside = named(t, "same-name"), named(t, "same-name-too")
+        with open(os.path.join(path, "cgroup.procs"), "w", encoding="utf-8") as file:
+            file.write(str(inside.pid))
+        found = listed(t)
+        check_equal(found[inside.pid]["container"], name, "its container")
+        check(found[outside.pid].get("container") != name, "another is in the container")
+        check(name[:12] in succeeds(t, "ps"), "the short id")
+        for arguments in (["--container", name[:12]], ["--cgroup", path],
+                          ["--cgroup", "/" + name, "--comm", "same*", "-a"]):
+            probe, pids = chosen(t, *arguments)
+            check_equal(pids, [inside.pid], "who is recorded with %r" % arguments)
+            probe.child.send_signal(2)
+            probe.wait()
+        inside.close()
+    finally:
+        os.rmdir(path)

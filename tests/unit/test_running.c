@@ -168,7 +168,7 @@ static void choose_or_say_what_there_is(void **state)
 					pids, 2, &err),
 			 -ENOENT);
 	assert_non_null(strstr(err.text, "in container 1b2c"));
-	assert_non_null(strstr(err.text, "; 5 could not be looked into"));
+	assert_non_null(strstr(err.text, "(5 could not be looked into"));
 }
 
 int main(void)

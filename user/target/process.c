@@ -160,8 +160,8 @@ int process_open(struct process *process, pid_t pid, struct error *err)
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	if (pid <= 0 || read_small(path, status, sizeof(status)) < 0)
 		return error_set(err, -ESRCH,
-				 "there is no process %d: see `pgrep -a NAME` for those that run "
-				 "here",
+				 "there is no process %d: `opprobe ps` lists those that have a "
+				 "runtime mapped",
 				 pid);
 	tgid = status_number(status, "\nTgid:");
 	if (tgid > 0 && tgid != pid)

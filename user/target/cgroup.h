@@ -8,8 +8,7 @@
 
 #include <stdbool.h>
 
-#define CGROUP_ID 64 /* hex digits of a container's id, as Docker, Podman and containerd have it   \
-		      */
+#define CGROUP_ID    64 /* hex digits of a container's id, as its engines have it */
 #define CGROUP_SHORT 12 /* of them that people are shown */
 
 /* The id of the container that the process is in, the innermost; false if @text names none. */

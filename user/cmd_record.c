@@ -424,6 +424,7 @@ static int choose(struct record_arguments *arguments, struct error *err)
 				   err);
 	running_free(&running);
 	recording->n_pids = n < 0 ? 0 : n;
+	recording->some = true;
 	return n < 0 ? n : 0;
 }
 

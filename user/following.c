@@ -165,9 +165,15 @@ static bool shares_runtime(const struct entry *child, const struct entry *parent
 
 /* -- the start ------------------------------------------------------------------------ */
 
+static void say_left_out(const struct following *following, pid_t pid, const struct error *why)
+{
+	say(following, "process %d is not recorded: %s", pid, why->text);
+}
+
 struct following *following_open(const struct following_options *options, struct error *err)
 {
 	struct following *following = calloc(1, sizeof(*following));
+	struct error why = {};
 
 	if (!following) {
 		error_set(err, -ENOMEM, "out of memory");
@@ -175,8 +181,17 @@ struct following *following_open(const struct following_options *options, struct
 	}
 	following->options = options;
 	for (size_t i = 0; i < options->n_pids; i++) {
-		if (add_entry(following, options->pids[i], 0, err))
+		/* The last one is refused for all, where none is there. */
+		bool enough = options->some && (following->entries.n || i + 1 < options->n_pids);
+
+		if (add_entry(following, options->pids[i], 0, &why))
 			continue;
+		if (enough) {
+			say_left_out(following, options->pids[i], &why);
+			continue;
+		}
+		if (err)
+			*err = why;
 		following_free(following);
 		return NULL;
 	}
@@ -216,13 +231,28 @@ static int find_one(struct following *following, struct entry *entry, struct err
 	}
 }
 
+/* May @entry, of which @error says that it has no runtime, be left out? Others have one or may. */
+static bool may_leave_out(const struct following *following, size_t i, int error)
+{
+	return following->options->some && (is_none(error) || error == -ENOEXEC) &&
+	       (following->targets.n || i + 1 < following->entries.n);
+}
+
 int following_find(struct following *following, struct error *err)
 {
 	for (size_t i = 0; i < following->entries.n; i++) {
 		struct entry *entry = following->entries.items[i];
 		struct collector_target *target;
-		int error = find_one(following, entry, err);
+		struct error why = {};
+		int error = find_one(following, entry, &why);
 
+		if (error && may_leave_out(following, i, error)) {
+			say_left_out(following, entry->process.pid, &why);
+			entry->over = true;
+			continue;
+		}
+		if (error && err)
+			*err = why;
 		if (error)
 			return error;
 		target = array_push(&following->targets);

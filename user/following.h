@@ -23,6 +23,7 @@ struct following_options {
 	const pid_t *pids;
 	size_t n_pids;
 	bool wait;   /* for a runtime to be loaded */
+	bool some;   /* are enough: they were chosen, not named, and may have gone since */
 	bool follow; /* record children, too, and what is executed */
 	const volatile sig_atomic_t *stop;
 	/* A line for the user. */
@@ -32,12 +33,15 @@ struct following_options {
 
 struct following;
 
-/* Open all of @options, which outlives the result. NULL with @err set if one cannot be. */
+/*
+ * Open all of @options, which outlives the result. NULL with @err set if one
+ * cannot be; with `some`, if none can, and the others are said.
+ */
 struct following *following_open(const struct following_options *options, struct error *err);
 /*
  * Find the runtimes of all; with `wait`, as long as it takes. 0, or a negative
  * errno with @err set: -ENOENT if one has none, -ENOEXEC if it cannot be proven,
- * -EINTR if *stop was set.
+ * -EINTR if *stop was set. With `some`, those of none are said and left out.
  */
 int following_find(struct following *following, struct error *err);
 /* Those to begin with, the first of them first; *@n of them. They outlive the collector. */

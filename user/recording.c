@@ -396,6 +396,7 @@ static int open_all(struct recording *recording, struct error *err)
 		.pids = options->pids,
 		.n_pids = options->n_pids,
 		.wait = options->wait,
+		.some = options->some,
 		.follow = options->follow,
 		.stop = options->stop,
 		.say = say_line,

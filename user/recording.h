@@ -20,6 +20,7 @@
 struct recording_options {
 	pid_t pids[PROCESSES_MAX];   /* the first of them first in every view */
 	size_t n_pids;		     /* at least one */
+	bool some;		     /* of them are enough, see following.h */
 	bool follow;		     /* record what they fork and execute, too */
 	uint64_t duration;	     /* ns, 0: until *stop or the target's exit */
 	uint64_t buffer_size;	     /* of the ring, bytes; 0: the default */

@@ -206,7 +206,7 @@ static bool look_at_files(struct look *look, struct one *one, const struct mappe
 
 	*found = NULL;
 	*unproven = false;
-	for (ssize_t i = 0; i < n && !*found; i++) {
+	for (ssize_t i = 0; files && i < n && !*found; i++) {
 		const struct known_file *known = find_file(look, &files[i]);
 
 		if (!known) {

@@ -81,6 +81,33 @@ def _(t):
     check_equal(helpers(t), [], "processes that were left behind")
 
 
+def listed_beside(t, target):
+    """ps, with a hostile target here: another is listed all the same, and soon; what it says."""
+    other = t.ort_run("1.24.3", "tiny")
+    started = time.monotonic()
+    process = t.opprobe("ps", "--json")
+    check_equal(process.wait(), 0, "exit status (%s)" % process.stderr.strip())
+    took = time.monotonic() - started
+    check(took < LIMIT * t.slower, "it took %.1f s" % took, process.stderr)
+    found = {one["pid"]: one.get("version") for one in json.loads(process.stdout)}
+    check_equal(found.get(other.pid), "1.24.3", "the version of another")
+    check(target.pid not in found and target.alive(), "the hostile one", found)
+    return process.stderr
+
+
+@test("ps: a process whose file system answers no more is told of, and hides no other")
+def _(t):
+    target = hostile(t, "withheld")
+    check("could not be looked into" in listed_beside(t, target), "it is not told of")
+    target.child.stdin.close()
+    target.wait()
+
+
+@test("ps: one that maps sixty thousand files hides no other")
+def _(t):
+    listed_beside(t, hostile(t, "files", 60000))
+
+
 @test("sixty thousand mapped files are looked into in time")
 def _(t):
     target = hostile(t, "files", 60000)

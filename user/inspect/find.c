@@ -119,7 +119,7 @@ static int verdict(struct search *search, const struct process *process,
 	return error_set(
 		err, -ENOENT,
 		"there is no %s in process %d (looked at %zu files: %s): choose the process that "
-		"runs the model, or use --wait if it will load it later",
+		"runs the model, `opprobe ps` lists those, or use --wait if it will load it later",
 		wanted, process->pid, n, names);
 }
 

@@ -219,6 +219,17 @@ static int print_json(const struct running *running)
 
 /* ---------------------------------------------------------------------------------- */
 
+/* "3 processes could not be looked into (1, 17, 4711)" */
+static void print_hidden(const struct running *running)
+{
+	fprintf(stderr, "opprobe: %zu process%s could not be looked into (", running->hidden,
+		running->hidden == 1 ? "" : "es");
+	for (size_t i = 0; i < running->hidden && i < HIDDEN_TOLD; i++)
+		fprintf(stderr, "%s%d", i ? ", " : "", running->hidden_pids[i]);
+	fprintf(stderr, "%s)%s\n", running->hidden > HIDDEN_TOLD ? ", ..." : "",
+		geteuid() ? ": run opprobe as root (sudo), or with CAP_SYS_PTRACE" : "");
+}
+
 /* What the list does not tell. */
 static void print_rest(const struct running *running)
 {
@@ -227,9 +238,7 @@ static void print_rest(const struct running *running)
 		      "it load its model; `opprobe doctor -p PID` tells of one what it maps\n",
 		      stderr);
 	if (running->hidden)
-		fprintf(stderr, "opprobe: %zu process%s could not be looked into%s\n",
-			running->hidden, running->hidden == 1 ? "" : "es",
-			geteuid() ? ": run opprobe as root (sudo), or with CAP_SYS_PTRACE" : "");
+		print_hidden(running);
 	if (running->unproven)
 		fprintf(stderr, "opprobe: %zu process%s with a runtime cannot be recorded: %s\n",
 			running->unproven, running->unproven == 1 ? "" : "es",

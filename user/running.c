@@ -257,6 +257,14 @@ static int add_process(struct look *look, struct one *one, const struct mapped_f
 	return 0;
 }
 
+/* Process @pid may have a runtime or not. */
+static void hide(struct running *running, pid_t pid)
+{
+	if (running->hidden < HIDDEN_TOLD)
+		running->hidden_pids[running->hidden] = pid;
+	running->hidden++;
+}
+
 static int look_at_open(struct look *look, struct one *one)
 {
 	struct running *running = look->running;
@@ -274,7 +282,7 @@ static int look_at_open(struct look *look, struct one *one)
 	else if (unproven && !is_opprobe(&one->process))
 		running->unproven++;
 	else if (hidden && process_alive(&one->process))
-		running->hidden++;
+		hide(running, one->process.pid);
 	free(files);
 	return error;
 }
@@ -290,7 +298,8 @@ static int look_at(struct look *look, pid_t pid)
 	error = process_open(&one.process, pid, NULL);
 	if (error) {
 		/* Programs of other kinds have no runtime, and neither has what is gone. */
-		look->running->hidden += error != -EINVAL && error != -ESRCH;
+		if (error != -EINVAL && error != -ESRCH)
+			hide(look->running, pid);
 		return 0;
 	}
 	error = look_at_open(look, &one);

@@ -44,9 +44,12 @@ enum running_name {
 	RUNNING_PROGRAM,  /* the last part of its program's path */
 };
 
+#define HIDDEN_TOLD 8
+
 struct running {
 	ARRAY_OF(struct running_process) list; /* in the order of their numbers */
-	size_t hidden;			       /* processes that could not be looked into */
+	size_t hidden;			       /* processes that could not be looked into, */
+	pid_t hidden_pids[HIDDEN_TOLD];	       /* the first of which are these */
 	size_t unproven;      /* that have a runtime, in which no place for probes can be proven */
 	struct error refusal; /* why, of the first of these */
 };

@@ -4,6 +4,7 @@ sentence, in bounded time; Ctrl-C works all along; nothing stays behind."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -98,7 +99,8 @@ def listed_beside(t, target):
 @test("ps: a process whose file system answers no more is told of, and hides no other")
 def _(t):
     target = hostile(t, "withheld")
-    check("could not be looked into" in listed_beside(t, target), "it is not told of")
+    said = re.search(r"could not be looked into \((.*)\)", listed_beside(t, target))
+    check(said and str(target.pid) in said[1].split(", "), "it is not told of", said)
     target.child.stdin.close()
     target.wait()
 

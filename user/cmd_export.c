@@ -12,6 +12,7 @@
 
 enum key {
 	KEY_PROCESS = 256,
+	KEY_WEIGHT,
 };
 
 static char format_doc[1024]; /* filled before anything is parsed */
@@ -20,6 +21,10 @@ static const struct argp_option options[] = {
 	{"format", 'f', "FORMAT", 0, format_doc, 0},
 	{"output", 'o', "FILE", 0, "Write here instead of stdout; compressed if it ends in .gz", 0},
 	{"process", KEY_PROCESS, "PID", 0, "Records of the process PID only, of several", 0},
+	{"weight", KEY_WEIGHT, "time|EVENT", 0,
+	 "What folded stacks are weighed by: self time in ns (the default), or what an event of the "
+	 "recording counted",
+	 0},
 	{},
 };
 
@@ -27,7 +32,8 @@ static const char doc[] = "Write a capture in a format of other tools.\v"
 			  "Examples:\n"
 			  "  opprobe export run.opp --format chrome -o run.json.gz\n"
 			  "  opprobe export run.opp --format ort -o onnxruntime_profile.json\n"
-			  "  opprobe export run.opp --format csv | head";
+			  "  opprobe export run.opp --format csv | head\n"
+			  "  opprobe export run.opp --format folded | flamegraph.pl > run.svg";
 
 struct arguments {
 	const char *capture, *output;
@@ -53,6 +59,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (process_parse(arg, &arguments->export.pid, &err))
 			argp_error(state, "%s", err.text);
 		arguments->export.one_process = true;
+		return 0;
+	case KEY_WEIGHT:
+		arguments->export.weight = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->capture)

@@ -10,6 +10,7 @@
 #include "../analyze/titles.h"
 #include "header.h"
 #include "attributes.h"
+#include "folded.h"
 #include "shapes.h"
 
 int prepare(struct prepared *prepared, const char *format, ...)
@@ -374,18 +375,17 @@ static int export_all(struct export_state *e, struct capture_reader *reader, int
 	return e->format->end(e);
 }
 
-static void print_notes(const struct export_state *e, struct capture_reader *reader, FILE *out)
+static void print_notes(const struct capture_loss *loss, bool empty, struct capture_reader *reader,
+			FILE *out)
 {
 	struct loss_line lines[LOSS_LINES];
 
-	if (e->format->notes)
-		e->format->notes(e, out);
-	header_losses(&e->loss, lines);
+	header_losses(loss, lines);
 	for (int i = 0; i < LOSS_LINES; i++)
 		if (lines[i].n)
 			fprintf(out, "lost: %llu %s\n", (unsigned long long)lines[i].n,
 				lines[i].what);
-	if (!e->lines)
+	if (empty)
 		fprintf(out, "No operators were recorded; opprobe report says why that may be.\n");
 	if (capture_reader_cut(reader))
 		fprintf(out, "%s\n", capture_reader_cut(reader));
@@ -400,18 +400,81 @@ static bool is_same_file(const char *a, const char *b)
 	       S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/* Each record as it comes, to @out, which is closed. Returns what export_capture() does. */
+static int export_records(struct export_state *e, struct capture_reader *reader,
+			  const char *capture_path, char **where, FILE *notes, struct error *err)
+{
+	int damage = 0, error = export_all(e, reader, &damage, err), closed;
+
+	if (error == -ENOMEM)
+		error_set(err, error, "cannot export %s: out of memory", capture_path);
+	if (!error && !damage)
+		error = processes_require(&e->processes, err);
+	closed = stream_close(e->out, !error, where, error || damage < 0 ? NULL : err);
+	if (notes && !error && !closed) {
+		if (e->format->notes)
+			e->format->notes(e, notes);
+		print_notes(&e->loss, !e->lines, reader, notes);
+	}
+	return error ? error : damage < 0 ? damage : closed;
+}
+
+/* The same from the rows of an analysis, by nodes and what is around them. */
+static int export_rows(const struct format *format, struct stream *out,
+		       struct capture_reader *reader, const struct export_options *options,
+		       FILE *notes, struct error *err)
+{
+	const struct analyze_options by_stack = {.group = GROUP_NODE,
+						 .tree = true,
+						 .compensate = true,
+						 .one_process = options->one_process,
+						 .pid = options->pid};
+	struct analysis *a = NULL;
+	struct folded_told told;
+	int error = analyze(reader, &by_stack, &a, err), closed;
+
+	if (!error && !a->damaged)
+		error = processes_require(&a->processes, err);
+	if (!error)
+		error = format->fold(a, options->weight, out, &told, err);
+	closed = stream_close(out, !error, options->where, error || a->damaged ? NULL : err);
+	if (notes && !error && !closed) {
+		folded_notes(a, &told, notes);
+		print_notes(&a->loss, !a->n_rows, reader, notes);
+	}
+	if (!error && a->damaged) {
+		*err = a->damage;
+		error = -EBADMSG;
+	}
+	analysis_free(a);
+	return error ? error : closed;
+}
+
+static int require_weighted(const struct format *format, const struct export_options *options,
+			    struct error *err)
+{
+	return options->weight && format->ops
+		       ? error_set(err, -EINVAL,
+				   "%s has no weights: --weight is for --format folded",
+				   format->name)
+		       : 0;
+}
+
 int export_capture(const char *capture_path, const struct export_options *options,
 		   const char *out_path, FILE *notes, struct error *err)
 {
 	const struct format *found = format_find(export_formats, options->format, err);
-	struct capture_reader *reader = found ? capture_reader_open(capture_path, err) : NULL;
+	struct capture_reader *reader;
 	struct export_state e = {.sink.take = take,
 				 .processes.one = options->one_process,
 				 .processes.pid = options->pid};
-	int error = 0, closed = 0, damage = 0;
+	int error = found ? require_weighted(found, options, err) : -EINVAL;
 
+	if (error)
+		return error;
+	reader = capture_reader_open(capture_path, err);
 	if (!reader)
-		return found ? -EIO : -EINVAL;
+		return -EIO;
 	e.format = found->ops;
 	if (is_same_file(capture_path, out_path))
 		error = error_set(err, -EINVAL,
@@ -419,20 +482,13 @@ int export_capture(const char *capture_path, const struct export_options *option
 				  out_path);
 	else
 		e.out = stream_open(out_path, options->naming, err);
-	if (e.out) {
-		error = export_all(&e, reader, &damage, err);
-		if (error == -ENOMEM)
-			error_set(err, error, "cannot export %s: out of memory", capture_path);
-		if (!error && !damage)
-			error = processes_require(&e.processes, err);
-		closed = stream_close(e.out, !error, options->where,
-				      error || damage < 0 ? NULL : err);
-		if (notes && !error && !closed)
-			print_notes(&e, reader, notes);
-	} else if (!error) {
+	if (e.out)
+		error = found->ops ? export_records(&e, reader, capture_path, options->where, notes,
+						    err)
+				   : export_rows(found, e.out, reader, options, notes, err);
+	else if (!error)
 		error = -EIO;
-	}
 	free_state(&e);
 	capture_reader_close(reader);
-	return error ? error : damage < 0 ? damage : closed;
+	return error;
 }

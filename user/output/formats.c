@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/nearest.h"
+#include "folded.h"
 
 const struct format report_formats[] = {
 	{"table", "Print the table", .write = table_print},
@@ -18,6 +19,8 @@ const struct format export_formats[] = {
 	{"ort", "what ONNX Runtime's own profiler would have written", .ops = &ort_ops},
 	{"csv", "every execution of an operator as a line, but not the runs",
 	 .ops = &records_csv_ops},
+	{"folded", "stacks of nodes with what they took themselves, summed up, for flame graphs",
+	 .fold = folded_write},
 	{},
 };
 

@@ -16,17 +16,21 @@
 #include "../base/error.h"
 
 struct export_ops;
+struct folded_told;
 struct report_options;
+struct stream;
 
 struct format {
 	const char *name; /* as the command line takes it */
 	const char *help; /* what --help says of it */
-	/* How it is written: a report from the rows, an export from each record
-	 * as it comes (see export.h). The first returns 0 or a negative errno
-	 * with @err set. */
+	/* How it is written: a report from the rows; an export from each record
+	 * as it comes (see export.h), or from the rows (folded.h). The first returns
+	 * 0 or a negative errno with @err set. */
 	int (*write)(const struct analysis *analysis, const struct report_options *options,
 		     FILE *out, struct error *err);
 	const struct export_ops *ops;
+	int (*fold)(const struct analysis *analysis, const char *weight, struct stream *out,
+		    struct folded_told *told, struct error *err);
 };
 
 /* Each ends with a format without a name. Of a report's the first is the one
@@ -96,6 +100,7 @@ struct export_options {
 	uint32_t pid;
 	enum output_naming naming; /* of the file */
 	char **where; /* gets where it is, to be freed, or NULL if that is in no file; or NULL */
+	const char *weight; /* of the format "folded": "time" or an event; or NULL: time */
 };
 
 /*

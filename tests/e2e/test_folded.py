@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Folded stacks say what the table says."""
+"""What viewers of flame graphs read says what the table says."""
 
 import collections
+import json
 
 from harness import check, check_equal, test
 
@@ -50,3 +51,45 @@ def _(t):
             del sums[stack]
         check_equal(+sums, +expected, "self " + name)
     check_equal(sum(weights.values()), report.json["total"]["total_ns"], "time of the runs")
+
+
+def closed(profile, frames):
+    """Times of the frames by name and file, their nesting checked."""
+    times, opened, last = collections.Counter(), [], 0
+    for event in profile["events"]:
+        check(last <= event["at"] <= profile["endValue"], "time goes back", event)
+        last = event["at"]
+        if event["type"] == "O":
+            opened.append(event)
+            continue
+        begun = opened.pop()
+        check_equal(event["frame"], begun["frame"], "what closes")
+        frame = frames[event["frame"]]
+        times[(frame["name"], frame.get("file"))] += event["at"] - begun["at"]
+    check(not opened, "something stays open", opened)
+    return times
+
+
+@test("speedscope has a profile per thread, and a frame per node and model, with all their time")
+def _(t):
+    target = t.ort_run("1.30.0", "nested", "-O", "0", "-c", "2")
+    target.run(3)
+    probe = t.attach(target, "-e", "none")
+    target.run(20)
+    probe.stop().nothing_lost()
+    report = t.opprobe("report", t.path("capture.opp"), "--no-compensate", "--json").finish()
+    made = t.opprobe("export", t.path("capture.opp"), "--format", "speedscope")
+    check_equal(made.wait(), 0, "status of export")
+    file = json.loads(made.stdout)
+    frames, times = file["shared"]["frames"], collections.Counter()
+    check_equal(len(file["profiles"]), 2, "threads")
+    for profile in file["profiles"]:
+        times += closed(profile, frames)
+    check_equal(len({(f["name"], f.get("file")) for f in frames}), len(frames), "frames")
+    nodes = collections.Counter()
+    for op in report.operators:
+        nodes[op["op_type"] + " " + op["name"]] += op["total_ns"]
+    check_equal(collections.Counter({name: ns for (name, file), ns in times.items() if file}),
+                nodes, "time of the nodes")
+    check_equal(sum(ns for (_, file), ns in times.items() if not file),
+                report.json["total"]["total_ns"], "time of the runs")

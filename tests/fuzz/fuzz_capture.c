@@ -42,7 +42,7 @@ static void print(const char *path, unsigned int view, FILE *out)
 	struct report_options options = {};
 	struct error err;
 
-	if (view % 32 < 4) {
+	if (view % 32 < 5) {
 		const struct export_options export = {export_formats[view % 32].name, view >= 32,
 						      PID};
 

@@ -311,6 +311,8 @@ static int take(struct record_sink *sink, const struct capture_record *record)
 
 static void free_state(struct export_state *e)
 {
+	if (e->format && e->format->free)
+		e->format->free(e);
 	for (size_t i = 0; i < e->ops.n; i++) {
 		if (!e->ops.items[i])
 			continue;

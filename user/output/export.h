@@ -102,6 +102,8 @@ struct export_ops {
 	int (*end)(struct export_state *e);
 	/* What the result lacks, for the user. */
 	void (*notes)(const struct export_state *e, FILE *out);
+	/* What hangs on the private pointers, before these are freed. */
+	void (*free)(struct export_state *e);
 };
 
 /* Set @prepared to the formatted text. Returns 0 or -ENOMEM. */

@@ -21,6 +21,8 @@ const struct format export_formats[] = {
 	 .ops = &records_csv_ops},
 	{"folded", "stacks of nodes with what they took themselves, summed up, for flame graphs",
 	 .fold = folded_write},
+	{"speedscope", "the threads in the order of time, for speedscope.app",
+	 .ops = &speedscope_ops},
 	{},
 };
 

@@ -195,7 +195,8 @@ int folded_write(const struct analysis *a, const char *weight, struct stream *ou
 		put_row(&f, a->rows[i], told);
 	put_gap(&f, told);
 	error = ferror(f.out) ? -ENOMEM : 0;
-	if (fclose(f.out) || error)
+	/* glibc may have had no memory for it, and say nothing. */
+	if (fclose(f.out) || error || !text)
 		error = error_set(err, -ENOMEM, "cannot fold: out of memory");
 	else
 		stream_put(out, text);

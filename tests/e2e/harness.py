@@ -460,8 +460,8 @@ class Report:
     def trace_counts(self, provider=False):
         found = collections.Counter()
         for event in self.trace():
-            if event["ph"] == "X" and event["name"].endswith("_kernel_time"):
-                key = (event["name"][:-len("_kernel_time")], event["args"]["op_name"])
+            if event["ph"] == "X" and event["cat"] == "Node":
+                key = (event["name"], event["args"]["op_name"])
                 found[key + (event["args"]["provider"],) if provider else key] += 1
         return found
 

@@ -128,7 +128,7 @@ def _(t):
     check(outer["counters"]["task-clock"]["self"] < outer["counters"]["task-clock"]["total"] / 2,
           "the Loop's counters are those of its body", outer)
     traced = sum(event["args"]["task-clock"] for event in report.trace()
-                 if event["name"] == "outer/Loop_kernel_time")
+                 if event["name"] == "outer/Loop")
     raw = t.opprobe("report", t.path("capture.opp"), "--no-compensate", "--json").finish()
     check_equal(traced, raw.operator("outer/Loop")["counters"]["task-clock"]["total"],
                 "task-clock of the Loop in the trace")

@@ -222,7 +222,7 @@ def _(t):
     found, opened = collections.Counter(), collections.defaultdict(list)
     for event in sorted((event for event in trace["traceEvents"] if event["ph"] in "Xi"),
                         key=lambda event: (event["ts"], -event.get("dur", 0))):
-        name = event["name"][:-len("_kernel_time")]
+        name = event["name"]
         check_equal(event["args"]["op_name"], name.split("_")[1], "type of %s" % name)
         check("run" not in event["args"] and "session" not in event["args"], "a run", event)
         around = opened[event["tid"]]

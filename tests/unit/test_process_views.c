@@ -312,9 +312,9 @@ static void a_trace_has_a_group_of_tracks_per_process(void **state)
 			    "/usr/bin/node worker.js");
 	assert_int_equal(count_events(events, "thread_name", "M", 42, 100), 1);
 	assert_int_equal(count_events(events, "thread_name", "M", 43, 200), 1);
-	assert_int_equal(count_events(events, "if_kernel_time", "X", 42, 100), 1);
-	assert_int_equal(count_events(events, "if_kernel_time", "X", 43, 200), 1);
-	assert_int_equal(count_events(events, "if_kernel_time", "X", 0, 0), 2);
+	assert_int_equal(count_events(events, "if", "X", 42, 100), 1);
+	assert_int_equal(count_events(events, "if", "X", 43, 200), 1);
+	assert_int_equal(count_events(events, "if", "X", 0, 0), 2);
 	assert_int_equal(count_events(events, "model_run", "X", 42, 100), 1);
 	assert_int_equal(count_events(events, "model_run", "X", 43, 200), 1);
 	/* The counters' rates are each process's own: 1600 in 800 ns, 5 in 10. */

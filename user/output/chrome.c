@@ -2,8 +2,8 @@
 /*
  * The Trace Event Format of chrome://tracing, which Perfetto reads too
  * ("Trace Event Format", the Catapult project). Slices of runs and nodes, the
- * nodes with the names and args that ONNX Runtime's own profiler gives them
- * and the counters as numbers; a track per counter.
+ * nodes by their plain names, with the args that ONNX Runtime's own profiler gives
+ * them and the counters as numbers; a track per counter.
  */
 #include "export.h"
 
@@ -141,9 +141,7 @@ static int chrome_operator(struct export_state *e, struct export_operator *op)
 	if (op->op.node_index != CAPTURE_UNKNOWN)
 		snprintf(index, sizeof(index), ",\"node_index\":\"%u\"", op->op.node_index);
 	if (label && type && provider) {
-		label[strlen(label) - 1] = '\0';
-		error = prepare(&op->head,
-				",\n{\"name\":%s_kernel_time\",\"cat\":\"Node\",\"pid\":", label);
+		error = prepare(&op->head, ",\n{\"name\":%s,\"cat\":\"Node\",\"pid\":", label);
 		if (!error)
 			error = prepare(&op->detail, ",\"args\":{\"op_name\":%s%s%s%s", type,
 					op->op.provider[0] ? ",\"provider\":" : "",

@@ -48,7 +48,9 @@ static cJSON *exported(const struct test_capture *c)
 	assert_string_equal(string(json, "$schema"),
 			    "https://www.speedscope.app/file-format-schema.json");
 	cJSON_ArrayForEach(profile, cJSON_GetObjectItem(json, "profiles"))
+	{
 		check_profile(json, profile);
+	}
 	return json;
 }
 

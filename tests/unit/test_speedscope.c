@@ -18,7 +18,7 @@ static const char *frame_name(const cJSON *json, const cJSON *event)
 static void check_profile(const cJSON *json, const cJSON *profile)
 {
 	double last = number(profile, "startValue"), end = number(profile, "endValue");
-	int open[DEEPEST], n = 0;
+	int open[DEEPEST] = {}, n = 0;
 	const cJSON *event;
 
 	assert_string_equal(string(profile, "type"), "evented");

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
@@ -104,16 +103,6 @@ static void make_row(const struct running_process *it, char cells[COLUMNS][CELL]
 	set_text(cells[CONTAINER], id);
 }
 
-/* Columns of the terminal; 0 where there is none. */
-static size_t terminal_width(void)
-{
-	struct winsize size = {};
-
-	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
-		return 0;
-	return size.ws_col;
-}
-
 static size_t print_cells(const char *const cells[COLUMNS], const int widths[COLUMNS])
 {
 	size_t used = 0;
@@ -137,8 +126,9 @@ static int print_row(const struct running_process *it, const int widths[COLUMNS]
 		row[i] = cells[i];
 	command = text_terminal(*it->command ? it->command : it->names[RUNNING_COMM]);
 	used = print_cells(row, widths);
-	room = room > used + COMMAND_MIN ? room - used : COMMAND_MIN;
-	shown = command && terminal_width() ? text_cut(command, room, room) : command;
+	if (room)
+		room = room > used + COMMAND_MIN ? room - used : COMMAND_MIN;
+	shown = command && room ? text_cut(command, room, room) : command;
 	if (shown)
 		puts(shown);
 	if (shown != command)
@@ -149,7 +139,7 @@ static int print_row(const struct running_process *it, const int widths[COLUMNS]
 
 static int print_table(const struct running *running, bool sessions)
 {
-	size_t room = terminal_width();
+	size_t room = text_room(stdout);
 	int widths[COLUMNS], error = 0;
 
 	for (int i = 0; i < COLUMNS; i++)

@@ -100,6 +100,9 @@ def _(t):
     check(other.pid not in pids, "one without a runtime is recorded")
     for target in targets:
         target.run(3)
+    # What is gone before its names were read is lost.
+    t.recorded("not all runs are", lambda report: report["runs"] == 6)
+    for target in targets:
         target.child.stdin.close()
     check_equal(probe.wait(), 0, "exit status")
     report = json.loads(succeeds(t, "report", t.path("capture.opp"), "--json"))

@@ -128,7 +128,8 @@ static const struct compared_row *node(const struct pair *pair, const char *name
 /* What people read of the pair, in lines as long as they get. */
 static char *text_of(const struct pair *pair, bool all)
 {
-	const struct diff_options options = {.all = all, .width = WIDTH_ANY};
+	/* As wide as it gets, and so it is by itself in what is no terminal. */
+	const struct diff_options options = {.all = all, .width = all ? WIDTH_ANY : 0};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);

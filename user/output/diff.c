@@ -471,7 +471,10 @@ int diff_print(const struct comparison *c, const struct diff_options *options, s
 {
 	size_t width = options->width ? options->width : text_room(out);
 
-	width = width == WIDTH_ANY ? 0 : width < NAME_MIN ? NAME_MIN : width;
+	if (width == WIDTH_ANY)
+		width = 0;
+	else if (width && width < NAME_MIN)
+		width = NAME_MIN;
 	for (size_t i = 0; i < c->models.n; i++) {
 		const struct compared_model *model = &c->models.items[i];
 

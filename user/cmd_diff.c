@@ -165,6 +165,11 @@ static void print_doubts(const struct analysis *a, const char *path)
 		fprintf(stderr,
 			"opprobe: note: operators were lost in %s, perhaps of runs that seem whole\n",
 			path);
+	if (a->whole_runs.left_out)
+		fprintf(stderr,
+			"opprobe: note: %llu runs in %s are left out: of some of their operators "
+			"it is not known what they took themselves\n",
+			(unsigned long long)a->whole_runs.left_out, path);
 	if (a->whole_runs.step > 1)
 		fprintf(stderr, "opprobe: note: of the runs in %s, every %uth was compared\n", path,
 			a->whole_runs.step);
@@ -204,7 +209,12 @@ static int compare_with(const struct analysis *before, const char *path,
 	struct comparison *c = after ? compare(before, after) : NULL;
 	int error = -EIO;
 
-	if (c) {
+	if (c && !c->models.n) {
+		error = error_set(err, -ENODATA,
+				  "no model of %s is in %s: name captures of the same one, or "
+				  "choose one on each side with --model",
+				  arguments->captures[0], path);
+	} else if (c) {
 		print_doubts(after, path);
 		error = print(c, arguments, err);
 		*above |= arguments->limits && is_above(c, arguments->above);

@@ -107,5 +107,13 @@ def _(t):
           "an event that is not there")
     check("Name the one before" in diff(t, some, status=2), "one capture")
     check("runs take the same time" in diff(t, some, some), "of itself")
+    node = t.node("1.24.3")
+    sessions = [node.load(t.model(name)) for name in ("mlp", "names")]
+    probe = t.opprobe("record", "-p", node.pid, "-o", t.path("two.opp")).attached()
+    for session in sessions:
+        node.run(session, 10)
+    probe.signal(2)
+    check_equal(probe.wait(), 0, "exit status")
+    check("no model of" in diff(t, some, t.path("two.opp"), status=1), "other models")
     few = record(t, target, "few.opp", 3)
     check("too few to tell" in diff(t, some, few), "three runs")

@@ -160,12 +160,12 @@ static void the_same_twice_is_the_same(void **state)
 	assert_int_equal(pair.c->n_quantities, 2);
 	/* What ran in each fourth run took nothing in most of them. */
 	assert_true(node(&pair, "c")->values[0].before.value == 0);
-	assert_true(node(&pair, "c")->before_count == 0.25);
+	assert_true(node(&pair, "c")->before.count == 0.25);
 	assert_true(node(&pair, "a")->values[0].before.value == 10001.5);
 	assert_true(node(&pair, "a")->values[1].after.value == 9901.5);
 	assert_true(model->gap.values[0].before.value == 1000);
 	assert_true(model->runs.values[1].before.value == 7);
-	assert_true(model->runs.before_count == 2.25);
+	assert_true(model->runs.before.count == 2.25);
 	text = text_of(&pair, false);
 	assert_non_null(strstr(text, "model.onnx: runs take the same time, as far as 40 and 40 "
 				     "runs tell"));
@@ -216,13 +216,13 @@ static void nodes_are_paired_by_name_then_by_what_they_do(void **state)
 
 	pair_up(&pair, capture_of(plain), capture_of(after));
 	assert_int_equal(pair.c->models.items[0].n, 4);
-	assert_string_equal(node(&pair, "a")->before_type, "Conv");
-	assert_string_equal(node(&pair, "a")->after_type, "FusedConv");
-	assert_string_equal(node(&pair, "renamed")->before_type, "Relu");
+	assert_string_equal(node(&pair, "a")->before.type, "Conv");
+	assert_string_equal(node(&pair, "a")->after.type, "FusedConv");
+	assert_string_equal(node(&pair, "renamed")->before.type, "Relu");
 	assert_true(node(&pair, "renamed")->values[0].change.by == 0);
-	assert_null(node(&pair, "new")->before_type);
+	assert_null(node(&pair, "new")->before.type);
 	assert_int_equal(node(&pair, "new")->values[0].before.n, 0);
-	assert_null(node(&pair, "c")->after_type);
+	assert_null(node(&pair, "c")->after.type);
 	text = text_of(&pair, false);
 	assert_non_null(strstr(text, "FusedConv, was Conv"));
 	assert_non_null(strstr(text, "new: Softmax"));
@@ -244,7 +244,7 @@ static void two_of_a_kind_are_not_paired_by_that(void **state)
 
 	pair_up(&pair, capture_of(before), capture_of(after));
 	assert_int_equal(pair.c->models.items[0].n, 4);
-	assert_null(node(&pair, "x")->before_type);
+	assert_null(node(&pair, "x")->before.type);
 	let_go(&pair);
 }
 

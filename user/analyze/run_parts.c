@@ -26,8 +26,11 @@ int run_parts_add(const struct fold *f, struct open_run *run, struct analyze_row
 	size_t n = run->parts.n;
 	struct waiting *waiting;
 
-	if (exec->flags & EXEC_THREW || !nested->self_known) {
+	if (run->parts_unclear)
+		return 0;
+	if (exec->flags & EXEC_THREW || !nested->self_known || n > WORDS_MAX) {
 		run->parts_unclear = true;
+		run->parts.n = 0;
 		return 0;
 	}
 	if (array_extend(&run->parts, n + waiting_words(f)))
@@ -41,6 +44,11 @@ int run_parts_add(const struct fold *f, struct open_run *run, struct analyze_row
 }
 
 /* -- keeping -------------------------------------------------------------------- */
+
+static size_t run_words(const struct fold *f)
+{
+	return sizeof(struct whole_run) / sizeof(uint64_t) + f->a.info.n_events;
+}
 
 /* The part of @row in the run at place @run; NULL if out of memory. */
 static struct run_part *part_of(struct fold *f, struct analyze_row *row, uint32_t run)
@@ -102,6 +110,7 @@ static int keep_run(struct fold *f, const struct capture_run *run, const struct 
 				   .start = run->start,
 				   .ns = run->end - run->start,
 				   .gap = run->end - run->start - (ops ? ops->ns : 0)};
+	runs->n_words += run_words(f);
 	for (uint32_t i = 0; i < n_events; i++)
 		runs->counters.items[n + i] = run->counters[i] + (ops ? ops->work[i] : 0);
 	return 0;
@@ -142,6 +151,7 @@ static void drop_every_other_run(struct fold *f)
 	}
 	runs->n = (runs->n + 1) / 2;
 	runs->counters.n = runs->n * n_events;
+	runs->n_words += runs->n * run_words(f);
 	runs->step *= 2;
 }
 
@@ -151,8 +161,10 @@ int run_parts_end(struct fold *f, const struct capture_run *run, const struct op
 	struct whole_runs *runs = &f->a.whole_runs;
 	int error;
 
-	if (ops && ops->parts_unclear)
+	if (ops && ops->parts_unclear) {
+		runs->left_out++;
 		return 0;
+	}
 	runs->step = runs->step ?: 1;
 	if (runs->seen++ % runs->step)
 		return 0;

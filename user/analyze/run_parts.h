@@ -33,8 +33,9 @@ struct whole_runs {
 	ARRAY_OF(struct whole_run);
 	ARRAY_OF(uint64_t) counters; /* of each run, as many as there are events */
 	uint64_t seen;		     /* whole runs, of which those are kept */
+	uint64_t left_out;	     /* others: of some operator it is not known what it took */
 	uint32_t step;		     /* that are the first of so many each; 0: none yet */
-	size_t n_words;		     /* of the parts of all rows */
+	size_t n_words;		     /* of all of that, and the parts of rows */
 };
 
 /*

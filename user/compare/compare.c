@@ -88,36 +88,27 @@ static const char *provider_of(const struct side_node *node)
 	return node->rows[0]->provider;
 }
 
-static void fill_before(struct comparing *g, const struct side_model *model, struct side_node *node,
-			struct compared_row *row)
+/* What @node is and took, on the side that @is_after says. */
+static void fill_row(struct comparing *g, bool is_after, const struct side_model *model,
+		     struct side_node *node, struct compared_row *row)
 {
+	struct side *side = is_after ? &g->after : &g->before;
 	const struct comparison *c = g->c;
 
+	/* In the end, what it is called now. */
 	row->name = node->name;
-	row->before_type = node->type;
-	row->before_inputs = inputs_of(node);
-	row->before_provider = provider_of(node);
-	row->before_count = side_count(&g->before, model, node);
-	for (size_t i = 0; i < c->n_quantities; i++)
-		row->values[i].before =
-			side_node_median(&g->before, model, node, c->quantities[i].before);
-	node->paired = true;
-}
+	*(is_after ? &row->after : &row->before) =
+		(struct compared_side){.type = node->type,
+				       .inputs = inputs_of(node),
+				       .provider = provider_of(node),
+				       .count = side_count(side, model, node)};
+	for (size_t i = 0; i < c->n_quantities; i++) {
+		const struct compare_quantity *q = &c->quantities[i];
+		struct compared *value = &row->values[i];
 
-static void fill_after(struct comparing *g, const struct side_model *model, struct side_node *node,
-		       struct compared_row *row)
-{
-	const struct comparison *c = g->c;
-
-	/* What it is called now. */
-	row->name = node->name;
-	row->after_type = node->type;
-	row->after_inputs = inputs_of(node);
-	row->after_provider = provider_of(node);
-	row->after_count = side_count(&g->after, model, node);
-	for (size_t i = 0; i < c->n_quantities; i++)
-		row->values[i].after =
-			side_node_median(&g->after, model, node, c->quantities[i].after);
+		*(is_after ? &value->after : &value->before) =
+			side_node_median(side, model, node, is_after ? q->after : q->before);
+	}
 	node->paired = true;
 }
 
@@ -131,9 +122,9 @@ static int add_node(struct comparing *g, struct compared_model *to,
 	if (!row)
 		return -ENOMEM;
 	if (before)
-		fill_before(g, before_model, before, row);
+		fill_row(g, false, before_model, before, row);
 	if (after)
-		fill_after(g, after_model, after, row);
+		fill_row(g, true, after_model, after, row);
 	return 0;
 }
 
@@ -247,9 +238,9 @@ static void compare_runs(struct comparing *g, struct compared_model *to,
 	double count = side_count(&g->before, before, NULL);
 	struct compared *gap = &to->gap.values[0];
 
-	to->runs = (struct compared_row){.name = "runs", .before_type = "", .after_type = ""};
+	to->runs = (struct compared_row){.name = "runs", .before.type = "", .after.type = ""};
 	to->gap = (struct compared_row){
-		.name = "between operators", .before_type = "", .after_type = ""};
+		.name = "between operators", .before.type = "", .after.type = ""};
 	for (size_t i = 0; i < c->n_quantities; i++) {
 		const struct compare_quantity *q = &c->quantities[i];
 		struct compared *value = &to->runs.values[i];
@@ -261,8 +252,8 @@ static void compare_runs(struct comparing *g, struct compared_model *to,
 	}
 	gap->before = side_gap_median(&g->before, before);
 	gap->after = side_gap_median(&g->after, after);
-	to->runs.before_count = count;
-	to->runs.after_count = side_count(&g->after, after, NULL);
+	to->runs.before.count = count;
+	to->runs.after.count = side_count(&g->after, after, NULL);
 }
 
 /* What makes runs slower for a while, and is not of the model, makes each node slower. */
@@ -297,10 +288,10 @@ static void compare_values(const struct comparison *c, struct compared_model *mo
 
 		for (size_t k = 0; k < c->n_quantities && compared_both(row); k++)
 			compare_value(model, &row->values[k], k, confidence,
-				      slack_of(c, &c->quantities[k], row->before_count, own_of));
+				      slack_of(c, &c->quantities[k], row->before.count, own_of));
 	}
 	compare_value(model, &model->gap.values[0], 0, confidence,
-		      slack_of(c, &c->quantities[0], model->runs.before_count, nested_of));
+		      slack_of(c, &c->quantities[0], model->runs.before.count, nested_of));
 }
 
 static int compare_models(struct comparing *g, struct side_model *before, struct side_model *after)

@@ -31,13 +31,18 @@ struct compared {
 	struct change change;	     /* between those of both sides */
 };
 
+/* What is known of a node on one side, but for what it took. */
+struct compared_side {
+	const char *type;		  /* NULL where it is not there */
+	const struct tensor_list *inputs; /* NULL: not known, or several */
+	const char *provider;		  /* likewise */
+	double count;			  /* executions per run, mean */
+};
+
 /* A node, or one of the two that runs consist of: all of it, and what no operator filled. */
 struct compared_row {
-	const char *name;		      /* any bytes; lives as long as the analyses */
-	const char *before_type, *after_type; /* NULL where it is not there */
-	const struct tensor_list *before_inputs, *after_inputs; /* NULL: not known, or several */
-	const char *before_provider, *after_provider;		/* likewise */
-	double before_count, after_count;			/* executions per run, mean */
+	const char *name; /* any bytes; lives as long as the analyses */
+	struct compared_side before, after;
 	struct compared values[COMPARE_QUANTITIES];
 };
 
@@ -67,7 +72,7 @@ void comparison_free(struct comparison *comparison);
 /* Is it on both sides? */
 static inline bool compared_both(const struct compared_row *row)
 {
-	return row->before_type && row->after_type;
+	return row->before.type && row->after.type;
 }
 
 #endif

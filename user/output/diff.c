@@ -220,9 +220,9 @@ static double share_of(const struct compared_row *row, size_t quantity)
 {
 	const struct compared *value = &row->values[quantity];
 
-	if (!row->before_type)
+	if (!row->before.type)
 		return value->after.value;
-	if (!row->after_type)
+	if (!row->after.type)
 		return -value->before.value;
 	return value->change.by;
 }
@@ -256,20 +256,20 @@ static const struct compared_row **in_order(const struct compared_model *model, 
 
 static bool inputs_changed(const struct compared_row *row)
 {
-	return row->before_inputs && row->after_inputs &&
-	       !values_equal(&row->before_inputs->tensors, &row->after_inputs->tensors);
+	return row->before.inputs && row->after.inputs &&
+	       !values_equal(&row->before.inputs->tensors, &row->after.inputs->tensors);
 }
 
 static bool provider_changed(const struct compared_row *row)
 {
-	const char *before = row->before_provider, *after = row->after_provider;
+	const char *before = row->before.provider, *after = row->after.provider;
 
 	return before && after && *before && *after && strcmp(before, after) != 0;
 }
 
 static bool is_other_node(const struct compared_row *row)
 {
-	return !compared_both(row) || strcmp(row->before_type, row->after_type) != 0 ||
+	return !compared_both(row) || strcmp(row->before.type, row->after.type) != 0 ||
 	       inputs_changed(row) || provider_changed(row);
 }
 
@@ -281,17 +281,17 @@ static bool has_changed(const struct compared_row *row, size_t quantity)
 /* What is other than before, but for the numbers. */
 static void fill_remark(const struct compared_row *row, char *cell)
 {
-	const char *type = row->after_type ?: row->before_type;
+	const char *type = row->after.type ?: row->before.type;
 
-	if (!row->before_type)
+	if (!row->before.type)
 		snprintf(cell, CELL, "new: %.60s", type);
-	else if (!row->after_type)
+	else if (!row->after.type)
 		snprintf(cell, CELL, "gone: %.60s", type);
-	else if (strcmp(row->before_type, row->after_type) != 0)
-		snprintf(cell, CELL, "%.40s, was %.40s", type, row->before_type);
+	else if (strcmp(row->before.type, row->after.type) != 0)
+		snprintf(cell, CELL, "%.40s, was %.40s", type, row->before.type);
 	else if (provider_changed(row))
-		snprintf(cell, CELL, "%.30s: on %.25s, was on %.25s", type, row->after_provider,
-			 row->before_provider);
+		snprintf(cell, CELL, "%.30s: on %.25s, was on %.25s", type, row->after.provider,
+			 row->before.provider);
 	else
 		snprintf(cell, CELL, "%.60s%s", type, inputs_changed(row) ? ", other inputs" : "");
 }
@@ -389,13 +389,13 @@ static void put_culprit(const struct compared_model *model, FILE *out)
 	fprintf(out, " %.0f %% of it %s ", fmin(100, 100 * share),
 		most == &model->gap ? "is" : "is in");
 	text_put(out, most->name);
-	if (!most->before_type)
+	if (!most->before.type)
 		fputs(", which is new", out);
 	else if (inputs_changed(most)) {
 		fputs(", whose inputs were ", out);
-		put_dims(most->before_inputs, out);
+		put_dims(most->before.inputs, out);
 		fputs(" and are ", out);
-		put_dims(most->after_inputs, out);
+		put_dims(most->after.inputs, out);
 	}
 	fputc('.', out);
 }

@@ -113,29 +113,26 @@ static void add_values(struct json *j, cJSON *to, const struct comparison *c,
 		add_value(j, list, &c->quantities[i], &row->values[i]);
 }
 
-static void add_node_side(struct json *j, cJSON *to, const char *key, const char *type,
-			  const char *provider, const struct tensor_list *inputs, double count)
+static void add_side(struct json *j, cJSON *to, const char *key, const struct compared_side *side)
 {
-	cJSON *object = type ? add_object(j, to, key) : NULL;
+	cJSON *object = side->type ? add_object(j, to, key) : NULL;
 
-	if (!type) {
+	if (!side->type) {
 		j->failed |= !cJSON_AddNullToObject(to, key);
 		return;
 	}
-	add_text(j, object, "op_type", type);
-	add_text(j, object, "provider", provider && *provider ? provider : NULL);
-	add_shapes(j, object, "inputs", inputs);
-	add_number(j, object, "executions_per_run", count);
+	add_text(j, object, "op_type", side->type);
+	add_text(j, object, "provider", side->provider && *side->provider ? side->provider : NULL);
+	add_shapes(j, object, "inputs", side->inputs);
+	add_number(j, object, "executions_per_run", side->count);
 }
 
 static void add_node(struct json *j, cJSON *to, const struct comparison *c,
 		     const struct compared_row *row)
 {
 	add_text(j, to, "name", row->name);
-	add_node_side(j, to, "before", row->before_type, row->before_provider, row->before_inputs,
-		      row->before_count);
-	add_node_side(j, to, "after", row->after_type, row->after_provider, row->after_inputs,
-		      row->after_count);
+	add_side(j, to, "before", &row->before);
+	add_side(j, to, "after", &row->after);
 	add_values(j, to, c, row);
 }
 

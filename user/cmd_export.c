@@ -22,18 +22,20 @@ static const struct argp_option options[] = {
 	{"output", 'o', "FILE", 0, "Write here instead of stdout; compressed if it ends in .gz", 0},
 	{"process", KEY_PROCESS, "PID", 0, "Records of the process PID only, of several", 0},
 	{"weight", KEY_WEIGHT, "time|EVENT", 0,
-	 "What folded stacks are weighed by: self time in ns (the default), or what an event of the "
-	 "recording counted",
+	 "What folded stacks are weighed by, and what a viewer of pprof shows first: self time in ns "
+	 "(the default), or what an event of the recording counted",
 	 0},
 	{},
 };
 
-static const char doc[] = "Write a capture in a format of other tools.\v"
-			  "Examples:\n"
-			  "  opprobe export run.opp --format chrome -o run.json.gz\n"
-			  "  opprobe export run.opp --format ort -o onnxruntime_profile.json\n"
-			  "  opprobe export run.opp --format csv | head\n"
-			  "  opprobe export run.opp --format folded | flamegraph.pl > run.svg";
+static const char doc[] =
+	"Write a capture in a format of other tools.\v"
+	"Examples:\n"
+	"  opprobe export run.opp --format chrome -o run.json.gz\n"
+	"  opprobe export run.opp --format ort -o onnxruntime_profile.json\n"
+	"  opprobe export run.opp --format csv | head\n"
+	"  opprobe export run.opp --format folded | flamegraph.pl > run.svg\n"
+	"  opprobe export run.opp --format pprof -o run.pb.gz && go tool pprof -http : run.pb.gz";
 
 struct arguments {
 	const char *capture, *output;

@@ -2,7 +2,10 @@
 """What viewers of flame graphs read says what the table says."""
 
 import collections
+import importlib.util
 import json
+import os
+import subprocess
 
 from harness import check, check_equal, test
 
@@ -93,3 +96,58 @@ def _(t):
                 nodes, "time of the nodes")
     check_equal(sum(ns for (_, file), ns in times.items() if not file),
                 report.json["total"]["total_ns"], "time of the runs")
+
+
+def profile(t, *options):
+    """What protobuf's own decoder reads of the capture as pprof's profile."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    made = subprocess.run([t.program, "export", t.path("capture.opp"), "--format", "pprof",
+                           *options], stdout=subprocess.PIPE, check=True)
+    subprocess.run(["protoc", "-I", here, "--python_out", t.path(""), "pprof.proto"], check=True)
+    spec = importlib.util.spec_from_file_location("pprof_pb2", t.path("pprof_pb2.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Profile.FromString(made.stdout)
+
+
+@test("pprof's profile, read by protobuf's decoder, has what the table says of all that was counted")
+def _(t):
+    target = t.ort_run("1.30.0", "nested", "-O", "0")
+    target.run(3)
+    probe = t.attach(target, "-e", "page-faults,task-clock", "--shapes")
+    target.run(20)
+    probe.stop().nothing_lost()
+    report = t.opprobe("report", t.path("capture.opp"), "--json").finish()
+    found = profile(t, "--weight", "task-clock")
+    text = list(found.string_table)
+    check_equal(text[0], "", "the first string")
+    check_equal(len(text), len(set(text)), "strings")
+    types = [(text[kind.type], text[kind.unit]) for kind in found.sample_type]
+    check_equal(types, [("executions", "count"), ("time", "nanoseconds"), ("page-faults", "count"),
+                        ("task-clock", "nanoseconds")], "types of samples")
+    check_equal(text[found.default_sample_type], "task-clock", "what is shown first")
+    functions = {function.id: function for function in found.function}
+    places = {place.id: functions[place.line[0].function_id] for place in found.location}
+    got, expected, total, nested = {}, {}, 0, 0
+    for sample in found.sample:
+        stack = [text[places[place].name] for place in sample.location_id]
+        labels = {text[label.key]: text[label.str] or label.num for label in sample.label}
+        total += sample.value[1]
+        check(stack[-1].startswith("nested"), "the root", stack)
+        if stack[0] == "between operators":
+            continue
+        check_equal(labels["model"], stack[-1], "model")
+        check_equal(labels["pid"], target.pid, "pid")
+        nested += len(stack) > 3
+        key = (labels["op_type"], stack[0])
+        got[key] = [a + b for a, b in zip(got.get(key, [0] * 4), sample.value)]
+    for op in report.operators:
+        counted = [op["counters"][name]["self"] for name in ("page-faults", "task-clock")]
+        key = (op["op_type"], op["name"])
+        expected[key] = [a + b for a, b in zip(expected.get(key, [0] * 4),
+                                               [op["count"], op["self_ns"], *counted])]
+    check_equal(got, expected, "values")
+    check(nested, "nothing is inside of anything")
+    check_equal(total, report.json["total"]["total_ns"], "time of the runs")
+    check(any("float" in text[label.str] for sample in found.sample for label in sample.label
+              if text[label.key] == "inputs"), "no shapes")

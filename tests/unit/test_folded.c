@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Folded stacks: a line per node and the nodes around it, with its weight. */
+/* Folded stacks: a line per node and the nodes around it, with its weight; and pprof's profile. */
 #include "output_helper.h"
 
 #include <errno.h>
 
 /* What is written of @c by @weight, and to @notes, if not NULL, what that lacks; allocated. */
-static char *folded(const struct test_capture *c, const char *weight, char **notes)
+static char *written(const struct test_capture *c, const char *format, const char *weight,
+		     char **notes, size_t *length)
 {
-	struct export_options options = {.format = "folded", .weight = weight};
+	struct export_options options = {.format = format, .weight = weight};
 	char path[sizeof(c->path) + 8], *text, *told = NULL;
 	struct error err = {};
 	size_t size;
@@ -21,9 +22,16 @@ static char *folded(const struct test_capture *c, const char *weight, char **not
 		*notes = told;
 	else
 		free(told);
-	text = (char *)file_read(path, &size);
+	text = (char *)file_read(path, length);
 	unlink(path);
 	return text;
+}
+
+static char *folded(const struct test_capture *c, const char *weight, char **notes)
+{
+	size_t length;
+
+	return written(c, "folded", weight, notes, &length);
 }
 
 static void check_folded(const struct test_capture *c, const char *weight, const char *expected)
@@ -204,6 +212,94 @@ static void several_processes_and_sessions_have_roots_of_their_own(void **state)
 	test_remove(&c);
 }
 
+/* -- pprof ----------------------------------------------------------------------- */
+
+static uint64_t varint(const uint8_t **p)
+{
+	uint64_t value = 0;
+	int shift = 0;
+
+	do
+		value |= (uint64_t)(**p & 0x7f) << shift;
+	while (shift += 7, *(*p)++ & 0x80);
+	return value;
+}
+
+/* The next field of a message: its number, and in *@value its number or how long *@bytes is. */
+static uint32_t next_field(const uint8_t **p, uint64_t *value, const uint8_t **bytes)
+{
+	uint64_t key = varint(p);
+
+	*value = varint(p);
+	*bytes = key & 2 ? *p : NULL;
+	assert_int_equal(key & 7 & ~2, 0);
+	if (*bytes)
+		*p += *value;
+	return key >> 3;
+}
+
+/* Is @text among the strings of the profile? Counts its types of samples, and samples. */
+static bool has_string(const char *profile, size_t size, const char *text, int *types, int *samples)
+{
+	const uint8_t *p = (const uint8_t *)profile, *end = p + size, *bytes;
+	bool found = false;
+	uint64_t length;
+
+	*types = *samples = 0;
+	while (p < end) {
+		uint32_t field = next_field(&p, &length, &bytes);
+
+		*types += field == 1;
+		*samples += field == 2;
+		found |= field == 6 && length == strlen(text) && !memcmp(bytes, text, length);
+	}
+	assert_ptr_equal(p, end);
+	return found;
+}
+
+static void a_profile_has_only_what_is_known_of_all(void **state)
+{
+	const struct export_options options = {.format = "pprof", .weight = "event0"};
+	struct test_capture c = nested_capture();
+	int types, samples;
+	char *notes, *text;
+	size_t size;
+
+	text = written(&c, "pprof", NULL, &notes, &size);
+	assert_true(has_string(text, size, "time", &types, &samples));
+	assert_int_equal(types, 2);
+	assert_int_equal(samples, 4);
+	assert_false(has_string(text, size, "event0", &types, &samples));
+	assert_true(has_string(text, size, "between operators", &types, &samples));
+	assert_string_equal(notes, "1 event is left out: not all of what was counted is known "
+				   "exactly; opprobe report tells what is.\n");
+	check_refused(&c, &options, "not all of what event0 counted is known exactly");
+	free(text);
+	free(notes);
+	test_remove(&c);
+}
+
+static void a_profile_has_characters_and_nothing_else(void **state)
+{
+	struct capture_info info = test_info(1);
+	struct test_capture c = test_begin(&info);
+	int types, samples;
+	char *text;
+	size_t size;
+
+	test_operator(&c, 0, "\xff\x1b[2J\xc3\xa9", "Conv");
+	test_write(&c, counted(0, 1000, 2000, UINT64_C(1) << 40));
+	test_finish(&c);
+	text = written(&c, "pprof", "event0", NULL, &size);
+	assert_true(has_string(text, size, "??[2J\xc3\xa9", &types, &samples));
+	assert_int_equal(types, 3);
+	assert_int_equal(samples, 1);
+	assert_true(has_string(text, size, "event0", &types, &samples));
+	assert_non_null(memmem(text, size, "\x80\x80\x80\x80\x80\x20", 6));
+	free(text);
+	test_remove(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +309,8 @@ int main(void)
 		cmocka_unit_test(what_is_an_estimate_is_refused),
 		cmocka_unit_test(no_name_breaks_a_line),
 		cmocka_unit_test(several_processes_and_sessions_have_roots_of_their_own),
+		cmocka_unit_test(a_profile_has_only_what_is_known_of_all),
+		cmocka_unit_test(a_profile_has_characters_and_nothing_else),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -457,7 +457,7 @@ static int require_weighted(const struct format *format, const struct export_opt
 {
 	return options->weight && format->ops
 		       ? error_set(err, -EINVAL,
-				   "%s has no weights: --weight is for --format folded",
+				   "%s has no weights: --weight is for --format folded and pprof",
 				   format->name)
 		       : 0;
 }

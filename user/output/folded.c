@@ -16,8 +16,6 @@
 #include "../base/utf8.h"
 #include "folded.h"
 
-#define WEIGHT_TIME "time"
-
 struct folded {
 	const struct analysis *a;
 	int event; /* -1: time */
@@ -30,23 +28,22 @@ struct folded {
 /* "time, cycles or instructions" */
 static void list_weights(const struct analysis *a, char *text, size_t size)
 {
-	size_t n = snprintf(text, size, WEIGHT_TIME);
+	size_t n = snprintf(text, size, FOLDED_TIME);
 
 	for (uint32_t i = 0; i < a->info.n_events && n < size; i++)
 		n += snprintf(text + n, size - n, "%s%s", i + 1 < a->info.n_events ? ", " : " or ",
 			      a->titles[i]);
 }
 
-/* Put the event that is called @name, -1 for the time, into *@event. */
-static int find_weight(const struct analysis *a, const char *name, int *event, struct error *err)
+int folded_weight(const struct analysis *a, const char *name, int *event, struct error *err)
 {
 	struct nearest nearest = {.text = name};
 	char near[512], all[1024];
 
 	*event = -1;
-	if (!strcmp(name, WEIGHT_TIME))
+	if (!name || !strcmp(name, FOLDED_TIME))
 		return 0;
-	nearest_offer(&nearest, WEIGHT_TIME);
+	nearest_offer(&nearest, FOLDED_TIME);
 	for (uint32_t i = 0; i < a->info.n_events; i++) {
 		if (!strcmp(name, a->titles[i])) {
 			*event = (int)i;
@@ -151,6 +148,15 @@ static void put_row(const struct folded *f, const struct analyze_row *row, struc
 	fprintf(f->out, " %" PRIu64 "\n", weight);
 }
 
+bool folded_one_session(const struct analysis *a)
+{
+	for (size_t i = 1; i < a->n_rows; i++)
+		if (a->rows[i]->session != a->rows[0]->session ||
+		    a->rows[i]->process != a->rows[0]->process)
+			return false;
+	return a->n_rows;
+}
+
 /* Below the session, if all rows are of one: else of which it is, is not known. */
 static void put_gap(const struct folded *f, struct folded_told *told)
 {
@@ -164,10 +170,7 @@ static void put_gap(const struct folded *f, struct folded_told *told)
 	told->gap = e.known && e.exact;
 	if (!told->gap)
 		return;
-	for (size_t i = 1; i < a->n_rows; i++)
-		told->sessions |= a->rows[i]->session != a->rows[0]->session ||
-				  a->rows[i]->process != a->rows[0]->process;
-	if (a->n_rows && !told->sessions) {
+	if (folded_one_session(a)) {
 		put_root(f, a->rows[0]);
 		fputc(';', f->out);
 	}
@@ -179,7 +182,7 @@ int folded_write(const struct analysis *a, const char *weight, struct stream *ou
 		 struct folded_told *told, struct error *err)
 {
 	struct folded f = {.a = a, .processes = a->processes.n_shown > 1};
-	int error = find_weight(a, weight ?: WEIGHT_TIME, &f.event, err);
+	int error = folded_weight(a, weight, &f.event, err);
 	char *text = NULL;
 	size_t size;
 
@@ -211,6 +214,11 @@ void folded_notes(const struct analysis *a, const struct folded_told *told, FILE
 			"%llu of %llu executions add nothing: what they took themselves is not "
 			"known.\n",
 			(unsigned long long)told->unknown, (unsigned long long)told->executions);
+	if (told->left_out)
+		fprintf(out,
+			"%u event%s left out: not all of what was counted is known exactly; opprobe "
+			"report tells what is.\n",
+			told->left_out, told->left_out == 1 ? " is" : "s are");
 	if (a->has_runs && !told->gap)
 		fprintf(out, "What lies between operators is not known and is no frame; opprobe "
 			     "report says why that may be.\n");

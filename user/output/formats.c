@@ -23,6 +23,9 @@ const struct format export_formats[] = {
 	 .fold = folded_write},
 	{"speedscope", "the threads in the order of time, for speedscope.app",
 	 .ops = &speedscope_ops},
+	{"pprof",
+	 "the same stacks with all that was counted, for go tool pprof and what reads its files",
+	 .fold = pprof_write},
 	{},
 };
 

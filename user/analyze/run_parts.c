@@ -146,8 +146,9 @@ static void drop_every_other_run(struct fold *f)
 	}
 	for (size_t i = 0; i < runs->n; i += 2) {
 		runs->items[i / 2] = runs->items[i];
-		memmove(&runs->counters.items[i / 2 * n_events],
-			&runs->counters.items[i * n_events], n_events * sizeof(uint64_t));
+		for (size_t k = 0; k < n_events; k++)
+			runs->counters.items[i / 2 * n_events + k] =
+				runs->counters.items[i * n_events + k];
 	}
 	runs->n = (runs->n + 1) / 2;
 	runs->counters.n = runs->n * n_events;

@@ -217,7 +217,8 @@ static int add_what_tells_apart(const struct analysis *a, const struct report_op
 
 	if (!rows)
 		return -ENOMEM;
-	memcpy(rows, a->rows, a->n_rows * sizeof(struct analyze_row *));
+	for (size_t i = 0; i < a->n_rows; i++)
+		rows[i] = a->rows[i];
 	qsort(rows, a->n_rows, sizeof(struct analyze_row *), compare_nodes);
 	for (size_t i = 1; i < a->n_rows; i++) {
 		const char *by = told_apart_by(&rows[i - 1], &rows[i]);

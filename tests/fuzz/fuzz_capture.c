@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes as a capture: read, analysed, printed or exported. The first byte
+ * Any bytes as a capture: read, analysed, printed, exported or compared. The first byte
  * chooses the view. The checksums are put right first, or nothing but their
  * check would ever be reached; with the first byte odd they are left alone.
  */
@@ -13,7 +13,9 @@
 #include <zlib.h>
 
 #include "capture/format.h"
+#include "output/diff.h"
 #include "output/output.h"
+#include "output/shapes.h"
 
 static void mend_checksums(uint8_t *bytes, size_t size)
 {
@@ -36,13 +38,39 @@ static void mend_checksums(uint8_t *bytes, size_t size)
 /* The other process of the seed that has two. */
 #define PID 43
 
+static void compare_with_itself(const char *path, FILE *out)
+{
+	const struct analyze_options options = {.compensate = true, .runs_apart = true};
+	struct error err;
+	struct capture_reader *reader = capture_reader_open(path, &err);
+	struct analysis *a = NULL;
+	struct comparison *c = NULL;
+
+	if (reader && !analyze(reader, &options, &a, &err) && !shapes_make_texts(a))
+		c = compare(a, a);
+	if (c) {
+		diff_print(c, &(struct diff_options){.all = true, .width = 60}, 0, out);
+		diff_print_json(c, out);
+	}
+	comparison_free(c);
+	analysis_free(a);
+	if (reader)
+		capture_reader_close(reader);
+}
+
+#define EXPORTS 6 /* formats */
+
 /* One view of @path: a grouping in one of the formats, or an export; of one process or all. */
 static void print(const char *path, unsigned int view, FILE *out)
 {
 	struct report_options options = {};
 	struct error err;
 
-	if (view % 32 < 5) {
+	if (view % 32 == EXPORTS) {
+		compare_with_itself(path, out);
+		return;
+	}
+	if (view % 32 < EXPORTS) {
 		const struct export_options export = {export_formats[view % 32].name, view >= 32,
 						      PID};
 

@@ -52,6 +52,13 @@ static struct median median_by(double (*value)(size_t), size_t n, double more)
 	return median_of(values, n);
 }
 
+static struct change changed(const struct median *before, const struct median *after, double slack)
+{
+	struct reach reach = {.confidence = 0.95};
+
+	return change_between(before, after, &reach, slack);
+}
+
 /* How often of 100 the interval of a change by @more has that, and 0. */
 static double held(double (*value)(size_t), size_t n, double more, double *none)
 {
@@ -60,7 +67,7 @@ static double held(double (*value)(size_t), size_t n, double more, double *none)
 	seed = 1;
 	for (int i = 0; i < TRIES; i++) {
 		struct median before = median_by(value, n, 0), after = median_by(value, n, more);
-		struct change change = change_between(&before, &after, 0.95, 0);
+		struct change change = changed(&before, &after, 0);
 
 		assert_true(change.known);
 		assert_int_equal(change.significant, change.low > 0 || change.high < 0);
@@ -112,7 +119,7 @@ static void few_runs_tell_a_median_and_no_interval(void **state)
 	assert_true(few.value == 5 && isnan(few.error));
 	assert_true(none.n == 0 && isnan(none.value));
 	many = median_by(independent, 50, 0);
-	change = change_between(&many, &few, 0.95, 0);
+	change = changed(&many, &few, 0);
 	assert_true(!change.known && !change.significant && isnan(change.low));
 	assert_true(change.by == 5 - many.value);
 	values[1] = 6;
@@ -122,13 +129,13 @@ static void few_runs_tell_a_median_and_no_interval(void **state)
 static void what_was_measured_differently_is_no_change(void **state)
 {
 	struct median before = {100, 50, 0, 99}, after = {100, 60, 0, 99}, zero = {100, 0, 0, 99};
-	struct change change = change_between(&before, &after, 0.95, 9);
+	struct change change = changed(&before, &after, 9);
 
 	assert_true(change.significant && change.low == 1 && change.high == 19);
 	assert_true(change.ratio == 1.2 && change.ratio_low < 1.2 && change.ratio_high > 1.2);
-	assert_false(change_between(&before, &after, 0.95, 11).significant);
+	assert_false(changed(&before, &after, 11).significant);
 	/* Of nothing there is no ratio. */
-	change = change_between(&zero, &after, 0.95, 0);
+	change = changed(&zero, &after, 0);
 	assert_true(change.significant && isnan(change.ratio) && isnan(change.ratio_low));
 }
 

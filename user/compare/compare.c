@@ -236,6 +236,7 @@ static void compare_runs(struct comparing *g, struct compared_model *to,
 {
 	struct comparison *c = g->c;
 	double count = side_count(&g->before, before, NULL);
+	struct reach reach = {.confidence = COMPARE_CONFIDENCE};
 	struct compared *gap = &to->gap.values[0];
 
 	to->runs = (struct compared_row){.name = "runs", .before.type = "", .after.type = ""};
@@ -247,7 +248,7 @@ static void compare_runs(struct comparing *g, struct compared_model *to,
 
 		value->before = side_run_median(&g->before, before, q->before);
 		value->after = side_run_median(&g->after, after, q->after);
-		value->change = change_between(&value->before, &value->after, COMPARE_CONFIDENCE,
+		value->change = change_between(&value->before, &value->after, &reach,
 					       slack_of(c, q, count, nested_of));
 	}
 	gap->before = side_gap_median(&g->before, before);
@@ -265,32 +266,32 @@ static struct median no_surer(struct median node, const struct median *runs)
 }
 
 static void compare_value(const struct compared_model *model, struct compared *value, size_t k,
-			  double confidence, double slack)
+			  struct reach *reach, double slack)
 {
 	const struct compared *runs = &model->runs.values[k];
 	struct median before = no_surer(value->before, &runs->before);
 	struct median after = no_surer(value->after, &runs->after);
 
-	value->change = change_between(&before, &after, confidence, slack);
+	value->change = change_between(&before, &after, reach, slack);
 }
 
 /* All intervals of nodes together hold with the confidence that is asked for. */
 static void compare_values(const struct comparison *c, struct compared_model *model)
 {
-	double confidence;
+	struct reach reach = {};
 	size_t n = 1;
 
 	for (size_t i = 0; i < model->n; i++)
 		n += compared_both(&model->items[i]) ? c->n_quantities : 0;
-	confidence = 1 - (1 - COMPARE_CONFIDENCE) / (double)n;
+	reach.confidence = 1 - (1 - COMPARE_CONFIDENCE) / (double)n;
 	for (size_t i = 0; i < model->n; i++) {
 		struct compared_row *row = &model->items[i];
 
 		for (size_t k = 0; k < c->n_quantities && compared_both(row); k++)
-			compare_value(model, &row->values[k], k, confidence,
+			compare_value(model, &row->values[k], k, &reach,
 				      slack_of(c, &c->quantities[k], row->before.count, own_of));
 	}
-	compare_value(model, &model->gap.values[0], 0, confidence,
+	compare_value(model, &model->gap.values[0], 0, &reach,
 		      slack_of(c, &c->quantities[0], model->runs.before.count, nested_of));
 }
 

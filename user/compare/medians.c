@@ -9,7 +9,7 @@
 #define ONE_SIDE   0.025 /* of the order statistics, at most */
 /* Blocks scatter by so many times what those of independent runs do: not by chance. */
 #define DRIFT	     2
-#define FREEDOM_MAX  200 /* more are as good as any number of them */
+#define BISECTIONS   60 /* of the range of a quantile, beyond what a double tells */
 #define STEPS	     400
 #define QUANTILE_MAX 1e6
 
@@ -39,7 +39,7 @@ static double quantile(double (*above)(double, double), double p, double freedom
 {
 	double low = 0, high = QUANTILE_MAX;
 
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < BISECTIONS; i++) {
 		double middle = (low + high) / 2;
 
 		if (above(middle, freedom) > 1 - p)
@@ -71,10 +71,7 @@ static double middle_of(double *values, size_t n)
 	return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-/*
- * That fewer than @rank of @n values, from 1, are below the median: of a binomial distribution,
- * from its largest term on, as the first may be too small for a number.
- */
+/* That fewer than @rank of @n values, from 1, are below the median: by a binomial distribution. */
 static double below_rank(size_t n, size_t rank)
 {
 	double sum = 0;
@@ -155,26 +152,37 @@ static double freedom_of(const struct median *a, const struct median *b)
 	return squares > 0 ? (x + y) * (x + y) / squares : a->freedom;
 }
 
+/* By whole degrees, rather fewer: each takes some time to work out. */
+static double reach_at(struct reach *reach, double freedom)
+{
+	size_t degrees = freedom < FREEDOM_MAX + 1 ? (size_t)freedom : FREEDOM_MAX + 1;
+
+	if (!reach->errors[degrees])
+		reach->errors[degrees] =
+			student_quantile((1 + reach->confidence) / 2, (double)degrees);
+	return reach->errors[degrees];
+}
+
 struct change change_between(const struct median *before, const struct median *after,
-			     double confidence, double slack)
+			     struct reach *reach, double slack)
 {
 	struct change change = {NAN, NAN, NAN, NAN, NAN, NAN, false, false};
 	bool positive = before->value > 0 && after->value > 0;
-	double reach, relative;
+	double half, relative;
 
 	change.by = after->value - before->value;
 	if (positive)
 		change.ratio = after->value / before->value;
 	if (before->n < MEDIAN_RUNS_MIN || after->n < MEDIAN_RUNS_MIN)
 		return change;
-	reach = student_quantile((1 + confidence) / 2, freedom_of(before, after));
-	change.low = change.by - reach * hypot(before->error, after->error) - slack;
-	change.high = change.by + reach * hypot(before->error, after->error) + slack;
+	half = reach_at(reach, freedom_of(before, after));
+	change.low = change.by - half * hypot(before->error, after->error) - slack;
+	change.high = change.by + half * hypot(before->error, after->error) + slack;
 	change.known = true;
 	change.significant = change.low > 0 || change.high < 0;
 	if (!positive)
 		return change;
-	relative = reach * hypot(before->error / before->value, after->error / after->value) +
+	relative = half * hypot(before->error / before->value, after->error / after->value) +
 		   slack / fmin(before->value, after->value);
 	change.ratio_low = change.ratio * exp(-relative);
 	change.ratio_high = change.ratio * exp(relative);

@@ -33,15 +33,25 @@ struct change {
 	bool known, significant;	     /* the interval is; 0 is outside of it */
 };
 
+#define FREEDOM_MAX 200 /* degrees; more are as good as any number of them */
+
+/*
+ * Intervals that have the truth with the probability @confidence, and how many standard errors
+ * they reach to each side by degrees of freedom: 0 where that was not asked for yet.
+ */
+struct reach {
+	double confidence; /* 0 to 1 */
+	double errors[FREEDOM_MAX + 2];
+};
+
 /* Of @n @values, in the order of the runs; these are sorted then. */
 struct median median_of(double *values, size_t n);
 /*
- * The change between two medians, with the interval that has the truth with a probability of
- * @confidence (0 to 1), if what both have in common is not known to @slack: that much of the
- * difference may be of how they were measured.
+ * The change between two medians, with an interval of @reach, if what both have in common is not
+ * known to @slack: that much of the difference may be of how they were measured.
  */
 struct change change_between(const struct median *before, const struct median *after,
-			     double confidence, double slack);
+			     struct reach *reach, double slack);
 /* The quantile of Student's distribution, @p above 0.5. */
 double student_quantile(double p, double freedom);
 

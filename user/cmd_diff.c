@@ -161,6 +161,8 @@ static void print_doubts(const struct analysis *a, const char *path)
 {
 	if (a->damaged)
 		fprintf(stderr, "opprobe: note: of %s: %s\n", path, a->damage.text);
+	else if (!a->complete)
+		fprintf(stderr, "opprobe: note: the end of the recording in %s is missing\n", path);
 	if (a->unsure)
 		fprintf(stderr,
 			"opprobe: note: operators were lost in %s, perhaps of runs that seem whole\n",

@@ -107,6 +107,11 @@ def _(t):
           "an event that is not there")
     check("Name the one before" in diff(t, some, status=2), "one capture")
     check("runs take the same time" in diff(t, some, some), "of itself")
+    with open(some, "rb") as whole, open(t.path("cut.opp"), "wb") as cut:
+        cut.write(whole.read()[:-100])
+    notes = subprocess.run([t.program, "diff", some, t.path("cut.opp")], stdout=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE, check=False, text=True).stderr
+    check("cut.opp is missing" in notes, "a recording without its end", notes)
     node = t.node("1.24.3")
     sessions = [node.load(t.model(name)) for name in ("mlp", "names")]
     probe = t.opprobe("record", "-p", node.pid, "-o", t.path("two.opp")).attached()

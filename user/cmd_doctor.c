@@ -55,7 +55,8 @@ static error_t parse_doctor(int key, char *text, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (arguments->file && choice_made(&arguments->choice))
-			argp_error(state, "--file excludes -p, -a, --comm, --container and --cgroup");
+			argp_error(state,
+				   "--file excludes -p, -a, --comm, --container and --cgroup");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

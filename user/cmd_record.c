@@ -505,8 +505,13 @@ int cmd_profile(int argc, char **argv)
 {
 	const struct argp_child children[] = {
 		{&record_argp, 0, NULL, 0}, {view_argp(), 0, NULL, 0}, {}};
-	const struct argp argp = {profile_options, parse_profile, record_argp.args_doc, profile_doc,
-				  children,	   NULL,	  NULL};
+	const struct argp argp = {profile_options,
+				  parse_profile,
+				  record_argp.args_doc,
+				  profile_doc,
+				  children,
+				  NULL,
+				  NULL};
 	struct record_arguments arguments = {
 		.show = true,
 		.recording.check = check_report,

@@ -270,9 +270,8 @@ static void examine_counting(struct examination *examination, const struct choic
 		examination->incomplete = true;
 		return;
 	}
-	examination->findings.n =
-		n + counters_diagnose(choice->pids, choice->n_pids,
-				      examination->findings.items + n, room - n);
+	examination->findings.n = n + counters_diagnose(choice->pids, choice->n_pids,
+							examination->findings.items + n, room - n);
 }
 
 /* Those that are meant, each as it is now. */

@@ -160,4 +160,3 @@ void following_leave_rest(struct following *following, struct collector *collect
 		entry->over = true;
 	}
 }
-

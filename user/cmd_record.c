@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,17 +14,16 @@
 #include <unistd.h>
 
 #include "../bpf/events.h"
+#include "choice.h"
 #include "cmd.h"
 #include "view.h"
 #include "recording.h"
-#include "running.h"
 #include "base/output_file.h"
 #include "base/units.h"
 
 struct record_arguments {
 	struct recording_options recording;
-	bool chosen; /* not by their numbers: by what follows, once the command line is read */
-	struct running_choice choice;
+	struct choice choice;
 	bool show; /* the table, behind the recording */
 	struct report_options report;
 	bool trace_wanted;
@@ -59,22 +57,9 @@ enum {
 	OPTION_MEMORY,
 	OPTION_FOLLOW,
 	OPTION_NO_COST,
-	OPTION_COMM,
-	OPTION_CONTAINER,
-	OPTION_CGROUP,
 };
 
 static const struct argp_option record_options[] = {
-	{"pid", 'p', "PID[,PID...]", 0, "The processes to record", 0},
-	{"comm", OPTION_COMM, "GLOB", 0,
-	 "Instead of -p: the processes with a runtime mapped (opprobe ps) whose name matches, that "
-	 "of their program, of their first argument or the kernel's",
-	 0},
-	{"container", OPTION_CONTAINER, "ID", 0,
-	 "Those in the container whose id begins so, 4 digits or more", 0},
-	{"cgroup", OPTION_CGROUP, "PATH", 0,
-	 "Those in this control group, or below: /system.slice/NAME.service", 0},
-	{"all", 'a', NULL, 0, "All that have a runtime mapped, and fit the three above", 0},
 	{"follow", OPTION_FOLLOW, NULL, 0,
 	 "Record what they fork, too, and what these and they execute", 0},
 	{"duration", 'd', "TIME", 0, "Stop after this time (10s, 500ms, 2m); else at Ctrl-C", 0},
@@ -119,87 +104,15 @@ static const struct argp_option profile_options[] = {
 	{},
 };
 
-/* "4711,4712" */
-static void parse_pids(struct recording_options *recording, const char *text,
-		       struct argp_state *state)
-{
-	const char *at = text;
-	char *end;
-
-	for (;;) {
-		long pid = strtol(at, &end, 10);
-
-		if (end == at || (*end && *end != ',') || pid <= 0 || pid > INT_MAX)
-			argp_error(state,
-				   "'%s' is not a process id, or several with commas between",
-				   text);
-		for (size_t i = 0; i < recording->n_pids; i++)
-			if (recording->pids[i] == pid)
-				argp_error(state, "process %ld is named twice", pid);
-		if (recording->n_pids == PROCESSES_MAX)
-			argp_error(state, "more than %d processes", PROCESSES_MAX);
-		recording->pids[recording->n_pids++] = pid;
-		if (!*end)
-			return;
-		at = end + 1;
-	}
-}
-
-/* What chooses processes otherwise than by their numbers. */
-static error_t parse_choice(int key, char *text, struct argp_state *state)
-{
-	struct record_arguments *arguments = state->input;
-	struct running_choice *choice = &arguments->choice;
-
-	switch (key) {
-	case OPTION_COMM:
-		if (!*text)
-			argp_error(state, "--comm needs a name, or a glob such as 'python3*'");
-		choice->comm = text;
-		break;
-	case OPTION_CONTAINER:
-		if (strspn(text, "0123456789abcdef") != strlen(text) || strlen(text) < 4 ||
-		    strlen(text) > CGROUP_ID)
-			argp_error(state,
-				   "'%s' is not the id of a container, of 4 to 64 hex digits: "
-				   "`opprobe ps` shows those that there are",
-				   text);
-		choice->container = text;
-		break;
-	case OPTION_CGROUP:
-		if (*text != '/')
-			argp_error(state,
-				   "'%s' is not the path of a control group, which begins with a "
-				   "'/': see /proc/PID/cgroup",
-				   text);
-		choice->cgroup = text;
-		break;
-	case 'a':
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	arguments->chosen = true;
-	return 0;
-}
-
-static void check_choice(const struct record_arguments *arguments, struct argp_state *state)
-{
-	if (arguments->chosen && arguments->recording.n_pids)
-		argp_error(state, "-p excludes -a, --comm, --container and --cgroup");
-	if (!arguments->chosen && !arguments->recording.n_pids)
-		argp_error(state, "which process? Give its id with -p PID, or its name with "
-				  "--comm NAME; `opprobe ps` lists those with a runtime");
-}
-
 static error_t parse_record(int key, char *text, struct argp_state *state)
 {
-	struct recording_options *recording = &((struct record_arguments *)state->input)->recording;
+	struct record_arguments *arguments = state->input;
+	struct recording_options *recording = &arguments->recording;
 	struct error err;
 
 	switch (key) {
-	case 'p':
-		parse_pids(recording, text, state);
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->choice;
 		break;
 	case OPTION_NO_COST:
 		recording->no_cost = true;
@@ -266,7 +179,10 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 		argp_error(state, "unexpected argument '%s'", text);
 		break;
 	case ARGP_KEY_END:
-		check_choice(state->input, state);
+		if (!choice_made(&arguments->choice))
+			argp_error(state,
+				   "which process? Give its id with -p PID, or its name with "
+				   "--comm NAME; `opprobe ps` lists those with a runtime");
 		if (recording->events && recording->config)
 			argp_error(state, "-e and --config exclude each other");
 		if (recording->schedule.active && recording->runs.n_runs)
@@ -275,7 +191,7 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 			argp_error(state, "--per-cycle needs a --schedule");
 		break;
 	default:
-		return parse_choice(key, text, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
@@ -309,9 +225,12 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
+static const struct argp_child record_children[] = {{&choice_argp, 0, "Which processes:", 0}, {}};
+
 static const struct argp record_argp = {
 	.options = record_options,
 	.parser = parse_record,
+	.children = record_children,
 	.doc = "Record what every operator of a running process costs into a capture file.\v"
 	       "Examples:\n"
 	       "  sudo opprobe record -p 4711 -d 10s -o run.opp\n"
@@ -411,23 +330,6 @@ static int show(const struct record_arguments *arguments, const char *capture, s
 	return error;
 }
 
-/* Find out the numbers of the processes that were asked for otherwise. */
-static int choose(struct record_arguments *arguments, struct error *err)
-{
-	struct recording_options *recording = &arguments->recording;
-	const struct running_options options = {.stop = &stop};
-	struct running running;
-	int n = running_find(&running, &options, err);
-
-	if (!n)
-		n = running_choose(&running, &arguments->choice, recording->pids, PROCESSES_MAX,
-				   err);
-	running_free(&running);
-	recording->n_pids = n < 0 ? 0 : n;
-	recording->some = true;
-	return n < 0 ? n : 0;
-}
-
 static int run(struct record_arguments *arguments)
 {
 	struct recording_result result;
@@ -437,12 +339,16 @@ static int run(struct record_arguments *arguments)
 
 	catch_signals();
 	arguments->recording.stop = &stop;
-	if (arguments->chosen && (error = choose(arguments, &err))) {
+	error = choice_find(&arguments->choice, &stop, &err);
+	if (error) {
 		fprintf(stderr, "opprobe: %s\n", err.text);
 		return error == -EINTR ? EXIT_INTERRUPTED : EXIT_FAILED;
 	}
+	arguments->recording.pids = arguments->choice.pids;
+	arguments->recording.n_pids = arguments->choice.n_pids;
+	arguments->recording.some = arguments->choice.some;
 	if (!arguments->recording.capture) {
-		snprintf(capture, sizeof(capture), "opprobe-%d.opp", arguments->recording.pids[0]);
+		snprintf(capture, sizeof(capture), "opprobe-%d.opp", arguments->choice.pids[0]);
 		arguments->recording.capture = capture;
 		arguments->recording.naming = OUTPUT_FREE;
 	}

@@ -21,7 +21,8 @@ static const struct argp_option options[] = {
 	 "Those in the container whose id begins so, 4 digits or more", 0},
 	{"cgroup", OPTION_CGROUP, "PATH", 0,
 	 "Those in this control group, or below: /system.slice/NAME.service", 0},
-	{"all", 'a', NULL, 0, "All that have a runtime mapped and fit what else is said of them", 0},
+	{"all", 'a', NULL, 0, "All that have a runtime mapped and fit what else is said of them",
+	 0},
 	{},
 };
 

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 #include <unistd.h>
 
 #include "../bpf/events.h"
-#include "choice.h"
 #include "cmd.h"
+#include "subject.h"
 #include "view.h"
 #include "recording.h"
 #include "base/output_file.h"
@@ -23,7 +24,7 @@
 
 struct record_arguments {
 	struct recording_options recording;
-	struct choice choice;
+	struct subject subject;
 	bool show; /* the table, behind the recording */
 	struct report_options report;
 	bool trace_wanted;
@@ -44,30 +45,16 @@ static void on_signal(int number)
 }
 
 enum {
-	OPTION_CONFIG = 256,
-	OPTION_TRACE,
-	OPTION_WAIT,
-	OPTION_BUFFER,
+	OPTION_TRACE = 256,
 	OPTION_SCHEDULE,
 	OPTION_RUNS,
 	OPTION_MIN_DURATION,
 	OPTION_ON_CAPTURE,
 	OPTION_PER_CYCLE,
-	OPTION_SHAPES,
-	OPTION_MEMORY,
-	OPTION_FOLLOW,
 	OPTION_NO_COST,
 };
 
 static const struct argp_option record_options[] = {
-	{"follow", OPTION_FOLLOW, NULL, 0,
-	 "Record what they fork, too, and what these and they execute", 0},
-	{"duration", 'd', "TIME", 0, "Stop after this time (10s, 500ms, 2m); else at Ctrl-C", 0},
-	{"events", 'e', "EVENTS", 0,
-	 "Count these: EVENT[=NAME],... as in `opprobe list`, {a,b} to count together; none for "
-	 "time only",
-	 0},
-	{"config", OPTION_CONFIG, "FILE", 0, "Count the events of this JSON file", 0},
 	{"output", 'o', "FILE", 0,
 	 "The capture file (default opprobe-PID.opp, or with a number if that is there); - for "
 	 "stdout (record only)",
@@ -83,13 +70,6 @@ static const struct argp_option record_options[] = {
 	{"runs", OPTION_RUNS, "RUNS", 0, "Record these runs only: 0,5-9,20-", 0},
 	{"min-duration", OPTION_MIN_DURATION, "TIME", 0,
 	 "Keep runs that take at least this long, or fail", 0},
-	{"wait", OPTION_WAIT, NULL, 0, "Wait until the process has loaded a runtime", 0},
-	{"buffer", OPTION_BUFFER, "SIZE", 0, "Ring buffer, a power of two (default 8M)", 0},
-	{"shapes", OPTION_SHAPES, NULL, 0,
-	 "Record the shapes and types of each operator's inputs and outputs, and its attributes",
-	 0},
-	{"memory", OPTION_MEMORY, NULL, 0,
-	 "Record what each operator gets from the runtime's allocators, and gives back", 0},
 	{"no-cost", OPTION_NO_COST, NULL, 0,
 	 "Do not measure, after the recording, how much slower it made runs", 0},
 	{"quiet", 'q', NULL, 0, "No progress on stderr", 0},
@@ -112,35 +92,14 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &arguments->choice;
+		arguments->subject.recording = recording;
+		state->child_inputs[0] = &arguments->subject;
 		break;
 	case OPTION_NO_COST:
 		recording->no_cost = true;
 		break;
-	case OPTION_FOLLOW:
-		recording->follow = true;
-		break;
-	case 'd':
-		if (parse_duration(text, &recording->duration))
-			argp_error(state, "'%s' is not a duration such as 10s or 500ms", text);
-		break;
-	case 'e':
-		recording->events = text;
-		break;
-	case OPTION_CONFIG:
-		recording->config = text;
-		break;
 	case 'o':
 		recording->capture = text;
-		break;
-	case OPTION_WAIT:
-		recording->wait = true;
-		break;
-	case OPTION_BUFFER:
-		if (parse_size(text, &recording->buffer_size) || recording->buffer_size < 4096 ||
-		    recording->buffer_size > 1 << 30 ||
-		    (recording->buffer_size & (recording->buffer_size - 1)))
-			argp_error(state, "'%s' is not a power of two from 4k to 1G", text);
 		break;
 	case OPTION_SCHEDULE:
 		if (schedule_parse(&recording->schedule, text, &err))
@@ -166,12 +125,6 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 	case OPTION_PER_CYCLE:
 		recording->per_cycle = true;
 		break;
-	case OPTION_SHAPES:
-		recording->shapes = true;
-		break;
-	case OPTION_MEMORY:
-		recording->memory = true;
-		break;
 	case 'q':
 		recording->quiet = true;
 		break;
@@ -179,12 +132,7 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 		argp_error(state, "unexpected argument '%s'", text);
 		break;
 	case ARGP_KEY_END:
-		if (!choice_made(&arguments->choice))
-			argp_error(state,
-				   "which process? Give its id with -p PID, or its name with "
-				   "--comm NAME; `opprobe ps` lists those with a runtime");
-		if (recording->events && recording->config)
-			argp_error(state, "-e and --config exclude each other");
+		subject_check(&arguments->subject, state);
 		if (recording->schedule.active && recording->runs.n_runs)
 			argp_error(state, "--schedule and --runs exclude each other");
 		if (recording->per_cycle && !recording->schedule.active)
@@ -225,7 +173,7 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp_child record_children[] = {{&choice_argp, 0, "Which processes:", 0}, {}};
+static const struct argp_child record_children[] = {{&subject_argp, 0, NULL, 0}, {}};
 
 static const struct argp record_argp = {
 	.options = record_options,
@@ -339,16 +287,13 @@ static int run(struct record_arguments *arguments)
 
 	catch_signals();
 	arguments->recording.stop = &stop;
-	error = choice_find(&arguments->choice, &stop, &err);
+	error = subject_find(&arguments->subject, &stop, &err);
 	if (error) {
 		fprintf(stderr, "opprobe: %s\n", err.text);
 		return error == -EINTR ? EXIT_INTERRUPTED : EXIT_FAILED;
 	}
-	arguments->recording.pids = arguments->choice.pids;
-	arguments->recording.n_pids = arguments->choice.n_pids;
-	arguments->recording.some = arguments->choice.some;
 	if (!arguments->recording.capture) {
-		snprintf(capture, sizeof(capture), "opprobe-%d.opp", arguments->choice.pids[0]);
+		snprintf(capture, sizeof(capture), "opprobe-%d.opp", arguments->recording.pids[0]);
 		arguments->recording.capture = capture;
 		arguments->recording.naming = OUTPUT_FREE;
 	}

@@ -13,6 +13,11 @@
  * recorded, left it there. Such a sum is emptied when the section begins. If a
  * pool thread has added to it by then, the two cannot be told apart any more:
  * then the work of this operator counts as lost.
+ *
+ * With parts, each task is told as it ends, by its key, and the sum counts
+ * them. The operator tells its keys and how many parts there are, when it takes
+ * the sum. The ring has one order, that of reservations: a task ends before its
+ * section does, so that all parts of an operator precede it.
  */
 #ifndef OPPROBE_WORK_BPF_H
 #define OPPROBE_WORK_BPF_H
@@ -28,6 +33,7 @@ struct work {
 	__u64 enabled;
 	__u8 uncounted[COUNTERS_MAX]; /* 1: of a task, not at all */
 	__u8 sampled[COUNTERS_MAX];   /* or of a part of its time */
+	__u64 parts;		      /* last: it is left alone where parts are not told */
 };
 
 static const struct work no_work; /* too large for the stack */
@@ -53,6 +59,13 @@ SHARED struct {
 	__type(value, __u64);
 } thread_work SEC(".maps");
 
+static __always_inline void empty(struct work *sum)
+{
+	__builtin_memset(sum, 0, offsetof(struct work, parts));
+	if (with_parts)
+		sum->parts = 0;
+}
+
 /* Drop the rest of somebody else's work under @key before @frame's section. */
 static __always_inline void drop_rest(const struct frame *frame, __u64 key, __u32 pid)
 {
@@ -61,7 +74,7 @@ static __always_inline void drop_rest(const struct frame *frame, __u64 key, __u3
 
 	if (!sum || !sum->first || sum->first >= frame->start || sum->last >= frame->start)
 		return; /* a mixture is seen by take_work() */
-	*sum = (struct work){};
+	empty(sum);
 	if (sum->last)
 		sum->first = 1; /* a task ended just now: a mixture after all */
 }
@@ -108,6 +121,27 @@ static __always_inline void keep_counts(struct work *sum, const struct counts *c
 		__sync_fetch_and_add(&sum->enabled, counts->enabled);
 }
 
+/*
+ * Tell the task of a pool thread. What finds no room is missed where the operator's
+ * record is taken: it tells how many there are.
+ */
+static __always_inline void tell_part(const struct thread_state *thread, __u64 end)
+{
+	struct part_record *part = bpf_ringbuf_reserve(&ring, sizeof(*part), 0);
+
+	if (!part)
+		return;
+	part->type = RECORD_PART;
+	part->cpu = bpf_get_smp_processor_id();
+	part->migrated = part->cpu != thread->task_cpu;
+	part->tid = thread->tid;
+	part->pid = thread->pid;
+	part->key = thread->task_key;
+	part->start = thread->task_start;
+	part->end = end;
+	record_submit(part);
+}
+
 /* The task of a pool thread has ended: keep what it took. */
 static __always_inline void keep_work(struct thread_state *thread, __u64 end)
 {
@@ -133,6 +167,10 @@ static __always_inline void keep_work(struct thread_state *thread, __u64 end)
 	/* Any task's start will do to tell work of before this operator. */
 	if (!sum->first || thread->task_start < sum->first)
 		sum->first = thread->task_start;
+	if (with_parts) {
+		__sync_fetch_and_add(&sum->parts, 1);
+		tell_part(thread, end);
+	}
 
 	total = bpf_map_lookup_elem(&thread_work, &tid);
 	if (total)
@@ -167,10 +205,10 @@ static __always_inline void take_counts(const struct work *sum, __u64 *values, _
  * Move the work of all sections of @frame to @values: ns first, then the
  * counters; and how long they could count and did to @turns, with events that
  * take turns. What was not counted everywhere, or for a part of the time,
- * is so in @counts.
+ * is so in @counts. What tells its parts goes to @parts, where they are told.
  */
 static __always_inline void take_work(const struct frame *frame, __u32 pid, __u64 *values,
-				      __u64 *turns, struct counts *counts)
+				      __u64 *turns, struct part_keys *parts, struct counts *counts)
 {
 	struct work_key key = {.pid = pid};
 
@@ -179,24 +217,31 @@ static __always_inline void take_work(const struct frame *frame, __u32 pid, __u6
 		if (with_turns)
 			turns[i] = 0;
 	}
+	if (with_parts)
+		__builtin_memset(parts, 0, sizeof(*parts));
 	for (__u32 k = 0; k < KEYS_MAX; k++) {
 		struct work *sum;
 
 		if (k >= frame->n_keys)
 			break;
 		key.key = frame->keys[k];
+		if (with_parts)
+			parts->keys[k] = key.key;
 		sum = bpf_map_lookup_elem(&work, &key);
 		if (!sum || !sum->first)
 			continue;
 		if (sum->first < frame->start) {
 			__sync_fetch_and_add(&losses.work_lost, 1);
 			values[0] = 0;
-			*sum = (struct work){};
+			empty(sum);
 			break;
 		}
 		values[0] += sum->ns;
 		take_counts(sum, values + 1, turns, counts);
-		*sum = (struct work){};
+		if (with_parts) {
+			parts->n += sum->parts;
+		}
+		empty(sum);
 	}
 }
 
@@ -220,6 +265,8 @@ static __always_inline bool task_open(struct thread_state *thread, __u64 sp)
 static __always_inline void task_begin(struct thread_state *thread, __u64 key)
 {
 	thread->task_key = key;
+	if (with_parts)
+		thread->task_cpu = bpf_get_smp_processor_id();
 	if (n_counters)
 		counters_read(&thread->task_reading, thread->slot, &thread->memory);
 	thread->task_start = bpf_ktime_get_ns();

@@ -70,7 +70,7 @@ struct export_state {
 	struct capture_loss loss;
 	bool complete;
 	struct capture_end end;
-	uint64_t lines, threw, runs_threw;
+	uint64_t lines, threw, runs_threw, flows;
 	bool shapes_seen;
 	void *private; /* the format's own, freed at the end */
 };

@@ -189,8 +189,9 @@ static __always_inline void emit_work(struct thread_state *thread, struct outcom
 	if (!record)
 		return;
 	values = record->values;
-	take_work(outcome->frame, thread->pid, values + n, values + turns + n + 2,
-		  (struct part_keys *)(values + parts), &thread->counts);
+	if (with_parts)
+		tell_keys(outcome->frame, thread->pid, (struct part_keys *)(values + parts));
+	take_work(outcome->frame, thread->pid, values + n, values + turns + n + 2, &thread->counts);
 	outcome->flags |= FLAG_WORK | (with_turns ? FLAG_TURNS : 0);
 	fill_record(record, thread, outcome);
 	copy_counters(&record->counted, values, &thread->counts);

@@ -33,7 +33,7 @@ struct work {
 	__u64 enabled;
 	__u8 uncounted[COUNTERS_MAX]; /* 1: of a task, not at all */
 	__u8 sampled[COUNTERS_MAX];   /* or of a part of its time */
-	__u64 parts;		      /* last: it is left alone where parts are not told */
+	__u64 parts;		      /* how many tasks, where they are told */
 };
 
 static const struct work no_work; /* too large for the stack */
@@ -59,13 +59,6 @@ SHARED struct {
 	__type(value, __u64);
 } thread_work SEC(".maps");
 
-static __always_inline void empty(struct work *sum)
-{
-	__builtin_memset(sum, 0, offsetof(struct work, parts));
-	if (with_parts)
-		sum->parts = 0;
-}
-
 /* Drop the rest of somebody else's work under @key before @frame's section. */
 static __always_inline void drop_rest(const struct frame *frame, __u64 key, __u32 pid)
 {
@@ -74,7 +67,7 @@ static __always_inline void drop_rest(const struct frame *frame, __u64 key, __u3
 
 	if (!sum || !sum->first || sum->first >= frame->start || sum->last >= frame->start)
 		return; /* a mixture is seen by take_work() */
-	empty(sum);
+	*sum = (struct work){};
 	if (sum->last)
 		sum->first = 1; /* a task ended just now: a mixture after all */
 }
@@ -201,14 +194,32 @@ static __always_inline void take_counts(const struct work *sum, __u64 *values, _
 	counts->counted &= ~(uncounted | sampled);
 }
 
+/* How the parts of @frame are found, before its work is taken. */
+static __always_inline void tell_keys(const struct frame *frame, __u32 pid, struct part_keys *parts)
+{
+	struct work_key key = {.pid = pid};
+
+	__builtin_memset(parts, 0, sizeof(*parts));
+	for (__u32 k = 0; k < KEYS_MAX; k++) {
+		const struct work *sum;
+
+		if (k >= frame->n_keys)
+			break;
+		parts->keys[k] = key.key = frame->keys[k];
+		sum = bpf_map_lookup_elem(&work, &key);
+		if (sum)
+			parts->n += sum->parts;
+	}
+}
+
 /*
  * Move the work of all sections of @frame to @values: ns first, then the
  * counters; and how long they could count and did to @turns, with events that
  * take turns. What was not counted everywhere, or for a part of the time,
- * is so in @counts. What tells its parts goes to @parts, where they are told.
+ * is so in @counts.
  */
 static __always_inline void take_work(const struct frame *frame, __u32 pid, __u64 *values,
-				      __u64 *turns, struct part_keys *parts, struct counts *counts)
+				      __u64 *turns, struct counts *counts)
 {
 	struct work_key key = {.pid = pid};
 
@@ -217,31 +228,24 @@ static __always_inline void take_work(const struct frame *frame, __u32 pid, __u6
 		if (with_turns)
 			turns[i] = 0;
 	}
-	if (with_parts)
-		__builtin_memset(parts, 0, sizeof(*parts));
 	for (__u32 k = 0; k < KEYS_MAX; k++) {
 		struct work *sum;
 
 		if (k >= frame->n_keys)
 			break;
 		key.key = frame->keys[k];
-		if (with_parts)
-			parts->keys[k] = key.key;
 		sum = bpf_map_lookup_elem(&work, &key);
 		if (!sum || !sum->first)
 			continue;
 		if (sum->first < frame->start) {
 			__sync_fetch_and_add(&losses.work_lost, 1);
 			values[0] = 0;
-			empty(sum);
+			*sum = (struct work){};
 			break;
 		}
 		values[0] += sum->ns;
 		take_counts(sum, values + 1, turns, counts);
-		if (with_parts) {
-			parts->n += sum->parts;
-		}
-		empty(sum);
+		*sum = (struct work){};
 	}
 }
 

@@ -51,6 +51,7 @@ enum {
 	OPTION_MIN_DURATION,
 	OPTION_ON_CAPTURE,
 	OPTION_PER_CYCLE,
+	OPTION_PARTS,
 	OPTION_NO_COST,
 };
 
@@ -70,6 +71,8 @@ static const struct argp_option record_options[] = {
 	{"runs", OPTION_RUNS, "RUNS", 0, "Record these runs only: 0,5-9,20-", 0},
 	{"min-duration", OPTION_MIN_DURATION, "TIME", 0,
 	 "Keep runs that take at least this long, or fail", 0},
+	{"parts", OPTION_PARTS, NULL, 0,
+	 "Record which pool threads worked on each operator, and when: for timelines", 0},
 	{"no-cost", OPTION_NO_COST, NULL, 0,
 	 "Do not measure, after the recording, how much slower it made runs", 0},
 	{"quiet", 'q', NULL, 0, "No progress on stderr", 0},
@@ -124,6 +127,9 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 		break;
 	case OPTION_PER_CYCLE:
 		recording->per_cycle = true;
+		break;
+	case OPTION_PARTS:
+		recording->parts = true;
 		break;
 	case 'q':
 		recording->quiet = true;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The parts that pool threads worked of an execution, in captures. */
+/* The parts that pool threads worked of an execution: in captures, and until they are there. */
 #include "capture_helper.h"
 
 #include <errno.h>
+
+#include "collect/parts.h"
 
 /* An execution from 1000 to 9000, for which others worked 5000 ns. */
 static struct capture_exec worked(const struct capture_part *parts, uint32_t n)
@@ -155,12 +157,77 @@ static void parts_that_cannot_be_its_own_are_not_written(void **state)
 	test_remove(&c);
 }
 
+/* -- the parts that wait for their operator -------------------------------------------- */
+
+/* As many parts of operators that are not recorded as can wait, one ns long and apart. */
+static void fill(struct parts *parts, uint64_t first, uint64_t key)
+{
+	struct part_record record = {.pid = 1, .key = key};
+
+	for (record.start = first; record.start < first + PARTS_WAITING; record.start++) {
+		record.end = record.start + 1;
+		parts_add(parts, &record);
+		assert_true(parts_waiting(parts) <= PARTS_WAITING);
+	}
+}
+
+/* Those of an operator at @key from @start on that are left. */
+static uint32_t joined(struct parts *parts, uint64_t key, uint64_t start)
+{
+	const struct operator_record op = {.start = start, .end = UINT64_MAX};
+	const struct part_keys keys = {.keys = {key}};
+	size_t size = sizeof(op);
+	uint32_t n;
+	const void *record = parts_join(parts, &op, &size, &keys, 1);
+
+	assert_non_null(record);
+	parts_behind(record, &size, &n);
+	assert_int_equal(size, sizeof(op));
+	assert_memory_equal(record, &op, size);
+	return n;
+}
+
+static void of_parts_that_wait_in_vain_the_older_ones_go(void **state)
+{
+	struct part_record record = {.pid = 1, .key = 8, .start = 10 * PARTS_WAITING};
+	struct parts *parts = parts_new();
+
+	assert_non_null(parts);
+	for (uint64_t i = 0; i < 10; i++)
+		fill(parts, i * PARTS_WAITING, 7);
+	assert_true(parts_waiting(parts) >= PARTS_WAITING / 2);
+	record.end = record.start + 1;
+	parts_add(parts, &record);
+	assert_int_equal(joined(parts, 8, record.start), 1);
+	/* What ended last is there. */
+	assert_int_equal(joined(parts, 7, record.start - 1000), 1000);
+	assert_int_equal(parts_waiting(parts), 0);
+	parts_free(parts);
+}
+
+/* A clock that stands still tells nothing of age: all go, and none too many wait. */
+static void parts_of_one_time_do_not_fill_the_memory(void **state)
+{
+	struct part_record record = {.pid = 1, .start = 5, .end = 6};
+	struct parts *parts = parts_new();
+
+	assert_non_null(parts);
+	for (uint64_t i = 0; i < 3 * PARTS_WAITING; i++) {
+		record.key = i % 5000;
+		parts_add(parts, &record);
+		assert_true(parts_waiting(parts) <= PARTS_WAITING);
+	}
+	parts_free(parts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_are_read_as_they_were_written),
 		cmocka_unit_test(as_many_parts_as_there_may_be_are_kept_in_one_record),
 		cmocka_unit_test(parts_that_cannot_be_its_own_are_not_written),
+		cmocka_unit_test(of_parts_that_wait_in_vain_the_older_ones_go),
+		cmocka_unit_test(parts_of_one_time_do_not_fill_the_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,12 +14,14 @@
 #include "analyze/analyze.h"
 #include "collect/schedule.h"
 #include "counters/counters.h"
+#include "command.h"
 #include "following.h"
 #include "base/error.h"
 
 struct recording_options {
 	const pid_t *pids;	     /* the first of them first in every view */
-	size_t n_pids;		     /* at least one */
+	size_t n_pids;		     /* at least one, or none with */
+	struct command *command;     /* that is held: it, and what it executes; else NULL */
 	bool some;		     /* of them are enough, see following.h */
 	bool follow;		     /* record what they fork and execute, too */
 	uint64_t duration;	     /* ns, 0: until *stop or the target's exit */

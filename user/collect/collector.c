@@ -205,7 +205,8 @@ static void look_after(struct collector *collector, uint64_t now)
 		forget_old(collector);
 	}
 	if (options->progress &&
-	    (collector->news.n || now - collector->reported > PROGRESS_INTERVAL)) {
+	    (collector->news.n || now - collector->reported > PROGRESS_INTERVAL ||
+	     (options->hurry && options->hurry(options->context)))) {
 		collector->reported = now;
 		report(collector);
 	}

@@ -70,6 +70,8 @@ struct collector_options {
 	 * no target may live, as another is expected. May be NULL.
 	 */
 	int (*progress)(void *context, const struct collector_progress *progress);
+	/* May be NULL: whether that is to be called at once, asked at each turn. */
+	bool (*hurry)(void *context);
 	void *context; /* the caller's */
 };
 

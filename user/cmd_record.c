@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "../bpf/events.h"
-#include "choice.h"
 #include "cmd.h"
 #include "command.h"
+#include "subject.h"
 #include "view.h"
 #include "recording.h"
 #include "base/output_file.h"
@@ -24,7 +24,7 @@
 
 struct record_arguments {
 	struct recording_options recording;
-	struct choice choice;
+	struct subject subject;
 	struct command_options command; /* without arguments: none */
 	bool show;			/* the table, behind the recording */
 	struct report_options report;
@@ -52,31 +52,18 @@ static void on_signal(int number, siginfo_t *info, void *context)
 }
 
 enum {
-	OPTION_CONFIG = 256,
-	OPTION_TRACE,
-	OPTION_WAIT,
-	OPTION_BUFFER,
+	OPTION_TRACE = 256,
 	OPTION_SCHEDULE,
 	OPTION_RUNS,
 	OPTION_MIN_DURATION,
 	OPTION_ON_CAPTURE,
 	OPTION_PER_CYCLE,
-	OPTION_SHAPES,
-	OPTION_MEMORY,
-	OPTION_FOLLOW,
+	OPTION_PARTS,
 	OPTION_NO_COST,
 	OPTION_USER,
 };
 
 static const struct argp_option record_options[] = {
-	{"follow", OPTION_FOLLOW, NULL, 0,
-	 "Record what they fork, too, and what these and they execute", 0},
-	{"duration", 'd', "TIME", 0, "Stop after this time (10s, 500ms, 2m); else at Ctrl-C", 0},
-	{"events", 'e', "EVENTS", 0,
-	 "Count these: EVENT[=NAME],... as in `opprobe list`, {a,b} to count together; none for "
-	 "time only",
-	 0},
-	{"config", OPTION_CONFIG, "FILE", 0, "Count the events of this JSON file", 0},
 	{"output", 'o', "FILE", 0,
 	 "The capture file (default opprobe-PID.opp, or with a number if that is there); - for "
 	 "stdout (record only)",
@@ -92,13 +79,8 @@ static const struct argp_option record_options[] = {
 	{"runs", OPTION_RUNS, "RUNS", 0, "Record these runs only: 0,5-9,20-", 0},
 	{"min-duration", OPTION_MIN_DURATION, "TIME", 0,
 	 "Keep runs that take at least this long, or fail", 0},
-	{"wait", OPTION_WAIT, NULL, 0, "Wait until the process has loaded a runtime", 0},
-	{"buffer", OPTION_BUFFER, "SIZE", 0, "Ring buffer, a power of two (default 8M)", 0},
-	{"shapes", OPTION_SHAPES, NULL, 0,
-	 "Record the shapes and types of each operator's inputs and outputs, and its attributes",
-	 0},
-	{"memory", OPTION_MEMORY, NULL, 0,
-	 "Record what each operator gets from the runtime's allocators, and gives back", 0},
+	{"parts", OPTION_PARTS, NULL, 0,
+	 "Record which pool threads worked on each operator, and when: for timelines", 0},
 	{"no-cost", OPTION_NO_COST, NULL, 0,
 	 "Do not measure, after the recording, how much slower it made runs", 0},
 	{"quiet", 'q', NULL, 0, "No progress on stderr", 0},
@@ -132,14 +114,14 @@ static void check_command(const struct record_arguments *arguments, struct argp_
 {
 	bool command = arguments->command.arguments;
 
-	if (command && choice_made(&arguments->choice))
+	if (command && choice_made(&arguments->subject.choice))
 		argp_error(state, "a command is recorded alone: leave out -p, -a, --comm, "
 				  "--container and --cgroup");
 	if (command && arguments->recording.wait)
 		argp_error(state, "--wait is for a process: a command is waited for anyway");
 	if (!command && arguments->command.user)
 		argp_error(state, "--user is for a command, behind `--`");
-	if (!command && !choice_made(&arguments->choice))
+	if (!command && !choice_made(&arguments->subject.choice))
 		argp_error(state,
 			   "which process? Give its id with -p PID, its name with --comm NAME, or "
 			   "a command to start behind `--`; `opprobe ps` lists those with a "
@@ -154,35 +136,14 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &arguments->choice;
+		arguments->subject.recording = recording;
+		state->child_inputs[0] = &arguments->subject;
 		break;
 	case OPTION_NO_COST:
 		recording->no_cost = true;
 		break;
-	case OPTION_FOLLOW:
-		recording->follow = true;
-		break;
-	case 'd':
-		if (parse_duration(text, &recording->duration))
-			argp_error(state, "'%s' is not a duration such as 10s or 500ms", text);
-		break;
-	case 'e':
-		recording->events = text;
-		break;
-	case OPTION_CONFIG:
-		recording->config = text;
-		break;
 	case 'o':
 		recording->capture = text;
-		break;
-	case OPTION_WAIT:
-		recording->wait = true;
-		break;
-	case OPTION_BUFFER:
-		if (parse_size(text, &recording->buffer_size) || recording->buffer_size < 4096 ||
-		    recording->buffer_size > 1 << 30 ||
-		    (recording->buffer_size & (recording->buffer_size - 1)))
-			argp_error(state, "'%s' is not a power of two from 4k to 1G", text);
 		break;
 	case OPTION_SCHEDULE:
 		if (schedule_parse(&recording->schedule, text, &err))
@@ -208,11 +169,8 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 	case OPTION_PER_CYCLE:
 		recording->per_cycle = true;
 		break;
-	case OPTION_SHAPES:
-		recording->shapes = true;
-		break;
-	case OPTION_MEMORY:
-		recording->memory = true;
+	case OPTION_PARTS:
+		recording->parts = true;
 		break;
 	case 'q':
 		recording->quiet = true;
@@ -225,8 +183,6 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		check_command(arguments, state);
-		if (recording->events && recording->config)
-			argp_error(state, "-e and --config exclude each other");
 		if (recording->schedule.active && recording->runs.n_runs)
 			argp_error(state, "--schedule and --runs exclude each other");
 		if (recording->per_cycle && !recording->schedule.active)
@@ -267,7 +223,7 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp_child record_children[] = {{&choice_argp, 0, "Which processes:", 0}, {}};
+static const struct argp_child record_children[] = {{&subject_argp, 0, NULL, 0}, {}};
 
 static const struct argp record_argp = {
 	.options = record_options,
@@ -398,7 +354,6 @@ static int show(const struct record_arguments *arguments, const char *capture, s
 static int prepare(struct record_arguments *arguments, struct error *err)
 {
 	struct recording_options *recording = &arguments->recording;
-	int error;
 
 	if (arguments->command.arguments) {
 		arguments->command.out_to_err = stdout_is_data(arguments);
@@ -409,18 +364,14 @@ static int prepare(struct record_arguments *arguments, struct error *err)
 	catch_signals();
 	if (arguments->command.arguments)
 		return recording->command ? 0 : -EPERM;
-	error = choice_find(&arguments->choice, &stop, err);
-	recording->pids = arguments->choice.pids;
-	recording->n_pids = arguments->choice.n_pids;
-	recording->some = arguments->choice.some;
-	return error;
+	return subject_find(&arguments->subject, &stop, err);
 }
 
 static pid_t first_process(const struct record_arguments *arguments)
 {
 	const struct command *command = arguments->recording.command;
 
-	return command ? command_pid(command) : arguments->choice.pids[0];
+	return command ? command_pid(command) : arguments->recording.pids[0];
 }
 
 /* Record, and show what was recorded. Returns the exit status. */

@@ -190,12 +190,7 @@ static char *put_metrics(const struct export_state *e, char *p, const struct nes
 {
 	double values[METRIC_VARIABLES];
 
-	for (uint32_t i = 0; i < CAPTURE_COUNTERS; i++)
-		values[i] = nested->counted >> i & 1 ? (double)nested->total[i] : NAN;
-	values[METRIC_NS] = nested->ns;
-	values[METRIC_SELF_NS] = nested->self_known ? (double)nested->self_ns : NAN;
-	values[METRIC_BUSY_NS] = nested->ns + nested->work_ns;
-	values[METRIC_COUNT] = 1;
+	export_metric_variables(nested, values);
 	for (size_t i = 0; i < e->n_metrics; i++) {
 		double value = metric_value(e->metrics[i], values);
 

@@ -13,6 +13,6 @@ int json_print(const struct analysis *analysis, const struct report_options *opt
 int csv_print(const struct analysis *analysis, const struct report_options *options, FILE *out,
 	      struct error *err);
 
-extern const struct export_ops chrome_ops, ort_ops, records_csv_ops, speedscope_ops;
+extern const struct export_ops chrome_ops, ort_ops, perfetto_ops, records_csv_ops, speedscope_ops;
 
 #endif

@@ -56,6 +56,7 @@ enum {
 	OPTION_ON_CAPTURE,
 	OPTION_PER_CYCLE,
 	OPTION_SHAPES,
+	OPTION_PARTS,
 	OPTION_MEMORY,
 	OPTION_FOLLOW,
 	OPTION_NO_COST,
@@ -103,6 +104,8 @@ static const struct argp_option record_options[] = {
 	{"shapes", OPTION_SHAPES, NULL, 0,
 	 "Record the shapes and types of each operator's inputs and outputs, and its attributes",
 	 0},
+	{"parts", OPTION_PARTS, NULL, 0,
+	 "Record which pool threads worked on each operator, and when: for timelines", 0},
 	{"memory", OPTION_MEMORY, NULL, 0,
 	 "Record what each operator gets from the runtime's allocators, and gives back", 0},
 	{"no-cost", OPTION_NO_COST, NULL, 0,
@@ -255,6 +258,9 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 		break;
 	case OPTION_SHAPES:
 		recording->shapes = true;
+		break;
+	case OPTION_PARTS:
+		recording->parts = true;
 		break;
 	case OPTION_MEMORY:
 		recording->memory = true;

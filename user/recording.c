@@ -267,6 +267,7 @@ static int attach(struct recording *recording, struct error *err)
 		.min_duration = options->min_duration,
 		.selective = options->schedule.active || options->runs.n_runs,
 		.shapes = options->shapes,
+		.parts = options->parts,
 		.stop = options->stop,
 		.progress = on_progress,
 		.context = recording,

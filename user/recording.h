@@ -35,6 +35,7 @@ struct recording_options {
 	const char *on_capture;	     /* shell command for complete captures, or NULL */
 	bool wait;		     /* for the runtime to be loaded */
 	bool shapes;		     /* record the shapes of operators' values */
+	bool parts;		     /* record each part that pool threads work */
 	bool memory;		     /* count what operators get from allocators */
 	bool no_cost;		     /* do not measure what recording costs */
 	bool quiet;

@@ -109,3 +109,28 @@ def _(t):
     check_equal([(found.told["runtime"], found.told["version"], found.told["lost"],
                   found.told["complete"]) for found in recording],
                 [("onnxruntime", "1.30.0", 0, True)], "the recording")
+
+
+@test("what pool threads worked is on their tracks in Perfetto's trace, each reached from its node")
+def _(t):
+    target = t.ort_run("1.30.0", "resnet", "-t", "3")
+    target.run(5)
+    probe = t.attach(target, "-e", "none", "--parts")
+    target.run(20)
+    probe.stop().nothing_lost()
+    trace = Trace(t)
+    nodes, parts = trace.of("Node"), trace.of("pool")
+    launched = {flow: found for found in nodes for flow in found.starts}
+    check(len(parts) > 20, "parts", len(parts))
+    check_equal(sorted(launched), sorted(flow for part in parts for flow in part.ends), "flows")
+    worked = collections.Counter()
+    for part in parts:
+        check_equal((len(part.ends), part.around), (1, None), "a part")
+        node = launched[part.ends[0]]
+        check_equal((part.name, part.told["run"]), (node.name, node.told["run"]), "of which node")
+        check(node.start <= part.start <= part.end <= node.end, "when it was", part.name)
+        check(part.track != node.track, "a part of its own thread", part.name)
+        worked[id(node)] += part.ns()
+    for node in nodes:
+        check_equal(worked[id(node)], node.told.get("other_threads_ns", 0), "work of " + node.name)
+    check_equal(len({trace.thread(part).tid for part in parts}), 2, "threads of the pool")

@@ -290,6 +290,24 @@ static void what_is_in_nothing_is_there(void **state)
 	check_text(&c, "1[]2[]2[]2[]");
 }
 
+/* A flow leads from what is first. */
+static void a_part_begins_behind_its_operator(void **state)
+{
+	const struct capture_part parts[] = {{.thread = 1, .start = START + 10, .end = START + 15},
+					     {.thread = 1, .start = START + 16, .end = START + 18}};
+	struct test_capture c = three_operators();
+	struct capture_exec exec = test_exec(2, 10, 20);
+
+	exec.flags = EXEC_WORK | EXEC_PARTS;
+	exec.work_ns = 7;
+	exec.parts = parts;
+	exec.n_parts = 2;
+	test_write(&c, exec);
+	write_run(&c, 0, 10, 20);
+	test_finish(&c);
+	check_text(&c, "model_run[2[2[]2[]]]");
+}
+
 static void what_threw_is_a_point(void **state)
 {
 	struct test_capture c = three_operators();
@@ -337,6 +355,7 @@ int main(void)
 		cmocka_unit_test(each_run_is_around_its_own),
 		cmocka_unit_test(what_took_no_time_is_inside_of_what_took_none),
 		cmocka_unit_test(what_is_in_nothing_is_there),
+		cmocka_unit_test(a_part_begins_behind_its_operator),
 		cmocka_unit_test(what_threw_is_a_point),
 		cmocka_unit_test(names_of_any_bytes_are_utf8),
 		cmocka_unit_test(what_is_kept_has_an_end),

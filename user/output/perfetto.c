@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Perfetto's own trace, a stream of packets in protobuf's wire format: a track per thread with
- * slices of runs, nodes and setups, a track per thread and event with what was counted.
+ * slices of runs, nodes, setups and what pool threads worked of nodes, to which a flow leads from
+ * these; a track per thread and event with what was counted.
  *
  * Packets are written as records come, which is in the order of ends: readers sort them by time
  * (see begins.h for those of the same). What is said again and again is interned: the names of
@@ -17,71 +18,13 @@
 #include "formats.h"
 #include "perfetto.h"
 
-enum category { CATEGORY_NODE = 1, CATEGORY_SESSION };
+enum category { CATEGORY_NODE = 1, CATEGORY_SESSION, CATEGORY_POOL };
 
-static const char *const categories[] = {[CATEGORY_NODE] = "Node", [CATEGORY_SESSION] = "Session"};
+static const char *const categories[] = {
+	[CATEGORY_NODE] = "Node", [CATEGORY_SESSION] = "Session", [CATEGORY_POOL] = "pool"};
 
-/* What is told of slices; events and metrics have numbers behind these. */
-enum annotation {
-	A_OP_TYPE = 1,
-	A_PROVIDER,
-	A_NODE_INDEX,
-	A_ATTRIBUTES,
-	A_INPUTS,
-	A_OUTPUTS,
-	A_OTHERS,
-	A_PEAK,
-	A_RUN,
-	A_STEP,
-	A_SESSION,
-	A_MODEL,
-	A_TAG,
-	A_MIGRATED,
-	A_THREW,
-	A_FAILED,
-	A_CODE,
-	A_ERROR,
-	A_MESSAGE,
-	A_RUNTIME,
-	A_VERSION,
-	A_BUILD_ID,
-	A_LIBRARY,
-	A_LOST,
-	A_COMPLETE,
-	A_EVENTS,
-	A_METRICS = A_EVENTS + CAPTURE_COUNTERS,
-};
-
-static const char *const annotations[A_EVENTS] = {
-	[A_OP_TYPE] = "op_type",
-	[A_PROVIDER] = "provider",
-	[A_NODE_INDEX] = "node_index",
-	[A_ATTRIBUTES] = "attributes",
-	[A_INPUTS] = "inputs",
-	[A_OUTPUTS] = "outputs",
-	[A_OTHERS] = "other_threads_ns",
-	[A_PEAK] = "peak_bytes",
-	[A_RUN] = "run",
-	[A_STEP] = "step",
-	[A_SESSION] = "session",
-	[A_MODEL] = "model",
-	[A_TAG] = "tag",
-	[A_MIGRATED] = "migrated",
-	[A_THREW] = "threw",
-	[A_FAILED] = "failed",
-	[A_CODE] = "code",
-	[A_ERROR] = "error",
-	[A_MESSAGE] = "message",
-	[A_RUNTIME] = "runtime",
-	[A_VERSION] = "version",
-	[A_BUILD_ID] = "build_id",
-	[A_LIBRARY] = "library",
-	[A_LOST] = "lost",
-	[A_COMPLETE] = "complete",
-};
-
-/* Tracks of all kinds have numbers of one space. */
-enum track_kind { KIND_PROCESS, KIND_THREAD, KIND_COUNTER };
+/* Tracks of all kinds have numbers of one space, and flows theirs. */
+enum track_kind { KIND_PROCESS, KIND_THREAD, KIND_COUNTER, KIND_FLOW };
 
 /* What is being put together, used again and again. */
 struct perfetto {
@@ -227,10 +170,10 @@ static int perfetto_begin(struct export_state *e)
 
 	if (!p)
 		return -ENOMEM;
-	for (uint32_t i = CATEGORY_NODE; i <= CATEGORY_SESSION; i++)
+	for (uint32_t i = CATEGORY_NODE; i <= CATEGORY_POOL; i++)
 		intern(&interned, INTERNED_CATEGORY, i, categories[i]);
 	for (uint32_t i = A_OP_TYPE; i < A_EVENTS; i++)
-		intern(&interned, INTERNED_ANNOTATION, i, annotations[i]);
+		intern(&interned, INTERNED_ANNOTATION, i, perfetto_annotations[i]);
 	for (uint32_t i = 0; i < e->info.n_events; i++)
 		intern(&interned, INTERNED_ANNOTATION, A_EVENTS + i, e->titles[i]);
 	for (size_t i = 0; i < e->n_metrics; i++)
@@ -379,14 +322,13 @@ struct place {
 	uint64_t start, end;
 };
 
-/* p->event begins it and is emptied; one without an end is a point. */
+/* p->begin begins it and is written; one without an end is a point. */
 static int write_slice(struct export_state *e, const struct place *place, bool ended)
 {
 	struct counted *counted = e->threads.items[place->thread]->private;
 	struct perfetto *p = e->private;
 	int error = 0;
 
-	put_event(p, &p->begin, place->start);
 	if (ended) {
 		begin_event(e, &p->event, TYPE_END, place->thread);
 		put_event(p, &p->end, place->end);
@@ -435,6 +377,57 @@ static int write_counts(struct export_state *e, const struct capture_exec *exec)
 	return error;
 }
 
+/* p->event begins a part on the thread that worked it. */
+static void put_part(struct export_state *e, const struct capture_exec *exec,
+		     const struct capture_part *part)
+{
+	struct message *event = &((struct perfetto *)e->private)->event;
+
+	begin_event(e, event, TYPE_BEGIN, part->thread);
+	message_add_number(event, EVENT_CATEGORY, CATEGORY_POOL);
+	message_add_number(event, EVENT_NAME_IID, (uint64_t)exec->op + 1);
+	message_add_fixed(event, EVENT_FLOW_ENDS, uuid_of(e, KIND_FLOW, e->flows++));
+	if (exec->run != CAPTURE_UNKNOWN)
+		annotate(event, A_RUN, exec->run);
+	if (part->migrated)
+		annotate_bool(event, A_MIGRATED, true);
+}
+
+/*
+ * What pool threads worked of it, in slices on their tracks: behind what begins it, which is
+ * where their flows come from, also of one nanosecond.
+ */
+static int put_parts(struct export_state *e, const struct capture_exec *exec)
+{
+	struct perfetto *p = e->private;
+	int error = 0;
+
+	for (uint32_t i = 0; i < exec->n_parts && !error; i++) {
+		const struct capture_part *part = &exec->parts[i];
+		bool at_once = part->start == exec->start;
+
+		if (!export_part_thread(e, part))
+			continue;
+		put_part(e, exec, part);
+		put_event(p, at_once ? &p->begin : &p->end, part->start);
+		begin_event(e, &p->event, TYPE_END, part->thread);
+		put_event(p, at_once && part->end == part->start ? &p->begin : &p->end, part->end);
+		error = begins_write(&p->end, e->out);
+	}
+	return error;
+}
+
+/* The flows that lead from it, each to one of its parts. */
+static void add_flows(struct export_state *e, const struct capture_exec *exec)
+{
+	struct message *event = &((struct perfetto *)e->private)->event;
+	uint64_t flow = e->flows;
+
+	for (uint32_t i = 0; i < exec->n_parts; i++)
+		if (export_part_thread(e, &exec->parts[i]))
+			message_add_fixed(event, EVENT_FLOW, uuid_of(e, KIND_FLOW, flow++));
+}
+
 static int perfetto_exec(struct export_state *e, const struct capture_exec *exec,
 			 const struct nested_exec *nested)
 {
@@ -442,7 +435,8 @@ static int perfetto_exec(struct export_state *e, const struct capture_exec *exec
 				    (uint64_t)exec->run << 32 | exec->parent, exec->start,
 				    exec->end};
 	bool ended = !(exec->flags & EXEC_THREW);
-	struct message *event = &((struct perfetto *)e->private)->event;
+	struct perfetto *p = e->private;
+	struct message *event = &p->event;
 	int error;
 
 	begin_event(e, event, ended ? TYPE_BEGIN : TYPE_INSTANT, exec->thread);
@@ -462,8 +456,12 @@ static int perfetto_exec(struct export_state *e, const struct capture_exec *exec
 		annotate_bool(event, A_THREW, true);
 	if (exec->shapes != CAPTURE_UNKNOWN)
 		append_prepared(event, &e->shapes.items[exec->shapes]->detail);
+	add_flows(e, exec);
+	put_event(p, &p->begin, exec->start);
+	error = put_parts(e, exec);
+	if (!error)
+		error = write_slice(e, &place, ended);
 	e->lines++;
-	error = write_slice(e, &place, ended);
 	return error || exec->depth || !ended ? error : write_counts(e, exec);
 }
 
@@ -486,7 +484,8 @@ static int perfetto_run(struct export_state *e, const struct capture_run *run,
 			const struct open_run *ops)
 {
 	const struct place place = {.thread = run->thread, .start = run->start, .end = run->end};
-	struct message *event = &((struct perfetto *)e->private)->event;
+	struct perfetto *p = e->private;
+	struct message *event = &p->event;
 
 	begin_event(e, event, run->threw ? TYPE_INSTANT : TYPE_BEGIN, run->thread);
 	put_session(e, event, run->session, NULL);
@@ -500,6 +499,7 @@ static int perfetto_run(struct export_state *e, const struct capture_run *run,
 	annotate_counters(event, run->counted, run->counters);
 	if (run->has_peak && run->peak)
 		annotate(event, A_PEAK, run->peak);
+	put_event(p, &p->begin, run->start);
 	return write_slice(e, &place, !run->threw);
 }
 
@@ -508,12 +508,14 @@ static int perfetto_setup(struct export_state *e, const struct capture_setup *se
 {
 	const struct place place = {
 		.thread = setup->thread, .start = setup->start, .end = setup->end};
-	struct message *event = &((struct perfetto *)e->private)->event;
+	struct perfetto *p = e->private;
+	struct message *event = &p->event;
 
 	begin_event(e, event, TYPE_BEGIN, setup->thread);
 	put_session(e, event, setup->session, name);
 	if (setup_failed(setup))
 		append_prepared(event, &e->failures.items[setup->failure]);
+	put_event(p, &p->begin, setup->start);
 	return write_slice(e, &place, true);
 }
 

@@ -9,6 +9,7 @@
 #ifndef OPPROBE_OUTPUT_PERFETTO_H
 #define OPPROBE_OUTPUT_PERFETTO_H
 
+#include "../capture/records.h"
 #include "protobuf.h"
 
 enum trace_field { TRACE_PACKET = 1 };
@@ -57,6 +58,8 @@ enum event_field {
 	EVENT_TRACK = 11,
 	EVENT_NAME = 23,
 	EVENT_COUNTER_VALUE = 30,
+	EVENT_FLOW = 47,
+	EVENT_FLOW_ENDS = 48,
 };
 
 enum event_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
@@ -68,6 +71,40 @@ enum annotation_field {
 	ANNOTATION_DOUBLE = 5,
 	ANNOTATION_STRING = 6,
 };
+
+/* What is told of slices; events and metrics have numbers behind these. */
+enum annotation {
+	A_OP_TYPE = 1,
+	A_PROVIDER,
+	A_NODE_INDEX,
+	A_ATTRIBUTES,
+	A_INPUTS,
+	A_OUTPUTS,
+	A_OTHERS,
+	A_PEAK,
+	A_RUN,
+	A_STEP,
+	A_SESSION,
+	A_MODEL,
+	A_TAG,
+	A_MIGRATED,
+	A_THREW,
+	A_FAILED,
+	A_CODE,
+	A_ERROR,
+	A_MESSAGE,
+	A_RUNTIME,
+	A_VERSION,
+	A_BUILD_ID,
+	A_LIBRARY,
+	A_LOST,
+	A_COMPLETE,
+	A_EVENTS,
+	A_METRICS = A_EVENTS + CAPTURE_COUNTERS,
+};
+
+/* Their names, interned under their numbers. */
+extern const char *const perfetto_annotations[A_EVENTS];
 
 /* Annotations of the interned @name, behind what @event has: a number, */
 void annotate(struct message *event, uint32_t name, uint64_t value);

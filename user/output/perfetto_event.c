@@ -1,6 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "perfetto.h"
 
+const char *const perfetto_annotations[A_EVENTS] = {
+	[A_OP_TYPE] = "op_type",
+	[A_PROVIDER] = "provider",
+	[A_NODE_INDEX] = "node_index",
+	[A_ATTRIBUTES] = "attributes",
+	[A_INPUTS] = "inputs",
+	[A_OUTPUTS] = "outputs",
+	[A_OTHERS] = "other_threads_ns",
+	[A_PEAK] = "peak_bytes",
+	[A_RUN] = "run",
+	[A_STEP] = "step",
+	[A_SESSION] = "session",
+	[A_MODEL] = "model",
+	[A_TAG] = "tag",
+	[A_MIGRATED] = "migrated",
+	[A_THREW] = "threw",
+	[A_FAILED] = "failed",
+	[A_CODE] = "code",
+	[A_ERROR] = "error",
+	[A_MESSAGE] = "message",
+	[A_RUNTIME] = "runtime",
+	[A_VERSION] = "version",
+	[A_BUILD_ID] = "build_id",
+	[A_LIBRARY] = "library",
+	[A_LOST] = "lost",
+	[A_COMPLETE] = "complete",
+};
+
 void intern(struct message *interned, enum interned_field field, uint64_t iid, const char *name)
 {
 	struct message entry = {};

@@ -43,10 +43,11 @@ class Bytes:
 
 
 class Capture:
-    """threads: tid by number; pool: (ns worked, ns on a CPU) by number; execs in their order."""
+    """Of threads, by their numbers: tids, numbers of processes, and what the pool's worked, in ns,
+    and were on a CPU. Executions in their order."""
 
     def __init__(self, path):
-        self.threads, self.pool, self.execs = {}, {}, []
+        self.threads, self.processes, self.pool, self.execs = {}, {}, {}, []
         self.events = 0
         with open(path, "rb") as file:
             data = Bytes(file.read())
@@ -66,6 +67,8 @@ class Capture:
             elif kind == THREAD:
                 number = payload.number()
                 self.threads[number] = payload.number()
+                payload.take(payload.number())
+                self.processes[number] = payload.number() if payload.left() else 0
             elif kind == EXEC:
                 self.execs.append(self.exec(payload))
             elif kind == RUN:

@@ -86,7 +86,8 @@ static void each_thread_has_a_track_of_each_counter_in_the_chrome_trace(void **s
 		assert_string_equal(string(event, "name"), "event0 per \xc2\xb5s");
 		assert_string_equal(string(event, "id"), ids[n]);
 		assert_true(number(event, "tid") == 100 + n);
-		assert_true(number(cJSON_GetObjectItem(event, "args"), "value") == 5 * ++n);
+		n++;
+		assert_true(number(cJSON_GetObjectItem(event, "args"), "value") == 5000 * n);
 	}
 	assert_int_equal(n, 2);
 	cJSON_Delete(json);

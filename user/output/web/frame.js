@@ -55,7 +55,7 @@ const opprobe = (() => {
 			else
 				element.setAttribute(key, value === true ? "" : value);
 		}
-		element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+		element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
 		return element;
 	};
 	const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);

@@ -31,7 +31,7 @@ opprobe.icicle = (section, { rows, gap, counted }) => {
 	}
 	if (gap && gap.ns > 0)
 		tree.children.push({ name: "between operators", ns: gap.ns, parts: gap.parts, level: 1, gap: true });
-	const root = d3.hierarchy(tree).sum((d) => d.ns || 0).sort((a, b) => b.value - a.value);
+	const root = d3.hierarchy(tree).sum((d) => d.ns || 0).sort((a, b) => Boolean(a.data.gap) - Boolean(b.data.gap) || b.value - a.value);
 	root.eachAfter((node) => {
 		node.data.parts = node.children
 			? node.children.map((one) => one.data.parts).reduce(addParts)

@@ -42,8 +42,11 @@
 
 	// As opprobe doctor --roofs measured them, where it did.
 	function roofsOf(machine) {
-		const roofs = machine.roofs;
-		return roofs && roofs.gflops > 0 ? { gflops: roofs.gflops, gigabytes: roofs.gigabytes_per_second } : null;
+		const { all_cpus: all = {}, one_cpu: one = {} } = machine.roofs || {};
+		const ceilings = [[all.gflops, "all CPUs"], [one.gflops, "one CPU"]].filter(([value]) => value > 0);
+		const slopes = [["l1", "L1"], ["l2", "L2"], ["l3", "L3"], ["memory", "memory"]].map(([key, title]) =>
+			[all[key + "_gb_per_s"], title]).filter(([value]) => value > 0);
+		return ceilings.length ? { ceilings, slopes } : null;
 	}
 
 	// -- the table -----------------------------------------------------------------------------------
@@ -63,12 +66,12 @@
 		column("pid", "PID", "text", "pid", { shown: processes, sum: same((row) => row.pid) }),
 		column("count", "Count", "count", "count", { shown: true, sum: sum("count") }),
 		column("total", "Total", "ns", "total_ns", { shown: true, sum: sum("total_ns"), about: "With operators inside" }),
-		column("self", "Self", "ns", "self_ns", { shown: true, sum: sum("self_ns"), about: "Without operators inside" }),
-		column("percent", "Percent", "percent", "percent", { shown: true, sum: sum("percent") }),
+		column("self", "Self", "ns", "self_ns", { shown: operators.some((row) => known(row.self_ns) && row.self_ns !== row.total_ns), sum: sum("self_ns"), about: "Without operators inside" }),
+		column("percent", "Percent", "percent", "percent", { shown: true, sum: sum("percent"), meter: Math.max(...operators.map((row) => row.percent || 0)) }),
 		column("avg", "Avg", "ns", "avg_ns", { shown: true, sum: (rows) => { const n = rows.reduce((all, row) => all + ended(row), 0), ns = sum("total_ns")(rows); return n && ns !== null ? ns / n : null; } }),
 		column("min", "Min", "ns", "min_ns", { sum: least("min_ns", Math.min) }),
 		column("p50", "P50", "ns", "p50_ns"), column("p95", "P95", "ns", "p95_ns"), column("p99", "P99", "ns", "p99_ns", { shown: true }),
-		column("max", "Max", "ns", "max_ns", { shown: true, sum: least("max_ns", Math.max) }),
+		column("max", "Max", "ns", "max_ns", { sum: least("max_ns", Math.max) }),
 		column("busy", "Busy", "ns", "busy_ns", { sum: sum("busy_ns"), about: "Time of all threads that worked for it" }),
 		column("others", "Other threads", "ns", "other_threads_ns", { sum: sum("other_threads_ns") }),
 		column("threw", "Threw", "count", "threw", { sum: sum("threw") }),

@@ -3,7 +3,8 @@
 // moved, each as large as its time; below what the machine was measured to do at most.
 "use strict";
 
-// rows: {name, op, gflops, intensity, ns}; roofs: {gflops, gigabytes} or null.
+// rows: {name, op, gflops, intensity, ns}; roofs: {ceilings: [[GFLOP/s, of what]], slopes: [[GB/s,
+// from where]]}, of each the greatest first and the slowest memory last, or null.
 opprobe.roofline = (section, { rows, roofs, shapes }) => {
 	const { el, svg, format, alternative, clean, painted, rove, tipOf } = opprobe;
 	const known = rows.filter((row) => row.gflops > 0 && row.intensity > 0 && row.ns > 0).sort((a, b) => b.ns - a.ns);
@@ -22,10 +23,25 @@ opprobe.roofline = (section, { rows, roofs, shapes }) => {
 	const picture = el("div", { class: "picture roofline", role: "group", "aria-label": "Roofline: arrow keys move from one operator to the next, by their time" });
 
 	const decades = (values) => [Math.floor(Math.log10(Math.min(...values)) - 0.15), Math.ceil(Math.log10(Math.max(...values)) + 0.15)];
+	// Slopes end where the highest ceiling begins; ceilings begin at the steepest slope.
+	const drawRoofs = (root, x, y, [left, right, low]) => {
+		const line = (title, path, first) => root.append(svg("path", { class: first ? "roof" : "roof lower", d: path, "data-roof": title }));
+		roofs.slopes.forEach(([slope, of], i) => {
+			const from = Math.max(left, low / slope), to = roofs.ceilings[0][0] / slope;
+			line(`${format.rate(slope)} GB/s`, `M${x(from)} ${y(from * slope)}L${x(to)} ${y(to * slope)}`, i === roofs.slopes.length - 1);
+			const angle = Math.atan2(y(to * slope) - y(from * slope), x(to) - x(from)) * 180 / Math.PI, at = Math.sqrt(from * to);
+			root.append(svg("text", { x: x(at), y: y(at * slope) - 5, "text-anchor": "middle", transform: `rotate(${angle} ${x(at)} ${y(at * slope)})`, text: `${of} ${format.rate(slope)} GB/s` }));
+		});
+		roofs.ceilings.forEach(([ceiling, of], i) => {
+			const from = roofs.slopes.length ? ceiling / roofs.slopes[0][0] : left;
+			line(`${format.rate(ceiling)} GFLOP/s`, `M${x(from)} ${y(ceiling)}L${x(right)} ${y(ceiling)}`, !i);
+			root.append(svg("text", { x: x(right) - 4, y: y(ceiling) - 5, "text-anchor": "end", text: `${of} ${format.rate(ceiling)} GFLOP/s` }));
+		});
+	};
 	const draw = () => {
 		const width = picture.clientWidth, left = 62, bottom = 38, top = 12, right = 14;
-		const [x0, x1] = decades(drawn.map((row) => row.intensity).concat(roofs && roofs.gigabytes ? [roofs.gflops / roofs.gigabytes] : []));
-		const [y0, y1] = decades(drawn.map((row) => row.gflops).concat(roofs ? [roofs.gflops] : []));
+		const [x0, x1] = decades(drawn.map((row) => row.intensity).concat(roofs ? roofs.slopes.map(([slope]) => roofs.ceilings[0][0] / slope) : []));
+		const [y0, y1] = decades(drawn.map((row) => row.gflops).concat(roofs ? roofs.ceilings.map(([ceiling]) => ceiling) : []));
 		const x = (value) => left + (Math.log10(value) - x0) / (x1 - x0) * (width - left - right);
 		const y = (value) => HEIGHT - bottom - (Math.log10(value) - y0) / (y1 - y0) * (HEIGHT - bottom - top);
 		const root = svg("svg", { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}` });
@@ -38,16 +54,12 @@ opprobe.roofline = (section, { rows, roofs, shapes }) => {
 				svg("text", { x: left - 8, y: y(10 ** i) + 4, "text-anchor": "end", text: power(i) }));
 		root.append(svg("text", { x: (left + width - right) / 2, y: HEIGHT - 5, "text-anchor": "middle", text: "FLOP per byte" }),
 			svg("text", { x: 14, y: HEIGHT / 2 - 10, "text-anchor": "middle", transform: `rotate(-90 14 ${HEIGHT / 2 - 10})`, text: "GFLOP/s" }));
-		if (roofs && roofs.gigabytes) {
-			const ridge = roofs.gflops / roofs.gigabytes, from = Math.max(10 ** x0, 10 ** y0 / roofs.gigabytes);
-			root.append(svg("path", { class: "roof", d: `M${x(from)} ${y(from * roofs.gigabytes)}L${x(ridge)} ${y(roofs.gflops)}L${width - right} ${y(roofs.gflops)}` }),
-				svg("text", { x: width - right, y: y(roofs.gflops) - 6, "text-anchor": "end", text: `${format.rate(roofs.gflops)} GFLOP/s` }),
-				svg("text", { x: x(Math.sqrt(from * ridge)) - 8, y: y(Math.sqrt(from * ridge) * roofs.gigabytes) - 6, "text-anchor": "end", text: `${format.rate(roofs.gigabytes)} GB/s` }));
-		}
+		if (roofs)
+			drawRoofs(root, x, y, [10 ** x0, 10 ** x1, 10 ** y0]);
 		drawn.forEach((row, i) => {
 			const pairs = [["type", row.op], ["GFLOP/s", format.rate(row.gflops)], ["FLOP per byte", format.rate(row.intensity)], ["time", format.ns(row.ns)]];
-			if (roofs && roofs.gigabytes)
-				pairs.push(["of its roof", format.share(row.gflops / Math.min(roofs.gflops, row.intensity * roofs.gigabytes))]);
+			if (roofs && roofs.slopes.length)
+				pairs.push(["of its roof", format.share(row.gflops / Math.min(roofs.ceilings[0][0], row.intensity * roofs.slopes.at(-1)[0]))]);
 			const dot = svg("circle", { class: "dot", cx: x(row.intensity), cy: y(row.gflops), r: Math.max(2.5, BIG * Math.sqrt(row.ns / largest)), tabindex: i ? -1 : 0, role: "img",
 				"data-name": clean(row.name), "data-gflops": row.gflops, "data-intensity": row.intensity, "data-ns": row.ns, "aria-label": clean([row.name, ...pairs.map((pair) => pair.join(" "))].join(", ")) });
 			dot.style.fill = dot.style.stroke = kind(row.op);

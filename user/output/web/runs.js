@@ -97,7 +97,7 @@ opprobe.runs = (section, details) => {
 		if (plot)
 			plot.destroy();
 		plot = new uPlot({
-			width: picture.clientWidth, height: 270, legend: { show: false }, series: options, bands,
+			width: picture.clientWidth, height: 330, legend: { show: false }, series: options, bands,
 			cursor: { points: { show: false }, drag: { x: true, y: false } },
 			scales: { x: { time: false }, y: wide ? { distr: 3 } : { range: (u, min, max) => [0, max * 1.06] } },
 			axes: [{ ...axis((value) => format.ns(value * 1e9)), space: 90 }, { ...axis((value) => format.ns(value * 1e9)), size: 74 }],
@@ -107,12 +107,16 @@ opprobe.runs = (section, details) => {
 	const titleOf = (track) => tracks[track].title;
 	const runName = (run) => `run ${run.run} of ${titleOf(run.track)}`;
 
+	// uPlot keeps clicks to itself; one that ends a drag, which zooms, is none.
+	let pressed = null;
+	picture.addEventListener("pointerdown", (event) => { pressed = event.clientX; }, true);
 	picture.addEventListener("click", (event) => {
 		const box = plot.over.getBoundingClientRect();
-		const run = nearest(event.clientX - box.left, event.clientY - box.top, 24);
+		const dragged = pressed !== null && Math.abs(event.clientX - pressed) > 4;
+		const run = dragged ? null : nearest(event.clientX - box.left, event.clientY - box.top, 24);
 		if (run)
 			choose(run);
-	});
+	}, true);
 	picture.addEventListener("mousemove", (event) => {
 		const box = plot.over.getBoundingClientRect();
 		const run = nearest(event.clientX - box.left, event.clientY - box.top, 12);
@@ -158,7 +162,7 @@ opprobe.runs = (section, details) => {
 				el("td", { "data-value": ns, text: format.ns(ns) }), el("td", { "data-value": usual, text: format.ns(usual) })))))));
 	};
 	const drawList = () => {
-		const list = all.filter((run) => inTrack(run.track)).sort((a, b) => b.ns / tracks[b.track].p50_ns - a.ns / tracks[a.track].p50_ns).slice(0, 8);
+		const list = all.filter((run) => inTrack(run.track)).sort((a, b) => b.ns / tracks[b.track].p50_ns - a.ns / tracks[a.track].p50_ns).slice(0, 6);
 		slowest.replaceChildren(...list.map((run) => el("li", null, el("button", { type: "button", "data-run": run.run, "aria-pressed": String(run === chosen), onclick: () => choose(run) },
 			el("span", { text: runName(run), class: "name" }), el("span", { text: format.ns(run.ns) })))));
 		return list[0];

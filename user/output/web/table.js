@@ -57,11 +57,12 @@ opprobe.table = (place, { rows, columns, groups, total, label, sort }) => {
 		}).map(([, row]) => row);
 	};
 
-	const cell = (column, value) => {
-		const text = (format[column.unit] || format.text)(value);
+	const cell = (column, value, whole) => {
+		const text = whole && (value === null || value === undefined) ? "" : (format[column.unit] || format.text)(value);
 		const value_ = value === null || value === undefined ? "" : clean(value);
 		return el("td", { class: column.text ? "text" : null, "data-key": column.key, "data-value": value_ },
-			column.text ? el("span", { class: "name", text, title: text.length > 60 ? text : null }) : text);
+			column.text ? el("span", { class: "name", text, title: text.length > 60 ? text : null })
+				: [column.meter && value > 0 ? el("span", { class: "meter", "aria-hidden": "true" }, el("span", { style: { width: Math.min(100, 100 * value / column.meter) + "%" } })) : null, text]);
 	};
 	const drawHead = () => {
 		head.replaceChildren(...visible().map((column) => el("th", {
@@ -81,7 +82,7 @@ opprobe.table = (place, { rows, columns, groups, total, label, sort }) => {
 		body.replaceChildren(...list.map((row) => el("tr", null, visible().map((column) =>
 			cell(column, valueOf(column, row))))));
 		foot.replaceChildren(...(total && !state.search ? visible().map((column, i) =>
-			cell(column, i ? total.value(column.key) : total.title)) : []));
+			cell({ ...column, meter: 0 }, i ? total.value(column.key) : total.title, true)) : []));
 		more.hidden = all.length <= state.room;
 		told.textContent = `${format.count(all.length)} ${state.group ? "groups of " + format.count(found.length) + " rows" : "rows"}` +
 			(all.length > list.length ? `, of which ${format.count(list.length)} are shown` : "") +

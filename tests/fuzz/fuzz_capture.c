@@ -58,7 +58,7 @@ static void compare_with_itself(const char *path, FILE *out)
 		capture_reader_close(reader);
 }
 
-#define EXPORTS 6 /* formats */
+#define EXPORTS 7 /* formats */
 
 /* One view of @path: a grouping in one of the formats, or an export; of one process or all. */
 static void print(const char *path, unsigned int view, FILE *out)

@@ -52,18 +52,16 @@ static bool parse_id(const char *name, unsigned int *id)
 	return !*end && value < UINT_MAX;
 }
 
-/* Who called sudo, if that is how root got here: false if not. */
-static bool sudo_user(unsigned int *user, unsigned int *group)
+bool output_caller(unsigned int *user, unsigned int *group)
 {
 	return !geteuid() && parse_id("SUDO_UID", user) && parse_id("SUDO_GID", group);
 }
 
-/* Is what belongs to @owner no trap of somebody else's? */
-static bool is_trusted(uid_t owner)
+bool output_is_trusted(uid_t owner)
 {
 	unsigned int user, group;
 
-	return !owner || owner == geteuid() || (sudo_user(&user, &group) && owner == user);
+	return !owner || owner == geteuid() || (output_caller(&user, &group) && owner == user);
 }
 
 /* Under sudo, what is made is its user's: reports need no root. */
@@ -71,7 +69,7 @@ static void give_to_user(int fd)
 {
 	unsigned int user, group;
 
-	if (sudo_user(&user, &group) && fchown(fd, user, group))
+	if (output_caller(&user, &group) && fchown(fd, user, group))
 		return; /* it stays root's */
 }
 
@@ -173,7 +171,7 @@ static int follow(struct output_file *file, const struct place *place, const str
 		file->fd = openat(place->dir, place->name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 		return file->fd < 0 ? -errno : 0;
 	}
-	if (!is_trusted(st->st_uid))
+	if (!output_is_trusted(st->st_uid))
 		return -ELOOP;
 	n = readlinkat(place->dir, place->name, target, sizeof(target) - 1);
 	if (n < 0)
@@ -191,7 +189,7 @@ static int open_named(struct output_file *file, const struct place *place, const
 	if (S_ISDIR(st->st_mode))
 		return -EISDIR;
 	/* Devices are made by root alone. */
-	if ((S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode)) && !is_trusted(st->st_uid))
+	if ((S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode)) && !output_is_trusted(st->st_uid))
 		return -ELOOP;
 	if (!S_ISREG(st->st_mode))
 		return open_in_place(file, place);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../roofs/roofs.h"
 #include "columns.h"
 #include "formats.h"
 #include "header.h"
@@ -196,17 +197,10 @@ static void put_processes(struct json *j)
 
 static void put_roof(struct json *j, const char *key, const struct capture_roof *roof)
 {
-	static const char *const levels[ROOF_LEVELS] = {
-		[ROOF_L1] = "l1_gb_per_s",
-		[ROOF_L2] = "l2_gb_per_s",
-		[ROOF_L3] = "l3_gb_per_s",
-		[ROOF_MEMORY] = "memory_gb_per_s",
-	};
-
 	fprintf(j->out, ",\"%s\":{\"gflops\":", key);
 	put_value(j, value_real(roof->flops ? roof->flops / 1e9 : NAN));
 	for (int level = 0; level < ROOF_LEVELS; level++)
-		member_double(j, levels[level],
+		member_double(j, roofs_levels[level],
 			      roof->bytes[level] ? roof->bytes[level] / 1e9 : NAN);
 	fputc('}', j->out);
 }

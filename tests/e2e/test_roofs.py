@@ -129,4 +129,4 @@ def _(t):
     check("memory" in process.stdout and "GB/s" in process.stdout, "no table", process.stdout)
     process = t.opprobe("doctor", "--roofs", "-p", os.getpid())
     check_equal(process.wait(), 2, "exit status")
-    check("leave out -p" in process.stderr, "of a process", process.stderr)
+    check("leave out the process" in process.stderr, "of a process", process.stderr)

@@ -14,6 +14,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "sudo.h"
+
 #define LINKS_MAX 8	/* that lead from one to the next */
 #define NAMES_MAX 10000 /* that are tried before there is no free one */
 
@@ -39,29 +41,11 @@ static int find_place(int from, const char *path, struct place *place)
 	return place->dir < 0 ? -errno : 0;
 }
 
-static bool parse_id(const char *name, unsigned int *id)
-{
-	const char *text = getenv(name);
-	unsigned long value;
-	char *end;
-
-	if (!text || !*text)
-		return false;
-	value = strtoul(text, &end, 10);
-	*id = value;
-	return !*end && value < UINT_MAX;
-}
-
-bool output_caller(unsigned int *user, unsigned int *group)
-{
-	return !geteuid() && parse_id("SUDO_UID", user) && parse_id("SUDO_GID", group);
-}
-
 bool output_is_trusted(uid_t owner)
 {
 	unsigned int user, group;
 
-	return !owner || owner == geteuid() || (output_caller(&user, &group) && owner == user);
+	return !owner || owner == geteuid() || (sudo_user(&user, &group) && owner == user);
 }
 
 /* Under sudo, what is made is its user's: reports need no root. */
@@ -69,7 +53,7 @@ static void give_to_user(int fd)
 {
 	unsigned int user, group;
 
-	if (output_caller(&user, &group) && fchown(fd, user, group))
+	if (sudo_user(&user, &group) && fchown(fd, user, group))
 		return; /* it stays root's */
 }
 

@@ -29,8 +29,6 @@ enum output_naming {
 /* How long @path is without the ending of its last name: 5 of "a/run.opp", and of "a/run". */
 int output_stem(const char *path);
 
-/* Who called sudo, if that is how root got here: false if not. */
-bool output_caller(unsigned int *user, unsigned int *group);
 /* Is what belongs to @owner no trap of somebody else's? */
 bool output_is_trusted(uid_t owner);
 

@@ -2,6 +2,7 @@
 #include "export.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,16 @@ char *put_since_start(const struct export_state *e, char *p, uint64_t time)
 		return put_us(p, time - e->info.start);
 	*p++ = '-';
 	return put_us(p, e->info.start - time);
+}
+
+void export_metric_variables(const struct nested_exec *nested, double *values)
+{
+	for (uint32_t i = 0; i < CAPTURE_COUNTERS; i++)
+		values[i] = nested->counted >> i & 1 ? (double)nested->total[i] : NAN;
+	values[METRIC_NS] = nested->ns;
+	values[METRIC_SELF_NS] = nested->self_known ? (double)nested->self_ns : NAN;
+	values[METRIC_BUSY_NS] = nested->ns + nested->work_ns;
+	values[METRIC_COUNT] = 1;
 }
 
 /* -- definitions ------------------------------------------------------------- */
@@ -485,7 +496,10 @@ int export_capture(const char *capture_path, const struct export_options *option
 				  out_path);
 	else
 		e.out = stream_open(out_path, options->naming, err);
-	if (e.out)
+	if (e.out && found->ops && found->ops->binary && stream_is_terminal(e.out)) {
+		error = error_set(err, -EINVAL, "a trace is no text: name a file, with -o FILE");
+		stream_close(e.out, false, NULL, NULL);
+	} else if (e.out)
 		error = found->ops ? export_records(&e, reader, capture_path, options->where, notes,
 						    err)
 				   : export_rows(found, e.out, reader, options, notes, err);

@@ -18,6 +18,8 @@ const struct format report_formats[] = {
 
 const struct format export_formats[] = {
 	{"chrome", "a trace for ui.perfetto.dev and chrome://tracing", .ops = &chrome_ops},
+	{"perfetto", "the same as Perfetto's own trace, with a track per thread and event",
+	 .ops = &perfetto_ops},
 	{"ort", "what ONNX Runtime's own profiler would have written", .ops = &ort_ops},
 	{"csv", "every execution of an operator as a line, but not the runs",
 	 .ops = &records_csv_ops},

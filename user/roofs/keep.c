@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../base/output_file.h"
+#include "../base/sudo.h"
 #include "roofs.h"
 
 #define SCHEMA	     "opprobe-roofs"
@@ -214,8 +215,9 @@ static bool own_place(char path[PATH_MAX], bool *for_everyone)
 /* That of who called sudo. */
 static bool callers_place(char path[PATH_MAX])
 {
-	unsigned int user, group;
-	const struct passwd *entry = output_caller(&user, &group) ? getpwuid(user) : NULL;
+	uid_t user;
+	gid_t group;
+	const struct passwd *entry = sudo_user(&user, &group) ? getpwuid(user) : NULL;
 
 	return entry && place_of_user(NULL, entry->pw_dir, path);
 }

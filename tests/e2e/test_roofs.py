@@ -60,10 +60,10 @@ def _(t):
     got = reference(t)
     one, together = roofs["one_cpu"], roofs["all_cpus"]
     check_equal(roofs["cpus"], len(os.sched_getaffinity(0)), "CPUs")
-    for name, roof in (("gflops", "gflops"), ("triad", "memory_gb_per_s"),
-                       ("read", "memory_gb_per_s")):
+    for name, roof, least in (("gflops", "gflops", 0.1), ("triad", "memory_gb_per_s", 0.3),
+                              ("read", "memory_gb_per_s", 0.3)):
         check(got[name] <= NOISE * one[roof], "a plain loop beats the roof", name, got, one)
-        check(got[name] >= 0.1 * one[roof], "the roof is out of reach", name, got, one)
+        check(got[name] >= least * one[roof], "the roof is out of reach", name, got, one)
     for name, rate in together.items():
         if rate and one[name]:
             check(one[name] / NOISE <= rate <= NOISE * roofs["cpus"] * one[name],

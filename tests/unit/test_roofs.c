@@ -156,6 +156,9 @@ static void what_is_kept_is_read_on_the_same_machine_only(void **state)
 
 	assert_int_equal(parse_roofs(&again, text), 0);
 	assert_memory_equal(&again.roofs, &machine.roofs, sizeof(machine.roofs));
+	assert_true(roofs_whole(&again.roofs));
+	again.roofs.all.bytes[ROOF_MEMORY] = 0;
+	assert_false(roofs_whole(&again.roofs));
 	strcpy(again.host, "other");
 	assert_int_equal(parse_roofs(&again, text), -ESTALE);
 	assert_int_equal(again.roofs.measured, 0);

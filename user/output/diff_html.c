@@ -125,20 +125,12 @@ void diff_print_doubts(const struct analysis *a, const char *path, const char *b
 			a->whole_runs.step);
 }
 
-/* A note of a target may hold anything. */
+/* A path may hold anything. */
 static void put_notes(const struct analysis *a, const char *path, FILE *out)
 {
-	char *name = text_terminal(path), *text = NULL, *clean;
-	size_t size;
-	FILE *lines = open_memstream(&text, &size);
+	char *name = text_terminal(path);
 
-	if (lines) {
-		diff_print_doubts(a, name ?: "?", "", lines);
-		fclose(lines);
-	}
-	clean = text ? text : NULL;
-	fputs(clean ?: "", out);
-	free(text);
+	diff_print_doubts(a, name ?: "?", "", out);
 	free(name);
 }
 

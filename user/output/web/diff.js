@@ -36,11 +36,11 @@
 	const rows = diff.models.flatMap((model) => [...model.nodes, ...(valueOf(model.between_operators, "time") ? [{ name: "between operators", gap: true, values: model.between_operators.values,
 		before: { op_type: "" }, after: { op_type: "" } }] : [])].map((node) => ({ ...node, model: titleOf(model) })));
 
-	// Nothing to the left is faster: from cold by even to warm, at twice or half at most.
+	// From cold (half as long, or gone) to warm (twice as long, or new).
 	const mix = (ratio) => {
-		if (!known(ratio))
+		if (ratio === null || Number.isNaN(ratio))
 			return "var(--soft)";
-		const share = Math.min(1, Math.abs(Math.log2(Math.max(ratio, 0.01))) / 1);
+		const share = Math.min(1, Math.abs(Math.log2(ratio || 0.01)));
 		return `color-mix(in srgb, var(--${ratio > 1 ? "warm" : "cold"}) ${(70 * share).toFixed(0)}%, var(--even))`;
 	};
 
@@ -75,7 +75,7 @@
 	const changed = rows.map((node) => {
 		const value = valueOf(node, "time"), both = node.before && node.after;
 		return { name: node.name, by: changeOf(node, "time"), low: both && value && known(value.change_low) ? value.change_low : null, high: both && value && known(value.change_high) ? value.change_high : null,
-			about: [node.after ? node.after.op_type : node.before.op_type, remark(node), sure(node, "time") ? "" : "no change can be told"].filter(Boolean).join(", "), told: sure(node, "time") };
+			about: [node.after ? node.after.op_type : node.before.op_type, remark(node), sure(node, "time") ? "" : "no change can be told"].filter(Boolean).join(", "), short: !node.before ? "new" : !node.after ? "gone" : "", told: sure(node, "time") };
 	}).filter((row) => known(row.by) && row.told).sort((a, b) => Math.abs(b.by) - Math.abs(a.by));
 	const change = section("changed", "What changed most", "Time per run, of nodes of which a change can be told: to the right slower, to the left faster. A line is the interval that holds the truth 95 times of 100.");
 	if (changed.length)
@@ -85,10 +85,10 @@
 	if (changed.length > BARS)
 		change.append(el("p", { class: "lead", text: `${format.count(changed.length - BARS)} more changed: see the table.` }));
 
-	opprobe.icicles(section("time", "Where the time goes", "A typical run of each side, on one scale: by type of operator and node. Warm is slower than before, cold is faster."),
+	opprobe.icicles(section("time", "Where the time goes", "A typical run of each side, on one scale: by type of operator and node. Warm is slower than before, or new; cold is faster, or gone."),
 		SIDES.map(([side]) => ({ title: side, rows: rows.filter((node) => node[side]).map((node) => {
 			const value = valueOf(node, "time");
-			return { name: node.name, op: node.gap ? "between operators" : node[side].op_type, ns: medianOf(value, side), ratio: node.before && node.after && value && value.significant ? value.ratio : null,
+			return { name: node.name, op: node.gap ? "between operators" : node[side].op_type, ns: medianOf(value, side), ratio: !node.before ? Infinity : !node.after ? 0 : value && value.significant ? value.ratio : null,
 				about: remark(node) || (value && value.significant ? percent(value.ratio) : "none can be told") };
 		}) })), mix);
 

@@ -75,7 +75,8 @@ opprobe.bars = (place, rows) => {
 			bar.replaceChildren(svg("svg", { width: room, height: 22 },
 				svg("line", { class: "grid", x1: x(0), x2: x(0), y1: 0, y2: 22 }),
 				svg("rect", { x: left, y: 4, height: 14, width: Math.max(1, Math.abs(x(row.by) - x(0))), fill: row.by > 0 ? "var(--warm)" : "var(--cold)" }),
-				row.low !== null && row.high !== null ? svg("path", { d: `M${x(row.low)},11H${x(row.high)}M${x(row.low)},7V15M${x(row.high)},7V15`, stroke: "var(--text)", fill: "none" }) : null));
+				row.low !== null && row.high !== null ? svg("path", { d: `M${x(row.low)},11H${x(row.high)}M${x(row.low)},7V15M${x(row.high)},7V15`, stroke: "var(--text)", fill: "none" }) : null,
+				svg("text", { x: x(0) + (row.by > 0 ? -6 : 6), y: 15, "text-anchor": row.by > 0 ? "end" : "start", text: `${signed(row.by)}${row.short ? ", " + row.short : ""}` })));
 		});
 		tipOf(bar, () => [row.name, [["change", signed(row.by)], ["95 times of 100", row.low === null ? "not known" : `${signed(row.low)} to ${signed(row.high)}`], ["is", row.about]]]);
 		return [el("div", { class: "labels" }, el("div", null, name(row.name))), bar];

@@ -64,10 +64,10 @@ def _(t):
                               ("read", "memory_gb_per_s", 0.3)):
         check(got[name] <= NOISE * one[roof], "a plain loop beats the roof", name, got, one)
         check(got[name] >= least * one[roof], "the roof is out of reach", name, got, one)
-    for name, rate in together.items():
-        if rate and one[name]:
-            check(one[name] / NOISE <= rate <= NOISE * roofs["cpus"] * one[name],
-                  "CPUs together are not as many as they are", name, roofs)
+    # Those of the L1 cache vary by a fifth with where a buffer lies.
+    for name in ("gflops", "memory_gb_per_s"):
+        check(one[name] / NOISE <= together[name] <= NOISE * roofs["cpus"] * one[name],
+              "CPUs together are not as many as they are", name, roofs)
 
 
 @test("doctor --roofs: captures have what was measured, and a runtime's MatMul comes near it")

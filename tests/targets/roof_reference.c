@@ -45,8 +45,9 @@ static double triad(float *to, const float *a, const float *b)
 	return 3.0 * sizeof(float) * FAR / (now() - start);
 }
 
-static double read_all(const uint64_t *from)
+static double read_all(const void *memory)
 {
+	const uint64_t *from = memory;
 	uint64_t sum = 0;
 	double start = now();
 
@@ -78,7 +79,7 @@ int main(void)
 	for (int i = 0; i < ROUNDS; i++) {
 		take_best(&flops, multiply_add(near_by));
 		take_best(&triads, triad(far[0], far[1], far[2]));
-		take_best(&reads, read_all((const uint64_t *)far[1]));
+		take_best(&reads, read_all(far[1]));
 	}
 	printf("{\"gflops\":%.3f,\"triad\":%.3f,\"read\":%.3f}\n", flops / 1e9, triads / 1e9,
 	       reads / 1e9);

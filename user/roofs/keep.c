@@ -99,8 +99,9 @@ static bool says(const cJSON *object, const char *name, const char *text)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
 
-	return *text ? cJSON_IsString(item) && !strcmp(item->valuestring, text)
-		     : !item || cJSON_IsNull(item);
+	if (cJSON_IsString(item))
+		return *text && !strcmp(item->valuestring, text);
+	return !*text && (!item || cJSON_IsNull(item));
 }
 
 /* A number above 0; null, or none at all, is 0. Nothing else is taken. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/output_file.h"
 #include "cmd.h"
 #include "output/attributes.h"
 #include "output/diff.h"
@@ -189,11 +188,23 @@ static bool is_above(const struct comparison *c, double above)
 	return false;
 }
 
-static int write_page(const struct arguments *arguments, const char *text, size_t size,
-		      struct error *err)
+struct page_job {
+	const struct comparison *c;
+	const struct arguments *arguments;
+};
+
+static int print_page(const void *of, FILE *out, struct error *err)
 {
-	struct output_file file;
-	int error;
+	const struct page_job *job = of;
+
+	return diff_print_html(job->c, job->arguments->captures[0], job->arguments->captures[1],
+			       out, err);
+}
+
+static int make_page(const struct comparison *c, const struct arguments *arguments,
+		     struct error *err)
+{
+	const struct page_job job = {c, arguments};
 
 	for (size_t i = 0; i < arguments->n_captures; i++)
 		if (output_is_capture(arguments->output, arguments->captures[i]))
@@ -201,39 +212,7 @@ static int write_page(const struct arguments *arguments, const char *text, size_
 				err, -EINVAL,
 				"%s is one of the captures: name another file for the page",
 				arguments->output);
-	error = output_file_open(&file, arguments->output, OUTPUT_NAMED, err);
-	if (error)
-		return error;
-	error = output_file_write(&file, text, size);
-	if (error)
-		output_file_drop(&file);
-	else
-		error = output_file_close(&file, true, NULL);
-	return error ? output_failed(arguments->output, error, err) : 0;
-}
-
-/* A page is made in memory first: what cannot be made replaces nothing. */
-static int make_page(const struct comparison *c, const struct arguments *arguments,
-		     struct error *err)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	int error = -ENOMEM;
-
-	error_set(err, error, "cannot make the page: out of memory");
-	if (out) {
-		error = diff_print_html(c, arguments->captures[0], arguments->captures[1], out,
-					err);
-		if (ferror(out) && !error)
-			error = -ENOMEM;
-		if (fclose(out) && !error)
-			error = -ENOMEM;
-	}
-	if (!error)
-		error = write_page(arguments, text, size, err);
-	free(text);
-	return error;
+	return output_to_file(arguments->output, print_page, &job, err);
 }
 
 static int print(const struct comparison *c, const struct arguments *arguments, struct error *err)

@@ -106,57 +106,68 @@ static int write_sides(const void *of, FILE *out, struct error *err)
 
 /* -- text ------------------------------------------------------------------------------ */
 
+/* "note: of PATH: ", with @path from anywhere. */
+static void begin_doubt(const char *before, const char *what, const char *path, FILE *out)
+{
+	fprintf(out, "%snote: %s", before, what);
+	text_put(out, path);
+}
+
 void diff_print_doubts(const struct analysis *a, const char *path, const char *before, FILE *out)
 {
-	if (a->damaged)
-		fprintf(out, "%snote: of %s: %s\n", before, path, a->damage.text);
-	else if (!a->complete)
-		fprintf(out, "%snote: the end of the recording in %s is missing\n", before, path);
-	if (a->unsure)
-		fprintf(out, "%snote: operators were lost in %s, perhaps of runs that seem whole\n",
-			before, path);
-	if (a->whole_runs.left_out)
-		fprintf(out,
-			"%snote: %" PRIu64 " runs in %s are left out: of some of their operators "
-			"it is not known what they took themselves\n",
-			before, a->whole_runs.left_out, path);
-	if (a->whole_runs.step > 1)
-		fprintf(out, "%snote: of the runs in %s, every %uth was compared\n", before, path,
-			a->whole_runs.step);
+	if (a->damaged) {
+		begin_doubt(before, "of ", path, out);
+		fprintf(out, ": %s\n", a->damage.text);
+	} else if (!a->complete) {
+		begin_doubt(before, "the end of the recording in ", path, out);
+		fputs(" is missing\n", out);
+	}
+	if (a->unsure) {
+		begin_doubt(before, "operators were lost in ", path, out);
+		fputs(", perhaps of runs that seem whole\n", out);
+	}
+	if (a->whole_runs.left_out) {
+		begin_doubt(before, "", "", out);
+		fprintf(out, "%" PRIu64 " runs in ", a->whole_runs.left_out);
+		text_put(out, path);
+		fputs(" are left out: of some of their operators it is not known what they took "
+		      "themselves\n",
+		      out);
+	}
+	if (a->whole_runs.step > 1) {
+		begin_doubt(before, "of the runs in ", path, out);
+		fprintf(out, ", every %uth was compared\n", a->whole_runs.step);
+	}
 }
 
-/* A path may hold anything. */
-static void put_notes(const struct analysis *a, const char *path, FILE *out)
+static void put_verdict(const struct diff_page *p, FILE *out)
 {
-	char *name = text_terminal(path);
-
-	diff_print_doubts(a, name ?: "?", "", out);
-	free(name);
+	diff_print_sentences(p->c, out);
 }
 
-static char *make_notes(const struct diff_page *p)
+static void put_notes(const struct diff_page *p, FILE *out)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	put_notes(p->c->before, p->before, out);
-	put_notes(p->c->after, p->after, out);
-	return fclose(out) ? NULL : text;
+	diff_print_doubts(p->c->before, p->before, "", out);
+	diff_print_doubts(p->c->after, p->after, "", out);
 }
 
-static char *make_verdict(const struct comparison *c)
+/* What @put puts, allocated; NULL if out of memory, which text_put() tells as a failure of @out. */
+static char *printed(void (*put)(const struct diff_page *p, FILE *out), const struct diff_page *p)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
+	bool failed = !out;
 
-	if (!out)
-		return NULL;
-	diff_print_sentences(c, out);
-	return fclose(out) ? NULL : text;
+	if (out) {
+		put(p, out);
+		failed = ferror(out);
+		failed |= fclose(out) != 0;
+	}
+	if (!failed)
+		return text;
+	free(text);
+	return NULL;
 }
 
 int diff_print_html(const struct comparison *c, const char *before, const char *after, FILE *out,
@@ -166,7 +177,7 @@ int diff_print_html(const struct comparison *c, const char *before, const char *
 							   &html_diff_script, NULL};
 	const struct diff_page p = {c, before, after};
 	const struct html_data data[] = {{"diff", write_diff, &p}, {"sides", write_sides, &p}, {}};
-	char *title = NULL, *verdict = make_verdict(c), *notes = make_notes(&p);
+	char *title = NULL, *verdict = printed(put_verdict, &p), *notes = printed(put_notes, &p);
 	int error = -ENOMEM;
 
 	if (asprintf(&title, "%s \xe2\x86\x92 %s", before, after) < 0)

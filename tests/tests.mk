@@ -156,8 +156,8 @@ $(SYMBOLS_PARTS): tests/targets/symbols_part.cc
 		-D$(patsubst symbols_%.so,%,$(@F))=1 -o $@ $<
 
 runtime-programs: $(RUNTIME_PROGRAM) $(SYMBOLS) $(SYMBOLS_PARTS)
-e2e-programs: $(PROGRAM) $(MODELS) $(ORT_RUN) $(O)/tests/bench/make_capture runtime-programs \
-	e2e-exact
+e2e-programs: $(PROGRAM) $(MODELS) $(ORT_RUN) runtime-programs e2e-exact \
+	$(O)/tests/bench/make_capture
 
 test-runtime: runtime-programs
 	$(Q)tests/e2e/run --program $(PROGRAM) --objects $(O) test_runtime

@@ -154,6 +154,34 @@ static void what_grew_between_operators_is_told_too(void **state)
 	test_remove(&c);
 }
 
+static void what_runs_several_times_is_held_against_as_many_medians(void **state)
+{
+	struct test_capture c = begin();
+	const cJSON *grown;
+	cJSON *details;
+
+	for (uint32_t i = 0; i < RUNS; i++) {
+		struct capture_run run = test_run(i, i * 10000, i * 10000 + 900);
+
+		for (uint32_t k = 0; k < 3; k++) {
+			uint64_t start = i * 10000 + k * 300;
+			struct capture_exec exec =
+				test_exec(0, start, start + (i == 7 ? 200 : 100));
+
+			exec.run = i;
+			test_write(&c, exec);
+		}
+		assert_int_equal(capture_write_run(c.writer, &run), 0);
+	}
+	test_finish(&c);
+	details = details_of(&c);
+	grown = cJSON_GetArrayItem(cJSON_GetArrayItem(list(details, "runs"), 7), 5);
+	assert_int_equal(at(cJSON_GetArrayItem(grown, 0), 1), 600);
+	assert_int_equal(at(cJSON_GetArrayItem(grown, 0), 2), 300);
+	cJSON_Delete(details);
+	test_remove(&c);
+}
+
 static void operators_over_time_add_up_to_their_rows(void **state)
 {
 	struct test_capture c = begin();
@@ -248,7 +276,7 @@ static void timelines_are_of_the_slowest_and_the_median_run_with_what_ran_meanwh
 	cJSON *details;
 
 	for (uint32_t i = 0; i < RUNS; i++)
-		write_run(&c, i, i * 10000, 100, i == 20 ? 1000 : 200);
+		write_run(&c, i, i * 10000, 100, i == 20 ? 1000 : i ? 200 : 210);
 	beside.thread = 1;
 	beside.run = CAPTURE_UNKNOWN;
 	beside.flags = EXEC_WORK;
@@ -277,6 +305,42 @@ static void timelines_are_of_the_slowest_and_the_median_run_with_what_ran_meanwh
 	assert_int_equal(cJSON_GetArraySize(slices), 1);
 	assert_int_equal(at(cJSON_GetArrayItem(slices, 0), 5), 0);
 	assert_int_equal(at(cJSON_GetArrayItem(slices, 0), 6), 77);
+	cJSON_Delete(details);
+	test_remove(&c);
+}
+
+static void threads_of_the_pool_have_lanes_with_their_parts(void **state)
+{
+	const struct capture_part parts[] = {{.thread = 1, .start = START + 20, .end = START + 50},
+					     {.thread = 1, .start = START + 60, .end = START + 80}};
+	struct capture_exec exec = test_exec(0, 10, 110);
+	struct capture_run run = test_run(0, 0, 120);
+	struct test_capture c = begin();
+	const cJSON *lanes, *slices;
+	cJSON *details;
+
+	exec.flags = EXEC_WORK | EXEC_PARTS;
+	exec.work_ns = 50;
+	exec.n_parts = 2;
+	exec.parts = parts;
+	test_write(&c, exec);
+	assert_int_equal(capture_write_run(c.writer, &run), 0);
+	test_finish(&c);
+	details = details_of(&c);
+	lanes = list(timeline(details, "slowest"), "lanes");
+	assert_int_equal(cJSON_GetArraySize(lanes), 2);
+	assert_int_equal(number(cJSON_GetArrayItem(lanes, 1), "tid"), 101);
+	slices = list(cJSON_GetArrayItem(lanes, 1), "slices");
+	assert_int_equal(cJSON_GetArraySize(slices), 2);
+	for (int i = 0; i < 2; i++) {
+		const cJSON *slice = cJSON_GetArrayItem(slices, i);
+
+		assert_int_equal(at(slice, 0), SLICE_PART);
+		assert_int_equal(at(slice, 2), i ? 60 : 20);
+		assert_int_equal(at(slice, 3), i ? 20 : 30);
+		assert_string_equal(node_name(details, at(slice, 4)), "first");
+		assert_int_equal(at(slice, 5), 1);
+	}
 	cJSON_Delete(details);
 	test_remove(&c);
 }
@@ -457,10 +521,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_run_that_stands_out_tells_what_grew_against_its_median),
 		cmocka_unit_test(what_grew_between_operators_is_told_too),
+		cmocka_unit_test(what_runs_several_times_is_held_against_as_many_medians),
 		cmocka_unit_test(operators_over_time_add_up_to_their_rows),
 		cmocka_unit_test(of_very_many_runs_the_longest_are_kept_and_all_are_counted),
 		cmocka_unit_test(
 			timelines_are_of_the_slowest_and_the_median_run_with_what_ran_meanwhile),
+		cmocka_unit_test(threads_of_the_pool_have_lanes_with_their_parts),
 		cmocka_unit_test(a_long_run_keeps_its_longest_operators_in_the_timeline),
 		cmocka_unit_test(sessions_beyond_those_that_are_told_apart_are_together),
 		cmocka_unit_test(nothing_in_a_page_ends_or_begins_an_element),

@@ -47,6 +47,10 @@ const struct html_asset html_report_script = OF_ASSET(report_js);
 const struct html_asset html_diff_pictures = OF_ASSET(diff_pictures_js);
 const struct html_asset html_diff_script = OF_ASSET(diff_js);
 
+static const struct html_asset uplot_license = {web_uplot_license, web_uplot_license_end};
+static const struct html_asset d3_hierarchy_license = {web_d3_hierarchy_license,
+						       web_d3_hierarchy_license_end};
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* -- text ------------------------------------------------------------------------- */
@@ -68,12 +72,15 @@ static void put_escaped(FILE *out, const char *text, size_t size)
 	}
 }
 
-void html_text(FILE *out, const char *bytes)
+int html_text(FILE *out, const char *bytes)
 {
 	char *text = text_terminal(bytes);
 
-	put_escaped(out, text ? text : "?", text ? strlen(text) : 1);
+	if (!text)
+		return -ENOMEM;
+	put_escaped(out, text, strlen(text));
 	free(text);
+	return 0;
 }
 
 /* Each line of @text is a paragraph. */
@@ -89,6 +96,11 @@ static void put_lines(FILE *out, const char *text)
 		}
 		text += size + (text[size] == '\n');
 	}
+}
+
+static int no_memory(int error, struct error *err)
+{
+	return error_set(err, error, "cannot write the page: out of memory");
 }
 
 /* -- data ------------------------------------------------------------------------- */
@@ -117,7 +129,7 @@ static int put_data(FILE *out, const struct html_data *data, struct error *err)
 	int error;
 
 	if (!json)
-		return error_set(err, -ENOMEM, "cannot write the page: out of memory");
+		return no_memory(-ENOMEM, err);
 	fprintf(out, "<script type=\"application/json\" id=\"%s\">\n", data->id);
 	error = data->write(data->of, json, err);
 	/* Its failures are those of @out. */
@@ -151,8 +163,9 @@ static void put_policy(FILE *out, const struct html_page *page)
 /* Just its bytes between the tags: the hash is of them. */
 static void put_asset(FILE *out, const char *element, const struct html_asset *asset)
 {
-	fprintf(out, "<%s>%.*s</%s>\n", element, (int)(asset->end - asset->begin), asset->begin,
-		element);
+	fprintf(out, "<%s>", element);
+	fwrite(asset->begin, 1, asset->end - asset->begin, out);
+	fprintf(out, "</%s>\n", element);
 }
 
 static void put_licences(FILE *out)
@@ -160,15 +173,17 @@ static void put_licences(FILE *out)
 	fputs("<details id=\"licences\"><summary>Licences of the libraries in this "
 	      "page</summary>\n<h3>uPlot</h3><pre>",
 	      out);
-	put_escaped(out, web_uplot_license, web_uplot_license_end - web_uplot_license);
+	put_escaped(out, uplot_license.begin, uplot_license.end - uplot_license.begin);
 	fputs("</pre>\n<h3>d3-hierarchy</h3><pre>", out);
-	put_escaped(out, web_d3_hierarchy_license,
-		    web_d3_hierarchy_license_end - web_d3_hierarchy_license);
+	put_escaped(out, d3_hierarchy_license.begin,
+		    d3_hierarchy_license.end - d3_hierarchy_license.begin);
 	fputs("</pre></details>\n", out);
 }
 
-static void put_head(FILE *out, const struct html_page *page)
+static int put_head(FILE *out, const struct html_page *page)
 {
+	int error;
+
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", out);
 	put_policy(out, page);
 	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -176,20 +191,20 @@ static void put_head(FILE *out, const struct html_page *page)
 	      "<meta name=\"generator\" content=\"opprobe " OPPROBE_VERSION "\">\n"
 	      "<link rel=\"icon\" href=\"data:,\">\n<title>",
 	      out);
-	html_text(out, page->title);
+	error = html_text(out, page->title);
 	fputs("</title>\n", out);
 	for (size_t i = 0; i < COUNT(styles); i++)
 		put_asset(out, "style", &styles[i]);
-	fputs("</head>\n", out);
+	fputs("</head>\n<body>\n<header><h1>", out);
+	return error ? error : html_text(out, page->title);
 }
 
 int html_write(const struct html_page *page, FILE *out, struct error *err)
 {
-	int error = 0;
+	int error = put_head(out, page);
 
-	put_head(out, page);
-	fputs("<body>\n<header><h1>", out);
-	html_text(out, page->title);
+	if (error)
+		return no_memory(error, err);
 	fputs("</h1><nav id=\"nav\" aria-label=\"Parts of this page\"></nav></header>\n<main "
 	      "id=\"main\">\n<div id=\"verdict\">\n",
 	      out);

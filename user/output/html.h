@@ -50,7 +50,8 @@ struct html_page {
  * @out are for the caller to see.
  */
 int html_write(const struct html_page *page, FILE *out, struct error *err);
-/* Write @bytes as text of an element: markup, controls and what is no UTF-8 are shown as such. */
-void html_text(FILE *out, const char *bytes);
+/* Write @bytes as text of an element: markup, controls and what is no UTF-8 are shown as such.
+ * Returns 0 or -ENOMEM. */
+int html_text(FILE *out, const char *bytes);
 
 #endif

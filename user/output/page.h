@@ -76,7 +76,7 @@ struct page_cell {
 enum page_slice_kind {
 	SLICE_RUN,
 	SLICE_OPERATOR,
-	SLICE_PART, /* of an operator of another thread: of captures that have such */
+	SLICE_PART, /* of an operator of another thread, by a thread of the pool */
 };
 
 struct page_slice {

@@ -109,7 +109,21 @@ static int take_exec(struct timeline_sink *t, const struct capture_exec *exec)
 					 .of = exec->op,
 					 .kind = SLICE_OPERATOR};
 
-	return place_slice(t, slice, exec->run);
+	int error = place_slice(t, slice, exec->run);
+
+	/* What threads of the pool did for it, each in its own lane. */
+	for (uint32_t i = 0; exec->flags & EXEC_PARTS && i < exec->n_parts && !error; i++) {
+		const struct capture_part *part = &exec->parts[i];
+
+		error = place_slice(t,
+				    (struct page_slice){.start = part->start,
+							.end = part->end,
+							.thread = part->thread,
+							.of = exec->op,
+							.kind = SLICE_PART},
+				    exec->run);
+	}
+	return error;
 }
 
 static int take_run(struct timeline_sink *t, const struct capture_run *run)
@@ -123,7 +137,6 @@ static int take_run(struct timeline_sink *t, const struct capture_run *run)
 	return place_slice(t, slice, run->run);
 }
 
-/* What other threads did for an operator, part by part, would come here as SLICE_PART. */
 static int take(struct record_sink *sink, const struct capture_record *record)
 {
 	struct timeline_sink *t = (struct timeline_sink *)sink;

@@ -52,6 +52,8 @@ static char *printed(int (*print)(const struct analysis *a, FILE *out), const st
 	FILE *out = open_memstream(&text, &size);
 	int error = out ? print(a, out) : -ENOMEM;
 
+	if (out && ferror(out))
+		error = -ENOMEM;
 	if (out && fclose(out))
 		error = -ENOMEM;
 	if (error) {
@@ -121,9 +123,10 @@ static int check(const struct report_options *options, struct error *err)
 	return 0;
 }
 
-/* The first reading, of which only what is usual is kept. */
+/* The first reading, of which only what is usual is kept, and in *@damaged whether it broke off
+ * before the end, with @err saying why. */
 static int measure(struct page *page, struct capture_reader *reader,
-		   struct analyze_options *options, struct error *err)
+		   struct analyze_options *options, bool *damaged, struct error *err)
 {
 	struct analysis *a = NULL;
 	int error;
@@ -132,8 +135,33 @@ static int measure(struct page *page, struct capture_reader *reader,
 	error = analyze(reader, options, &a, err);
 	if (!error && page_measured(page, a))
 		error = no_memory(err);
+	if (!error)
+		error = capture_reader_rewind(reader, err);
+	if (!error && a->damaged) {
+		*damaged = true;
+		*err = a->damage;
+	}
 	analysis_free(a);
-	return error ? error : capture_reader_rewind(reader, err);
+	return error;
+}
+
+/* The second one, whose analysis is that of the page. What only the first found damaged was not
+ * damage: memory was short, or a disk failed. */
+static int collect(struct page *page, struct capture_reader *reader,
+		   struct analyze_options *options, struct analysis **a, struct error *err)
+{
+	bool damaged = false;
+	int error = measure(page, reader, options, &damaged, err);
+	struct error why = *err;
+
+	options->watch = &page->collect;
+	if (!error)
+		error = analyze(reader, options, a, err);
+	if (!error && damaged && !(*a)->damaged) {
+		*err = why;
+		return -EIO;
+	}
+	return error;
 }
 
 /* The third reading; without it there are no timelines. */
@@ -167,10 +195,7 @@ int html_print(struct capture_reader *reader, const struct report_options *optio
 			  "a page is made by reading the capture three times, and a pipe cannot be "
 			  "read twice: name a file");
 	if (!error)
-		error = measure(p.page, reader, &analyze_options, err);
-	analyze_options.watch = p.page ? &p.page->collect : NULL;
-	if (!error)
-		error = analyze(reader, &analyze_options, &a, err);
+		error = collect(p.page, reader, &analyze_options, &a, err);
 	if (!error && !a->damaged)
 		error = processes_require(&a->processes, err);
 	if (!error)

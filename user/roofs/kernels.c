@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "kernels.h"
 
+/* With checks of each access, it is these that would be measured. */
+#define UNCHECKED __attribute__((no_sanitize("address", "undefined")))
+
 #ifdef __x86_64__
 #define REGISTER "v"
 

@@ -27,7 +27,7 @@ typedef long long WORDS __attribute__((vector_size(WIDTH)));
 #define STEP(i) x##i = x##i * factor + factor;
 #define END(i)	__asm__ volatile("" : : REGISTER(x##i));
 
-TARGET static uint64_t JOIN(NAME, compute)(uint64_t steps)
+TARGET UNCHECKED static uint64_t JOIN(NAME, compute)(uint64_t steps)
 {
 	/* The sums come to 1 and stay there; that they are all the same the compiler is not to
 	 * know. */
@@ -42,7 +42,7 @@ TARGET static uint64_t JOIN(NAME, compute)(uint64_t steps)
 	return steps * ACCUMULATORS * (WIDTH / sizeof(float)) * 2;
 }
 
-TARGET static void JOIN(NAME, read)(const void *from, size_t size)
+TARGET UNCHECKED static void JOIN(NAME, read)(const void *from, size_t size)
 {
 	const WORDS *p = from, *end = p + size / WIDTH;
 	WORDS sums[8] = {};
@@ -60,7 +60,7 @@ TARGET static void JOIN(NAME, read)(const void *from, size_t size)
 	__asm__ volatile("" : : "m"(sums));
 }
 
-TARGET static void JOIN(NAME, add)(void *to, const void *a, const void *b, size_t size)
+TARGET UNCHECKED static void JOIN(NAME, add)(void *to, const void *a, const void *b, size_t size)
 {
 	const FLOATS *p = a, *q = b, *end = p + size / WIDTH;
 	FLOATS *out = to;
@@ -81,7 +81,7 @@ TARGET static void JOIN(NAME, add)(void *to, const void *a, const void *b, size_
 	sum = p[i] + q[i];                                                                         \
 	__asm__ volatile(STORE " %1, %0" : "=m"(out[i]) : REGISTER(sum));
 
-TARGET static void JOIN(NAME, stream)(void *to, const void *a, const void *b, size_t size)
+TARGET UNCHECKED static void JOIN(NAME, stream)(void *to, const void *a, const void *b, size_t size)
 {
 	const FLOATS *p = a, *q = b, *end = p + size / WIDTH;
 	FLOATS *out = to, sum;

@@ -12,7 +12,9 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "collect/info.h"
 #include "inspect/rights.h"
+#include "roofs/roofs.h"
 
 /* For the comparison of runs with and without probes, behind the recording. */
 #define COST_TIME_MIN UINT64_C(1000000000)
@@ -444,6 +446,16 @@ static int close_capture(struct recording *recording, int error, struct recordin
 	return capture_writer_close(recording->writer, &result->capture, err);
 }
 
+/* Before the target is looked at, while nothing waits for a file. */
+static void read_roofs(struct recording *recording)
+{
+	struct capture_info machine = {};
+
+	info_describe_machine(&machine);
+	roofs_read(&machine);
+	recording->roofs = machine.roofs;
+}
+
 int recording_run(const struct recording_options *options, struct recording_result *result,
 		  struct error *err)
 {
@@ -455,6 +467,7 @@ int recording_run(const struct recording_options *options, struct recording_resu
 		return error_set(err, -ENOMEM, "out of memory");
 	recording->options = options;
 	recording->started = clock_ns();
+	read_roofs(recording);
 	recording_hurry(recording);
 	error = open_all(recording, err);
 	if (!error)

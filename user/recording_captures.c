@@ -61,6 +61,7 @@ int recording_write_info(struct recording *recording, struct error *err)
 	/* The first process speaks for all, but for the notes. */
 	info_gather(&info, first->process, &first->located->location, &first->located->file,
 		    &recording->counters);
+	info.roofs = recording->roofs;
 	recording_add_notes(recording, &info);
 	return write_record(recording, &(struct capture_record){CAPTURE_INFO, .info = &info}, err);
 }

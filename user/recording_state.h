@@ -22,6 +22,7 @@ struct recording {
 	struct following *following;
 	const struct collector_target *first; /* the one that speaks for all */
 	struct counter_set counters;
+	struct capture_roofs roofs; /* of this machine, as they were kept */
 	struct capture_writer *writer;
 	struct collector *collector;
 	struct overhead_job *overhead;

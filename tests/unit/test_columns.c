@@ -143,6 +143,7 @@ static const struct expected row_columns[] = {
 	{"bytes", "Bytes", "bytes", "1792", GE "1.8 KiB", "S", "bytes"},
 	{"gflops", "GFLOP/s", "gflops", "0.682666667", "0.68", "S", "gflops"},
 	{"flop/byte", "FLOP/B", "flop/byte", "1.14285714", "1.14", "S", "flop_per_byte"},
+	{"roof", "Roof", "roof", "", "-", "", NULL},
 	{"activation", "Activation", "activation", "128.333333", "128 B", "", "activation_bytes"},
 	{"parameters", "Parameters", "parameters", "512", "512 B", "", "parameter_bytes"},
 	{"output", "Output", "output", "256", "256 B", "", "output_bytes"},

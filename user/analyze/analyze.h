@@ -106,7 +106,8 @@ struct analyze_amounts {
 	uint64_t flops, flops_counted, flops_ns; /* sum, of how many, their time */
 	uint32_t flops_missing;			 /* bits: enum flops_reason of the others */
 	uint64_t bytes, bytes_counted;
-	uint64_t both_flops, both_bytes; /* of those where both are known */
+	uint64_t both_flops, both_bytes, both_ns; /* of those where both are known */
+	uint64_t other_types; /* of these, that computed with others than single precision */
 	struct {
 		uint64_t total, counted;
 	} sizes[ANALYZE_SIZES];
@@ -324,6 +325,13 @@ const char *analyze_flops_missing(const struct analyze_row *row);
 /* 10^9 FLOP per second of these executions' total time; NaN if not known. */
 double analyze_gflops(const struct analyze_row *row);
 double analyze_flop_per_byte(const struct analyze_row *row);
+/*
+ * Of the executions where FLOP and bytes are known: the least time that they could have
+ * taken, by the roofs of as many CPUs as their session has threads for an operator, over what
+ * they took. 1 is the roof, the higher one of computing and of the memory's; more is to be had
+ * where data is in caches. NaN if not known, and where they computed in another precision.
+ */
+double analyze_roof(const struct analysis *analysis, const struct analyze_row *row);
 /* Bytes per execution, the mean of those where it is known; NaN if of none. */
 double analyze_size(const struct analyze_row *row, enum analyze_size size);
 /* The value of metric @i for @row; NaN if not known. */

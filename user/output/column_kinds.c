@@ -229,6 +229,11 @@ static struct value flop_per_byte(const struct analysis *a, const struct analyze
 	return value_real(analyze_flop_per_byte(row));
 }
 
+static struct value roof(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_real(100 * analyze_roof(a, row));
+}
+
 /* The mean of what is mostly the same each time. */
 static struct value mean_size(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
@@ -359,6 +364,11 @@ static bool has_shapes(const struct analysis *a)
 	return a->has_shapes;
 }
 
+static bool has_roofs(const struct analysis *a)
+{
+	return a->has_shapes && a->info.roofs.measured;
+}
+
 static bool has_peaks(const struct analysis *a)
 {
 	return a->has_peaks;
@@ -479,6 +489,12 @@ const struct column_kind column_kinds[] = {
 	{"flop/byte", "FLOP/B", flop_per_byte, 0, &unit_rate, ON_SUM | LOSS_SAMPLE,
 	 .member = {"flop_per_byte", "number", "Of the executions where both are known.",
 		    has_shapes}},
+	{"roof", "Roof", roof, 0, &unit_percent, LOSS_SAMPLE,
+	 .member = {"roof_percent", "number",
+		    "With roofs: of these executions' time, what they need at least by the higher "
+		    "roof, of floating-point operations or of bytes of memory, of as many CPUs as "
+		    "their session has threads for an operator. More than 100: data was in caches.",
+		    has_roofs}},
 	{"activation", "Activation", mean_size, SIZE_ACTIVATION, &unit_bytes, LOSS_SAMPLE,
 	 .member = {"activation_bytes", "number",
 		    "Of inputs, constants and outputs per execution: a mean.", has_shapes}},

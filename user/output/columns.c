@@ -289,6 +289,8 @@ static int choose_usual(const struct analysis *a, const struct report_options *o
 		ADD(columns, "busy", "others");
 	if (analyze_amounts(a->sum)->flops)
 		ADD(columns, "gflops", "flop/byte");
+	if (analyze_amounts(a->sum)->flops && a->info.roofs.measured)
+		ADD(columns, "roof");
 	for (uint32_t i = 0; i < a->info.n_events; i++) {
 		add_event(a, columns, "", i);
 		if (options->self_counters)

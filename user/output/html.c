@@ -28,6 +28,8 @@ ASSET(heat_js);
 ASSET(roofline_js);
 ASSET(timeline_js);
 ASSET(report_js);
+ASSET(diff_pictures_js);
+ASSET(diff_js);
 extern const char web_uplot_license[], web_uplot_license_end[];
 extern const char web_d3_hierarchy_license[], web_d3_hierarchy_license_end[];
 
@@ -42,6 +44,8 @@ const struct html_asset html_heat = OF_ASSET(heat_js);
 const struct html_asset html_roofline = OF_ASSET(roofline_js);
 const struct html_asset html_timeline = OF_ASSET(timeline_js);
 const struct html_asset html_report_script = OF_ASSET(report_js);
+const struct html_asset html_diff_pictures = OF_ASSET(diff_pictures_js);
+const struct html_asset html_diff_script = OF_ASSET(diff_js);
 
 static const struct html_asset uplot_license = {web_uplot_license, web_uplot_license_end};
 static const struct html_asset d3_hierarchy_license = {web_d3_hierarchy_license,

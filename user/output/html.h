@@ -27,7 +27,7 @@ struct html_asset {
 
 /* What is the page's own, behind the frame's: libraries, pictures. In the order of use. */
 extern const struct html_asset html_uplot, html_d3_hierarchy, html_runs, html_icicle, html_heat,
-	html_roofline, html_timeline, html_report_script;
+	html_roofline, html_timeline, html_report_script, html_diff_pictures, html_diff_script;
 
 /* JSON, made by write() while the page is written: a '<' in it does not end anything. */
 struct html_data {

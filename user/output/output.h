@@ -126,5 +126,12 @@ int export_capture(const char *capture_path, const struct export_options *option
 
 /* The sentence for a failed write to @out; returns its negative errno. */
 int output_failed(const char *what, int error, struct error *err);
+/*
+ * Make the file @out_path ("-": stdout) of what @put prints of @of, which takes the place of what
+ * is there when it is whole; of -EBADMSG, what is printed is kept, too. 0 or a negative errno
+ * with @err set.
+ */
+int output_to_file(const char *out_path, int (*put)(const void *of, FILE *out, struct error *err),
+		   const void *of, struct error *err);
 
 #endif

@@ -122,24 +122,22 @@ static ssize_t write_to_file(void *cookie, const char *bytes, size_t size)
 	return f->error ? 0 : (ssize_t)size;
 }
 
-int report_write(const char *capture_path, const struct report_options *options,
-		 const char *out_path, struct error *err)
+int output_to_file(const char *out_path, int (*put)(const void *of, FILE *out, struct error *err),
+		   const void *of, struct error *err)
 {
 	const cookie_io_functions_t functions = {.write = write_to_file};
 	struct file_cookie f = {};
 	FILE *out;
 	int error, closed;
 
-	if (output_is_capture(out_path, capture_path))
-		return error_set(err, -EINVAL,
-				 "%s is the capture itself: name another file for the report",
-				 out_path);
 	error = output_file_open(&f.file, out_path, OUTPUT_NAMED, err);
 	if (error)
 		return error;
 	out = fopencookie(&f, "w", functions);
-	error = out ? report_print(capture_path, options, out, err)
-		    : error_set(err, -ENOMEM, "cannot write the report: out of memory");
+	error = out ? put(of, out, err)
+		    : error_set(err, -ENOMEM, "cannot write to %s: out of memory", out_path);
+	if (out && (fflush(out) || ferror(out)) && !error)
+		error = output_failed(out_path, f.error ?: -EIO, err);
 	if (out)
 		fclose(out);
 	if (error && error != -EBADMSG) {
@@ -148,4 +146,28 @@ int report_write(const char *capture_path, const struct report_options *options,
 	}
 	closed = output_file_close(&f.file, true, NULL);
 	return error ? error : closed ? output_failed(out_path, closed, err) : 0;
+}
+
+struct report_job {
+	const char *capture_path;
+	const struct report_options *options;
+};
+
+static int print_job(const void *of, FILE *out, struct error *err)
+{
+	const struct report_job *job = of;
+
+	return report_print(job->capture_path, job->options, out, err);
+}
+
+int report_write(const char *capture_path, const struct report_options *options,
+		 const char *out_path, struct error *err)
+{
+	const struct report_job job = {capture_path, options};
+
+	if (output_is_capture(out_path, capture_path))
+		return error_set(err, -EINVAL,
+				 "%s is the capture itself: name another file for the report",
+				 out_path);
+	return output_to_file(out_path, print_job, &job, err);
 }

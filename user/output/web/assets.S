@@ -34,6 +34,8 @@ web_\name\()_hash_end:
 	hashed roofline_js, roofline.js
 	hashed timeline_js, timeline.js
 	hashed report_js, report.js
+	hashed diff_pictures_js, diff_pictures.js
+	hashed diff_js, diff.js
 	asset uplot_license, vendor/uplot.LICENSE
 	asset d3_hierarchy_license, vendor/d3-hierarchy.LICENSE
 

@@ -8,7 +8,7 @@
 
 #include "base/nearest.h"
 
-#define LISTS_MAX 4
+#define LISTS_MAX 8
 
 /* The options of a command, and of those whose options it has, too. */
 struct options {
@@ -16,13 +16,19 @@ struct options {
 	size_t n;
 };
 
+static void add_options(struct options *all, const struct argp *argp)
+{
+	if (argp->options && all->n < LISTS_MAX)
+		all->lists[all->n++] = argp->options;
+	for (const struct argp_child *child = argp->children; child && child->argp; child++)
+		add_options(all, child->argp);
+}
+
 static struct options options_of(const struct argp *argp)
 {
-	struct options all = {.lists = {argp->options}, .n = argp->options ? 1 : 0};
+	struct options all = {};
 
-	for (const struct argp_child *child = argp->children; child && child->argp; child++)
-		if (child->argp->options && all.n < LISTS_MAX)
-			all.lists[all.n++] = child->argp->options;
+	add_options(&all, argp);
 	return all;
 }
 

@@ -16,16 +16,15 @@
 
 #include "../bpf/events.h"
 #include "cmd.h"
+#include "subject.h"
 #include "view.h"
 #include "recording.h"
-#include "running.h"
 #include "base/output_file.h"
 #include "base/units.h"
 
 struct record_arguments {
 	struct recording_options recording;
-	bool chosen; /* not by their numbers: by what follows, once the command line is read */
-	struct running_choice choice;
+	struct subject subject;
 	bool show; /* the table, behind the recording */
 	struct report_options report;
 	bool trace_wanted;
@@ -46,43 +45,16 @@ static void on_signal(int number)
 }
 
 enum {
-	OPTION_CONFIG = 256,
-	OPTION_TRACE,
-	OPTION_WAIT,
-	OPTION_BUFFER,
+	OPTION_TRACE = 256,
 	OPTION_SCHEDULE,
 	OPTION_RUNS,
 	OPTION_MIN_DURATION,
 	OPTION_ON_CAPTURE,
 	OPTION_PER_CYCLE,
-	OPTION_SHAPES,
-	OPTION_MEMORY,
-	OPTION_FOLLOW,
 	OPTION_NO_COST,
-	OPTION_COMM,
-	OPTION_CONTAINER,
-	OPTION_CGROUP,
 };
 
 static const struct argp_option record_options[] = {
-	{"pid", 'p', "PID[,PID...]", 0, "The processes to record", 0},
-	{"comm", OPTION_COMM, "GLOB", 0,
-	 "Instead of -p: the processes with a runtime mapped (opprobe ps) whose name matches, that "
-	 "of their program, of their first argument or the kernel's",
-	 0},
-	{"container", OPTION_CONTAINER, "ID", 0,
-	 "Those in the container whose id begins so, 4 digits or more", 0},
-	{"cgroup", OPTION_CGROUP, "PATH", 0,
-	 "Those in this control group, or below: /system.slice/NAME.service", 0},
-	{"all", 'a', NULL, 0, "All that have a runtime mapped, and fit the three above", 0},
-	{"follow", OPTION_FOLLOW, NULL, 0,
-	 "Record what they fork, too, and what these and they execute", 0},
-	{"duration", 'd', "TIME", 0, "Stop after this time (10s, 500ms, 2m); else at Ctrl-C", 0},
-	{"events", 'e', "EVENTS", 0,
-	 "Count these: EVENT[=NAME],... as in `opprobe list`, {a,b} to count together; none for "
-	 "time only",
-	 0},
-	{"config", OPTION_CONFIG, "FILE", 0, "Count the events of this JSON file", 0},
 	{"output", 'o', "FILE", 0,
 	 "The capture file (default opprobe-PID.opp, or with a number if that is there); - for "
 	 "stdout (record only)",
@@ -98,13 +70,6 @@ static const struct argp_option record_options[] = {
 	{"runs", OPTION_RUNS, "RUNS", 0, "Record these runs only: 0,5-9,20-", 0},
 	{"min-duration", OPTION_MIN_DURATION, "TIME", 0,
 	 "Keep runs that take at least this long, or fail", 0},
-	{"wait", OPTION_WAIT, NULL, 0, "Wait until the process has loaded a runtime", 0},
-	{"buffer", OPTION_BUFFER, "SIZE", 0, "Ring buffer, a power of two (default 8M)", 0},
-	{"shapes", OPTION_SHAPES, NULL, 0,
-	 "Record the shapes and types of each operator's inputs and outputs, and its attributes",
-	 0},
-	{"memory", OPTION_MEMORY, NULL, 0,
-	 "Record what each operator gets from the runtime's allocators, and gives back", 0},
 	{"no-cost", OPTION_NO_COST, NULL, 0,
 	 "Do not measure, after the recording, how much slower it made runs", 0},
 	{"quiet", 'q', NULL, 0, "No progress on stderr", 0},
@@ -119,115 +84,22 @@ static const struct argp_option profile_options[] = {
 	{},
 };
 
-/* "4711,4712" */
-static void parse_pids(struct recording_options *recording, const char *text,
-		       struct argp_state *state)
-{
-	const char *at = text;
-	char *end;
-
-	for (;;) {
-		long pid = strtol(at, &end, 10);
-
-		if (end == at || (*end && *end != ',') || pid <= 0 || pid > INT_MAX)
-			argp_error(state,
-				   "'%s' is not a process id, or several with commas between",
-				   text);
-		for (size_t i = 0; i < recording->n_pids; i++)
-			if (recording->pids[i] == pid)
-				argp_error(state, "process %ld is named twice", pid);
-		if (recording->n_pids == PROCESSES_MAX)
-			argp_error(state, "more than %d processes", PROCESSES_MAX);
-		recording->pids[recording->n_pids++] = pid;
-		if (!*end)
-			return;
-		at = end + 1;
-	}
-}
-
-/* What chooses processes otherwise than by their numbers. */
-static error_t parse_choice(int key, char *text, struct argp_state *state)
-{
-	struct record_arguments *arguments = state->input;
-	struct running_choice *choice = &arguments->choice;
-
-	switch (key) {
-	case OPTION_COMM:
-		if (!*text)
-			argp_error(state, "--comm needs a name, or a glob such as 'python3*'");
-		choice->comm = text;
-		break;
-	case OPTION_CONTAINER:
-		if (strspn(text, "0123456789abcdef") != strlen(text) || strlen(text) < 4 ||
-		    strlen(text) > CGROUP_ID)
-			argp_error(state,
-				   "'%s' is not the id of a container, of 4 to 64 hex digits: "
-				   "`opprobe ps` shows those that there are",
-				   text);
-		choice->container = text;
-		break;
-	case OPTION_CGROUP:
-		if (*text != '/')
-			argp_error(state,
-				   "'%s' is not the path of a control group, which begins with a "
-				   "'/': see /proc/PID/cgroup",
-				   text);
-		choice->cgroup = text;
-		break;
-	case 'a':
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	arguments->chosen = true;
-	return 0;
-}
-
-static void check_choice(const struct record_arguments *arguments, struct argp_state *state)
-{
-	if (arguments->chosen && arguments->recording.n_pids)
-		argp_error(state, "-p excludes -a, --comm, --container and --cgroup");
-	if (!arguments->chosen && !arguments->recording.n_pids)
-		argp_error(state, "which process? Give its id with -p PID, or its name with "
-				  "--comm NAME; `opprobe ps` lists those with a runtime");
-}
-
 static error_t parse_record(int key, char *text, struct argp_state *state)
 {
-	struct recording_options *recording = &((struct record_arguments *)state->input)->recording;
+	struct record_arguments *arguments = state->input;
+	struct recording_options *recording = &arguments->recording;
 	struct error err;
 
 	switch (key) {
-	case 'p':
-		parse_pids(recording, text, state);
+	case ARGP_KEY_INIT:
+		arguments->subject.recording = recording;
+		state->child_inputs[0] = &arguments->subject;
 		break;
 	case OPTION_NO_COST:
 		recording->no_cost = true;
 		break;
-	case OPTION_FOLLOW:
-		recording->follow = true;
-		break;
-	case 'd':
-		if (parse_duration(text, &recording->duration))
-			argp_error(state, "'%s' is not a duration such as 10s or 500ms", text);
-		break;
-	case 'e':
-		recording->events = text;
-		break;
-	case OPTION_CONFIG:
-		recording->config = text;
-		break;
 	case 'o':
 		recording->capture = text;
-		break;
-	case OPTION_WAIT:
-		recording->wait = true;
-		break;
-	case OPTION_BUFFER:
-		if (parse_size(text, &recording->buffer_size) || recording->buffer_size < 4096 ||
-		    recording->buffer_size > 1 << 30 ||
-		    (recording->buffer_size & (recording->buffer_size - 1)))
-			argp_error(state, "'%s' is not a power of two from 4k to 1G", text);
 		break;
 	case OPTION_SCHEDULE:
 		if (schedule_parse(&recording->schedule, text, &err))
@@ -253,12 +125,6 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 	case OPTION_PER_CYCLE:
 		recording->per_cycle = true;
 		break;
-	case OPTION_SHAPES:
-		recording->shapes = true;
-		break;
-	case OPTION_MEMORY:
-		recording->memory = true;
-		break;
 	case 'q':
 		recording->quiet = true;
 		break;
@@ -266,16 +132,14 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 		argp_error(state, "unexpected argument '%s'", text);
 		break;
 	case ARGP_KEY_END:
-		check_choice(state->input, state);
-		if (recording->events && recording->config)
-			argp_error(state, "-e and --config exclude each other");
+		subject_check(&arguments->subject, state);
 		if (recording->schedule.active && recording->runs.n_runs)
 			argp_error(state, "--schedule and --runs exclude each other");
 		if (recording->per_cycle && !recording->schedule.active)
 			argp_error(state, "--per-cycle needs a --schedule");
 		break;
 	default:
-		return parse_choice(key, text, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
@@ -309,9 +173,12 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
+static const struct argp_child record_children[] = {{&subject_argp, 0, NULL, 0}, {}};
+
 static const struct argp record_argp = {
 	.options = record_options,
 	.parser = parse_record,
+	.children = record_children,
 	.doc = "Record what every operator of a running process costs into a capture file.\v"
 	       "Examples:\n"
 	       "  sudo opprobe record -p 4711 -d 10s -o run.opp\n"
@@ -411,23 +278,6 @@ static int show(const struct record_arguments *arguments, const char *capture, s
 	return error;
 }
 
-/* Find out the numbers of the processes that were asked for otherwise. */
-static int choose(struct record_arguments *arguments, struct error *err)
-{
-	struct recording_options *recording = &arguments->recording;
-	const struct running_options options = {.stop = &stop};
-	struct running running;
-	int n = running_find(&running, &options, err);
-
-	if (!n)
-		n = running_choose(&running, &arguments->choice, recording->pids, PROCESSES_MAX,
-				   err);
-	running_free(&running);
-	recording->n_pids = n < 0 ? 0 : n;
-	recording->some = true;
-	return n < 0 ? n : 0;
-}
-
 static int run(struct record_arguments *arguments)
 {
 	struct recording_result result;
@@ -437,7 +287,8 @@ static int run(struct record_arguments *arguments)
 
 	catch_signals();
 	arguments->recording.stop = &stop;
-	if (arguments->chosen && (error = choose(arguments, &err))) {
+	error = subject_find(&arguments->subject, &stop, &err);
+	if (error) {
 		fprintf(stderr, "opprobe: %s\n", err.text);
 		return error == -EINTR ? EXIT_INTERRUPTED : EXIT_FAILED;
 	}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -200,23 +201,36 @@ static void print_overhead(const struct analysis *a, FILE *out)
 	line(out, "probes", text);
 }
 
+const char *header_cost(const struct analyze_cost *cost, char *text, size_t size)
+{
+	if (cost->low <= 0)
+		snprintf(text, size, "slower by less than %.1f %%", 100 * fmax(cost->high, 0.001));
+	else if (cost->slower > 1)
+		snprintf(text, size, "take %.1f times as long (%.1f to %.1f)", 1 + cost->slower,
+			 1 + cost->low, 1 + cost->high);
+	else
+		snprintf(text, size, "%.1f %% slower (%.1f to %.1f %%)", 100 * cost->slower,
+			 100 * cost->low, 100 * cost->high);
+	return text;
+}
+
 static void print_cost(const struct analysis *a, FILE *out)
 {
 	const struct analyze_cost *cost = &a->cost;
-	char text[256], slower[128];
+	char text[256], slower[128], interval[64] = "";
 
 	if (!cost->pairs)
 		return;
-	if (cost->slower > 1)
-		snprintf(slower, sizeof(slower), "take %.1f times as long (%.1f to %.1f)",
-			 1 + cost->slower, 1 + cost->low, 1 + cost->high);
-	else
-		snprintf(slower, sizeof(slower), "%.1f %% slower (%.1f to %.1f %%)",
-			 100 * cost->slower, 100 * cost->low, 100 * cost->high);
+	/* Where it holds nothing, the sentence leaves it out. */
+	if (cost->low <= 0)
+		snprintf(interval, sizeof(interval), " (%.1f to %.1f %%)", 100 * cost->low,
+			 100 * cost->high);
 	if (cost->known)
 		snprintf(text, sizeof(text),
-			 "recording makes runs %s: %u with the operators' probes beside %u without",
-			 slower, cost->probed, cost->bare);
+			 "recording makes runs %s%s: %u with the operators' probes beside %u "
+			 "without",
+			 header_cost(cost, slower, sizeof(slower)), interval, cost->probed,
+			 cost->bare);
 	else
 		snprintf(text, sizeof(text),
 			 "not known, with %u of the %d comparisons that it takes: record longer, "
@@ -446,7 +460,8 @@ static void print_pool(const struct analysis *a, FILE *out)
 		text_count(count, sizeof(count), a->pool_threads), a->pool_threads == 1 ? "" : "s",
 		text_time(work, sizeof(work), a->pool_work_ns));
 	if (a->pool_cpu_ns >= a->pool_work_ns)
-		fprintf(out, "; they used %s of CPU time, %s of it outside of them (spinning)",
+		fprintf(out, "; %s used %s of CPU time, %s of it outside of them (spinning)",
+			a->pool_threads == 1 ? "it" : "they",
 			text_time(cpu, sizeof(cpu), a->pool_cpu_ns),
 			text_time(rest, sizeof(rest), a->pool_cpu_ns - a->pool_work_ns));
 	fputs(".\n", out);

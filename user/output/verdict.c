@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "header.h"
 #include "text.h"
 
 #define OPS_TOLD      3
@@ -261,18 +262,11 @@ static void print_pool(const struct analysis *a, FILE *out)
 
 static void print_cost(const struct analysis *a, FILE *out)
 {
-	const struct analyze_cost *cost = &a->cost;
+	char text[128];
 
-	if (!cost->known)
-		return;
-	if (cost->low <= 0)
-		fprintf(out, "Recording makes runs slower by less than %.1f %%. ",
-			100 * fmax(cost->high, 0.001));
-	else if (cost->slower > 1)
-		fprintf(out, "Recording makes runs take %.1f times as long. ", 1 + cost->slower);
-	else
-		fprintf(out, "Recording makes runs %.1f %% slower (%.1f to %.1f %%). ",
-			100 * cost->slower, 100 * cost->low, 100 * cost->high);
+	if (a->cost.known)
+		fprintf(out, "Recording makes runs %s. ",
+			header_cost(&a->cost, text, sizeof(text)));
 }
 
 int verdict_print(const struct analysis *a, FILE *out)

@@ -70,6 +70,7 @@ struct analyze_options {
 	const char *metrics[ANALYZE_METRICS_MAX]; /* NAME=EXPR, beside the usual ones */
 	size_t n_metrics;
 	bool failed; /* of runs that failed only; else of those only that did not */
+	bool once;   /* records come once: nothing is kept of which runs failed, for another time */
 	bool no_default_metrics;
 	bool runs_apart; /* keep what each row took in each whole run */
 	bool compensate; /* subtract what the probes added, if the capture knows it */

@@ -175,6 +175,7 @@ struct analysis {
 	size_t n_metrics;
 	struct analyze_row **rows;
 	size_t n_rows;
+	uint64_t largest_ns; /* the total of the row that has most */
 	/* The rows shown, none counted twice: executions inside another one
 	 * that is shown do not add to it. */
 	struct analyze_row *sum;

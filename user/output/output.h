@@ -68,6 +68,7 @@ struct report_options {
 	 * that have room. */
 	const char *columns;
 	size_t limit;	    /* rows at most, 0: all */
+	bool live;	    /* the usual ones are those of a table that is looked at as it goes on */
 	bool percentiles;   /* p50, p95 and p99 in the table */
 	bool self_counters; /* a column of self counts per event in the table */
 	enum report_header header;

@@ -24,14 +24,6 @@ static void add_options(struct options *all, const struct argp *argp)
 		add_options(all, child->argp);
 }
 
-static struct options options_of(const struct argp *argp)
-{
-	struct options all = {};
-
-	add_options(&all, argp);
-	return all;
-}
-
 /* The one behind @o, which is the first of list *@list or in it; NULL behind the last. */
 static const struct argp_option *next_option(const struct options *all, size_t *list,
 					     const struct argp_option *o)
@@ -132,8 +124,9 @@ static void check_options(const struct options *all, int argc, char **argv)
 
 void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments)
 {
-	const struct options all = options_of(argp);
+	struct options all = {};
 
+	add_options(&all, argp);
 	argp_err_exit_status = EXIT_USAGE;
 	check_options(&all, argc, argv);
 	/* Whatever else is wrong it says and exits. */

@@ -18,7 +18,7 @@
 #include "base/error.h"
 
 struct recording_options {
-	pid_t pids[PROCESSES_MAX];   /* the first of them first in every view */
+	const pid_t *pids;	     /* the first of them first in every view */
 	size_t n_pids;		     /* at least one */
 	bool some;		     /* of them are enough, see following.h */
 	bool follow;		     /* record what they fork and execute, too */

@@ -307,6 +307,16 @@ static bool is_part_of_time(const struct capture_event *event)
 	       !strcmp(event->event, "blocked");
 }
 
+static const char *const live[] = {"op", "percent", "bar", "avg", "p99", "cpu", NULL};
+
+bool column_is_live(const struct column *column)
+{
+	for (const char *const *key = live; *key; key++)
+		if (column->kind->title && !strcmp(column->kind->key, *key))
+			return true;
+	return false;
+}
+
 /* What changes while one looks: shares and means, no sums. */
 static int choose_live(const struct analysis *a, const struct report_options *options,
 		       struct columns *columns)
@@ -314,7 +324,7 @@ static int choose_live(const struct analysis *a, const struct report_options *op
 	add_what_the_row_is(a, options, columns);
 	if (a->options.group == GROUP_NODE && add_what_tells_apart(a, options, columns))
 		return -ENOMEM;
-	ADD(columns, "percent", "bar", "avg", "p99", "cpu");
+	add(columns, live + 1);
 	if (analyze_amounts(a->sum)->flops)
 		ADD(columns, "gflops");
 	for (size_t i = 0; i < a->n_metrics; i++)

@@ -234,11 +234,13 @@ static void find_asked(struct table_state *t)
 
 	if (t->options->sort)
 		column_find(t->a, t->options->sort, &sorted, NULL);
+	t->layout.narrow = t->options->live;
 	for (size_t c = 0; c < t->columns.n; c++) {
 		const struct column *column = &t->columns.columns[c];
 
 		t->layout.asked[c] = (sorted.kind == column->kind && sorted.of == column->of) ||
-				     (column->kind == &metric_kind && column->of >= own);
+				     (column->kind == &metric_kind && column->of >= own) ||
+				     (t->options->live && column_is_live(column));
 	}
 }
 

@@ -33,6 +33,7 @@ int detail_new(const struct analysis *a, const struct analyze_row *row, struct d
 		return -ENOMEM;
 	d->base = a->options;
 	d->label = strdup(row->label);
+	d->type = strdup(row->op_type);
 	d->op = glob_of(row->op_type);
 	d->name = is_node ? glob_of(row->label) : NULL;
 	d->base.op = d->op;
@@ -45,7 +46,7 @@ int detail_new(const struct analysis *a, const struct analyze_row *row, struct d
 		/* It was the caller's, and may go. */
 		d->base.name = NULL;
 	}
-	if (d->label && d->op && (!is_node || d->name))
+	if (d->label && d->type && d->op && (!is_node || d->name))
 		return 0;
 	detail_free(d);
 	*detail = NULL;
@@ -124,6 +125,7 @@ void detail_free(struct detail *d)
 	analysis_free(d->runs);
 	histogram_free(d->durations);
 	free(d->label);
+	free(d->type);
 	free(d->name);
 	free(d->op);
 	free(d);

@@ -11,7 +11,7 @@
 #include "live.h"
 
 struct detail {
-	char *label;		     /* what the row was called, any bytes */
+	char *label, *type;	     /* what the row was called, and its operators; any bytes */
 	char *name, *op;	     /* globs of what it is */
 	struct analyze_options base; /* the selection that it was in */
 	/* As of the last reading: a row for each shape (one, where these are not recorded), and for

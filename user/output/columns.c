@@ -307,12 +307,19 @@ static bool is_part_of_time(const struct capture_event *event)
 	       !strcmp(event->event, "blocked");
 }
 
-static const char *const live[] = {"op", "percent", "bar", "avg", "p99", "cpu", NULL};
+static const char *const live[] = {"percent", "bar", "avg", "p99", "cpu", NULL};
+static const char *const what_rows_are[] = {"op",    "inputs",	 "pid",	  "session",
+					    "model", "provider", "index", NULL};
 
 bool column_is_live(const struct column *column)
 {
+	if (!column->kind->title)
+		return false;
 	for (const char *const *key = live; *key; key++)
-		if (column->kind->title && !strcmp(column->kind->key, *key))
+		if (!strcmp(column->kind->key, *key))
+			return true;
+	for (const char *const *key = what_rows_are; *key; key++)
+		if (!strcmp(column->kind->key, *key))
 			return true;
 	return false;
 }
@@ -324,7 +331,7 @@ static int choose_live(const struct analysis *a, const struct report_options *op
 	add_what_the_row_is(a, options, columns);
 	if (a->options.group == GROUP_NODE && add_what_tells_apart(a, options, columns))
 		return -ENOMEM;
-	add(columns, live + 1);
+	add(columns, live);
 	if (analyze_amounts(a->sum)->flops)
 		ADD(columns, "gflops");
 	for (size_t i = 0; i < a->n_metrics; i++)

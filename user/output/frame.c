@@ -72,8 +72,9 @@ int frame_close_text(struct frame *frame, struct frame_text *text, enum frame_st
 		frame->error = -ENOMEM;
 	else
 		frame_add_text(frame, before, text->text);
-	for (size_t i = first + from; i < frame->n; i++)
-		frame->items[i].style = style;
+	for (size_t i = first; i < frame->n; i++)
+		if (i - first >= from)
+			frame->items[i].style = style;
 	free(text->text);
 	return frame->error;
 }

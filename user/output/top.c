@@ -28,6 +28,16 @@ static const char *text_rate(char *to, size_t size, double rate)
 	return to;
 }
 
+/* "23 %" */
+static const char *text_share(char *to, size_t size, double share)
+{
+	if (share > 0 && share < 0.005)
+		snprintf(to, size, "<1 %%");
+	else
+		snprintf(to, size, "%.0f %%", 100 * share);
+	return to;
+}
+
 /* "1.4 %", and what is less than can be printed, and not nothing, is not "0.0 %". */
 static const char *text_percent(char *to, size_t size, double share)
 {
@@ -177,12 +187,12 @@ static void add_shares(const struct live_look *look, struct frame *frame)
 
 	if (verdict_waits(a, waits))
 		n += snprintf(line + n, sizeof(line) - n, "on CPU %s  waiting %s  blocked %s  ",
-			      text_percent(share[0], sizeof(share[0]), waits[0]),
-			      text_percent(share[1], sizeof(share[1]), waits[1]),
-			      text_percent(share[2], sizeof(share[2]), waits[2]));
+			      text_share(share[0], sizeof(share[0]), waits[0]),
+			      text_share(share[1], sizeof(share[1]), waits[1]),
+			      text_share(share[2], sizeof(share[2]), waits[2]));
 	if (verdict_spins(a, &spins))
 		n += snprintf(line + n, sizeof(line) - n, "spinning %s  ",
-			      text_percent(share[3], sizeof(share[3]), spins));
+			      text_share(share[3], sizeof(share[3]), spins));
 	if (look->minute.cost_known)
 		n += snprintf(line + n, sizeof(line) - n, "probes add %s  ",
 			      text_percent(share[0], sizeof(share[0]), look->minute.cost));
@@ -411,14 +421,15 @@ static const char *const help[] = {
 	"p, space           pause what is shown; the recording goes on",
 	"r                  reset: begin anew, from now on",
 	"w                  write what is kept as a capture, for opprobe report",
-	"q, Ctrl-C          end the recording; Ctrl-Z stops opprobe, and loses what runs meanwhile",
+	"q, Ctrl-C          end the recording",
+	"Ctrl-Z             stop opprobe: what runs meanwhile may be lost",
 	"",
-	"Runs, p50 and p99 are of the last minute, all else since the last reset (or, once",
-	"grouped or filtered otherwise, of what was kept since then: see the first line).",
-	"Blocks: the p99 of each second, the tallest one is the longest.",
-	"On CPU, waiting for one, blocked: of operators' own threads. The pool spins: of its",
-	"CPU time, what was no work for operators. The probes add: at least, of what runs",
-	"would take without, by constants that were measured at the start.",
+	"Runs, p50 and p99 are of the last minute, a block is the p99 of a second. The",
+	"rest is since the start or the last reset; grouped or filtered otherwise, of what",
+	"was kept of that: the first line tells how long it is.",
+	"on CPU, waiting for one, blocked: of the threads of operators that are shown.",
+	"spinning: of the pool's CPU time, what was no work for operators.",
+	"probes add: at least, to what runs take without; by constants of the start.",
 };
 
 void top_help(const struct top_view *view, struct frame *frame)

@@ -8,6 +8,7 @@
 
 #include "base/nearest.h"
 #include "cmd.h"
+#include "command.h"
 #include "inspect/child.h"
 #include "inspect/hands.h"
 
@@ -77,8 +78,8 @@ int main(int argc, char **argv)
 	if (spawn_is(HELPER_HANDS, argc, argv))
 		return hands_child();
 	/* A reader that goes away, a file that may not grow: failed writes with their sentence. */
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
+	command_ignore(SIGPIPE);
+	command_ignore(SIGXFSZ);
 	if (open_standard_streams())
 		return EXIT_FAILED;
 	if (argc < 2) {

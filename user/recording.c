@@ -84,6 +84,14 @@ static int on_progress(void *context, const struct collector_progress *progress)
 	return capture_writer_flush(recording->writer) ?: more;
 }
 
+/* Somebody waits for what is done then. */
+static bool is_urgent(void *context)
+{
+	const struct recording *recording = context;
+
+	return following_asked(recording->following);
+}
+
 static void say_line(void *context, const char *text)
 {
 	recording_say(context, "%s", text);
@@ -281,15 +289,17 @@ static int attach(struct recording *recording, struct error *err)
 {
 	const struct recording_options *options = recording->options;
 	struct collector_options collect = {
-		.any_runtime = options->follow || options->n_pids > 1,
+		.any_runtime = recording->follow.follow || options->n_pids > 1,
 		.counters = &recording->counters,
 		.sink = recording_sink(recording),
 		.buffer_size = options->buffer_size,
 		.min_duration = options->min_duration,
 		.selective = options->schedule.active || options->runs.n_runs,
 		.shapes = options->shapes,
+		.parts = options->parts,
 		.stop = options->stop,
 		.progress = on_progress,
+		.hurry = is_urgent,
 		.context = recording,
 	};
 	int error;
@@ -298,6 +308,8 @@ static int attach(struct recording *recording, struct error *err)
 	error = following_find(recording->following, err);
 	if (error)
 		return error;
+	if (options->command)
+		recording->started = clock_ns();
 	collect.targets = recording->first =
 		following_targets(recording->following, &collect.n_targets);
 	error = check_runs(recording, err);
@@ -384,6 +396,8 @@ static int record(struct recording *recording, struct error *err)
 	error = options->attached ? options->attached(options, err) : 0;
 	if (error)
 		return error;
+	/* As late as can be: names are read while their sessions live. */
+	following_let(recording->following);
 	end = options->schedule.active ? record_schedule(recording, err)
 				       : record_all(recording, err);
 	if (!options->quiet && !options->sink && isatty(STDERR_FILENO))
@@ -392,7 +406,9 @@ static int record(struct recording *recording, struct error *err)
 		collector_stop(recording->collector, COLLECTOR_STOPPED, NULL);
 		return end;
 	}
-	if (end == COLLECTOR_EXITED && options->n_pids == 1 && !options->follow)
+	if (end == COLLECTOR_EXITED && options->command)
+		recording_say(options, "'%s' has ended", command_name(options->command));
+	else if (end == COLLECTOR_EXITED && options->n_pids == 1 && !options->follow)
 		recording_say(options, "process %d exited; what was recorded until then is kept",
 			      recording->first->process->pid);
 	else if (end == COLLECTOR_EXITED)
@@ -422,7 +438,8 @@ static int open_all(struct recording *recording, struct error *err)
 		.n_pids = options->n_pids,
 		.wait = options->wait,
 		.some = options->some,
-		.follow = options->follow,
+		.command = options->command,
+		.follow = options->follow || options->command,
 		.stop = options->stop,
 		.say = say_line,
 		.context = (void *)options,

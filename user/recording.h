@@ -14,12 +14,14 @@
 #include "analyze/analyze.h"
 #include "collect/schedule.h"
 #include "counters/counters.h"
+#include "command.h"
 #include "following.h"
 #include "base/error.h"
 
 struct recording_options {
 	const pid_t *pids;	     /* the first of them first in every view */
-	size_t n_pids;		     /* at least one */
+	size_t n_pids;		     /* at least one, or none with */
+	struct command *command;     /* that is held: it, and what it executes; else NULL */
 	bool some;		     /* of them are enough, see following.h */
 	bool follow;		     /* record what they fork and execute, too */
 	uint64_t duration;	     /* ns, 0: until *stop or the target's exit */
@@ -35,6 +37,7 @@ struct recording_options {
 	const char *on_capture;	     /* shell command for complete captures, or NULL */
 	bool wait;		     /* for the runtime to be loaded */
 	bool shapes;		     /* record the shapes of operators' values */
+	bool parts;		     /* record each part that pool threads work */
 	bool memory;		     /* count what operators get from allocators */
 	bool no_cost;		     /* do not measure what recording costs */
 	bool quiet;

@@ -14,6 +14,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "sudo.h"
+
 #define LINKS_MAX 8	/* that lead from one to the next */
 #define NAMES_MAX 10000 /* that are tried before there is no free one */
 
@@ -37,25 +39,6 @@ static int find_place(int from, const char *path, struct place *place)
 	free(folder);
 	snprintf(place->name, sizeof(place->name), "%s", name);
 	return place->dir < 0 ? -errno : 0;
-}
-
-static bool parse_id(const char *name, unsigned int *id)
-{
-	const char *text = getenv(name);
-	unsigned long value;
-	char *end;
-
-	if (!text || !*text)
-		return false;
-	value = strtoul(text, &end, 10);
-	*id = value;
-	return !*end && value < UINT_MAX;
-}
-
-/* Who called sudo, if that is how root got here: false if not. */
-static bool sudo_user(unsigned int *user, unsigned int *group)
-{
-	return !geteuid() && parse_id("SUDO_UID", user) && parse_id("SUDO_GID", group);
 }
 
 /* Is what belongs to @owner no trap of somebody else's? */

@@ -30,6 +30,7 @@
 #define CAPTURE_PATH_MAX  4096	     /* bytes of a model's path, */
 #define CAPTURE_WORDS_MAX 1024	     /* and of any other text of it */
 #define CAPTURE_DEPTH_MAX 64	     /* depths are below it */
+#define CAPTURE_PARTS_MAX 8192	     /* of an execution; more of them count as lost */
 #define CAPTURE_IDS_MAX	  (1u << 20) /* numbers of operators, threads, sessions, shapes, too */
 
 /* One event that was counted. */
@@ -165,6 +166,7 @@ enum capture_exec_flags {
 	EXEC_WORK = 1 << 3,	/* work_* holds what other threads did for it */
 	EXEC_TURNS = 1 << 7,	/* turns is known */
 	EXEC_LACKS = 1 << 9,	/* one that ran directly inside it was lost, or may have been */
+	EXEC_PARTS = 1 << 11,	/* parts[] holds what work_ns is the sum of */
 };
 
 /*
@@ -199,6 +201,18 @@ struct capture_failure {
 	const char *message; /* any bytes, "" if not known; shortened */
 };
 
+/*
+ * What one thread of a pool did of an execution, in one go: its part of one
+ * parallel section. Without its spinning, and without what the launcher itself
+ * does, which is in the execution's own time.
+ */
+struct capture_part {
+	uint32_t thread;
+	uint32_t cpu;  /* at its end */
+	bool migrated; /* it ended on another CPU than it began */
+	uint64_t start, end;
+};
+
 /* One execution of an operator, written when it ended: a nested one
  * therefore precedes the one that it ran inside. */
 struct capture_exec {
@@ -225,6 +239,15 @@ struct capture_exec {
 	/* Bytes that its memory arena had given out at most: at its start, and right behind
 	 * what was got of it for this operator or inside of it; 0: not known. */
 	uint64_t peak;
+	/*
+	 * With EXEC_PARTS, and then EXEC_WORK, too: which threads worked on it, and when, in
+	 * the order in which they began. All of them lie in the time of the execution, and they
+	 * add up to work_ns, or to less where some were lost, which are counted. Those of one
+	 * thread do not overlap, which readers do not check. Without EXEC_PARTS, parts were
+	 * not recorded. It is the reader's memory: see struct record_sink.
+	 */
+	uint32_t n_parts; /* up to CAPTURE_PARTS_MAX; 0 if all were lost */
+	const struct capture_part *parts;
 };
 
 /* One top-level run, written when it ended. */
@@ -267,6 +290,7 @@ struct capture_loss {
 	uint64_t work_lost;    /* operators whose share of other threads is not known */
 	uint64_t runs_full;    /* runs whose operators on other threads are in no run */
 	uint64_t unfinished;   /* operators that waited for the end of their run, which was lost */
+	uint64_t parts_lost;   /* parts of executions that are there: work_ns has them */
 };
 
 /* Records of operators, or at least of something: which of them is not known. */
@@ -279,7 +303,7 @@ static inline uint64_t loss_operators(const struct capture_loss *loss)
 /* Whatever was lost, of every kind. */
 static inline uint64_t loss_total(const struct capture_loss *loss)
 {
-	return loss_operators(loss) + loss->work_lost + loss->runs_full;
+	return loss_operators(loss) + loss->work_lost + loss->runs_full + loss->parts_lost;
 }
 
 /* What a thread did for operators of others, over the whole recording: told at its end, and to

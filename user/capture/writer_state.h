@@ -15,6 +15,10 @@ _Static_assert(sizeof(struct capture_info) <= RECORD_MAX, "an info record fits")
 _Static_assert(2 * (CAPTURE_VALUES_MAX * (4 + CAPTURE_RANK_MAX) + 2) * FORMAT_VARINT_MAX <=
 		       RECORD_MAX,
 	       "a shapes record fits");
+_Static_assert((5 * CAPTURE_COUNTERS + 32) * FORMAT_VARINT_MAX +
+			       CAPTURE_PARTS_MAX * FORMAT_PART_MAX <=
+		       RECORD_MAX,
+	       "an execution fits");
 
 struct capture_writer {
 	struct record_sink sink; /* first: take() is handed its address */

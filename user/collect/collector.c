@@ -49,7 +49,9 @@ struct collector *collector_new(const struct collector_options *options, struct 
 	collector->ring =
 		ring_buffer__new(bpf_map__fd(bpf->maps.ring), collector_take, collector, NULL);
 	collector->held = held_new();
-	if (!collector->identities || !collector->ring || !collector->held) {
+	collector->parts = options->parts ? parts_new() : NULL;
+	if (!collector->identities || !collector->ring || !collector->held ||
+	    (options->parts && !collector->parts)) {
 		error_set(err, -ENOMEM, "cannot map the ring buffer: %s", error_reason(-errno));
 		goto fail;
 	}
@@ -118,6 +120,7 @@ static struct capture_loss losses_so_far(const struct collector *collector)
 		.work_lost = losses->work_lost,
 		.runs_full = losses->runs_full,
 		.unfinished = collector->unfinished,
+		.parts_lost = collector->parts_lost,
 	};
 }
 
@@ -202,7 +205,8 @@ static void look_after(struct collector *collector, uint64_t now)
 		forget_old(collector);
 	}
 	if (options->progress &&
-	    (collector->news.n || now - collector->reported > PROGRESS_INTERVAL)) {
+	    (collector->news.n || now - collector->reported > PROGRESS_INTERVAL ||
+	     (options->hurry && options->hurry(options->context)))) {
 		collector->reported = now;
 		report(collector);
 	}
@@ -460,6 +464,8 @@ void collector_free(struct collector *collector)
 	ring_buffer__free(collector->ring);
 	identity_free(collector->identities);
 	held_free(collector->held);
+	parts_free(collector->parts);
+	array_free(&collector->parts_told);
 	collector_free_members(collector);
 	array_free(&collector->news);
 	opprobe_bpf__destroy(collector->bpf);

@@ -59,6 +59,7 @@ struct collector_options {
 	uint64_t min_duration;	  /* ns: keep operators of longer runs only */
 	bool selective;		  /* record nothing but collector_select()ed runs */
 	bool shapes;		  /* of operators' values are wanted */
+	bool parts;		  /* that pool threads work are wanted one by one */
 	bool few_operators;	  /* small tables will do */
 	/* Set by a signal handler: stop, but orderly. */
 	const volatile sig_atomic_t *stop;
@@ -69,6 +70,8 @@ struct collector_options {
 	 * no target may live, as another is expected. May be NULL.
 	 */
 	int (*progress)(void *context, const struct collector_progress *progress);
+	/* May be NULL: whether that is to be called at once, asked at each turn. */
+	bool (*hurry)(void *context);
 	void *context; /* the caller's */
 };
 

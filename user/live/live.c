@@ -28,19 +28,18 @@ struct live {
 
 /* -- what is told of the whole recording ------------------------------------------ */
 
+/* Each of its counts, whichever there are. */
 static struct capture_loss loss_since(const struct capture_loss *now,
 				      const struct capture_loss *then)
 {
-	return (struct capture_loss){
-		.ring_full = now->ring_full - then->ring_full,
-		.too_deep = now->too_deep - then->too_deep,
-		.unnamed = now->unnamed - then->unnamed,
-		.missed = now->missed - then->missed,
-		.threads_full = now->threads_full - then->threads_full,
-		.work_lost = now->work_lost - then->work_lost,
-		.runs_full = now->runs_full - then->runs_full,
-		.unfinished = now->unfinished - then->unfinished,
-	};
+	_Static_assert(!(sizeof(*now) % sizeof(uint64_t)), "counts and nothing else");
+	struct capture_loss since = *now;
+	const uint64_t *before = (const uint64_t *)then;
+	uint64_t *count = (uint64_t *)&since;
+
+	for (size_t i = 0; i < sizeof(since) / sizeof(*count); i++)
+		count[i] -= before[i];
+	return since;
 }
 
 static const struct capture_pool *pool_of(const struct recent_mark *mark, uint32_t thread)

@@ -3,7 +3,8 @@
  * The Trace Event Format of chrome://tracing, which Perfetto reads too
  * ("Trace Event Format", the Catapult project). Slices of runs and nodes, the
  * nodes by their plain names, with the args that ONNX Runtime's own profiler gives
- * them and the counters as numbers; a track per counter.
+ * them and the counters as numbers; a track per counter. What pool threads worked
+ * are slices on their tracks, by the names of the nodes, with an arrow from each.
  */
 #include "export.h"
 
@@ -141,7 +142,7 @@ static int chrome_operator(struct export_state *e, struct export_operator *op)
 	if (op->op.node_index != CAPTURE_UNKNOWN)
 		snprintf(index, sizeof(index), ",\"node_index\":\"%u\"", op->op.node_index);
 	if (label && type && provider) {
-		error = prepare(&op->head, ",\n{\"name\":%s,\"cat\":\"Node\",\"pid\":", label);
+		error = prepare(&op->head, ",\n{\"name\":%s,\"cat\":", label);
 		if (!error)
 			error = prepare(&op->detail, ",\"args\":{\"op_name\":%s%s%s%s", type,
 					op->op.provider[0] ? ",\"provider\":" : "",
@@ -308,6 +309,46 @@ static char *put_peak(char *p, uint64_t peak)
 	return peak ? put_u64(PUT_LITERAL(p, ",\"peak_bytes\":"), peak) : p;
 }
 
+/* One end of the arrow to a part that begins at @ts: "s" where it starts, "f" where it ends. */
+static char *put_flow(const struct export_state *e, char *p, const char *end,
+		      const struct export_thread *thread, uint64_t ts)
+{
+	p = PUT_LITERAL(p, ",\n{\"name\":\"part\",\"cat\":\"pool\",\"ph\":");
+	p = put_text(p, end, strlen(end));
+	p = PUT_LITERAL(p, ",\"id\":");
+	p = put_u64(p, e->flows);
+	p = PUT_LITERAL(p, ",\"pid\":");
+	p = put_prepared(p, &thread->detail);
+	p = PUT_LITERAL(p, ",\"ts\":");
+	p = put_since_start(e, p, ts);
+	*p++ = '}';
+	return p;
+}
+
+/* What a pool thread worked, and an arrow to it from the operator, at its start. */
+static int write_part(struct export_state *e, const struct capture_exec *exec,
+		      const struct capture_part *part)
+{
+	const struct export_thread *thread = export_part_thread(e, part);
+	const struct export_operator *op = e->ops.items[exec->op];
+	char *p;
+
+	if (!thread)
+		return 0;
+	p = stream_reserve(e->out, op->head.size + 640);
+	if (!p)
+		return -ENOMEM;
+	p = put_prepared(p, &op->head);
+	p = PUT_LITERAL(p, "\"pool\",\"pid\":");
+	p = put_times(e, p, thread, part->start, part->end, true);
+	p = part->migrated ? PUT_LITERAL(p, ",\"args\":{\"migrated\":true}}") : PUT_LITERAL(p, "}");
+	e->flows++;
+	p = put_flow(e, p, "\"s\"", e->threads.items[exec->thread], part->start);
+	p = put_flow(e, p, "\"f\",\"bp\":\"e\"", thread, part->start);
+	stream_advance(e->out, p);
+	return 0;
+}
+
 static int chrome_exec(struct export_state *e, const struct capture_exec *exec,
 		       const struct nested_exec *nested)
 {
@@ -315,12 +356,14 @@ static int chrome_exec(struct export_state *e, const struct capture_exec *exec,
 	const struct export_shapes *shapes =
 		exec->shapes == CAPTURE_UNKNOWN ? NULL : e->shapes.items[exec->shapes];
 	bool ended = !(exec->flags & EXEC_THREW);
+	int error = 0;
 	char *p = stream_reserve(e->out, op->head.size + op->detail.size + counters_room(e) +
 						 (shapes ? shapes->detail.size : 0) + 320);
 
 	if (!p)
 		return -ENOMEM;
 	p = put_prepared(p, &op->head);
+	p = PUT_LITERAL(p, "\"Node\",\"pid\":");
 	p = put_times(e, p, e->threads.items[exec->thread], exec->start, exec->end, ended);
 	p = put_prepared(p, &op->detail);
 	p = put_counters(e, p, nested->counted, nested->total);
@@ -343,7 +386,11 @@ static int chrome_exec(struct export_state *e, const struct capture_exec *exec,
 		p = put_prepared(p, &shapes->detail);
 	stream_advance(e->out, PUT_LITERAL(p, "}}"));
 	e->lines++;
-	return exec->depth || !nested->counted ? 0 : add_to_tracks(e, exec, nested);
+	for (uint32_t i = 0; i < exec->n_parts && !error; i++)
+		error = write_part(e, exec, &exec->parts[i]);
+	if (!error && !exec->depth && nested->counted)
+		error = add_to_tracks(e, exec, nested);
+	return error;
 }
 
 static int chrome_failure(struct export_state *e, const struct capture_failure *failure,

@@ -70,7 +70,7 @@ struct export_state {
 	struct capture_loss loss;
 	bool complete;
 	struct capture_end end;
-	uint64_t lines, threw, runs_threw;
+	uint64_t lines, threw, runs_threw, flows;
 	bool shapes_seen;
 	void *private; /* the format's own, freed at the end */
 };
@@ -92,6 +92,7 @@ struct export_ops {
 			     struct prepared *detail);
 	/* @nested has the totals with all that ran inside, for a format that asks for it. */
 	bool nested;
+	/* @exec has its parts, where they were recorded: see export_part_thread(). */
 	int (*exec)(struct export_state *e, const struct capture_exec *exec,
 		    const struct nested_exec *nested);
 	/* @ops is what its top-level operators took, or NULL if it had none. */
@@ -112,6 +113,18 @@ int prepare(struct prepared *prepared, const char *format, ...)
 static inline char *put_prepared(char *p, const struct prepared *prepared)
 {
 	return put_text(p, prepared->text, prepared->size);
+}
+
+/*
+ * The thread that worked @part of an execution that is shown; NULL if it is of a process that
+ * is not shown, which is so in captures alone that no recording made.
+ */
+static inline const struct export_thread *export_part_thread(const struct export_state *e,
+							     const struct capture_part *part)
+{
+	const struct export_thread *thread = e->threads.items[part->thread];
+
+	return thread->process->shown ? thread : NULL;
 }
 
 /* Microseconds since the start of the recording, negative before it. */

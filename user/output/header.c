@@ -41,6 +41,11 @@ void header_losses(const struct capture_loss *loss, struct loss_line *lines)
 		"operators were of runs whose end was lost, so that how long those took is not "
 		"known: record without --min-duration, or with a larger ring buffer",
 		loss->unfinished};
+	lines[8] = (struct loss_line){
+		"parts_lost",
+		"parts that pool threads worked are not in timelines, but in all sums: record with "
+		"a larger ring buffer",
+		loss->parts_lost};
 }
 
 /* "label    text", with @text from anywhere. */

@@ -19,7 +19,7 @@ struct loss_line {
 	const char *key, *what;
 	uint64_t n;
 };
-#define LOSS_LINES 8
+#define LOSS_LINES 9
 void header_losses(const struct capture_loss *loss, struct loss_line *lines);
 
 #endif

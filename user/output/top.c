@@ -425,7 +425,7 @@ static const char *const help[] = {
 	"Ctrl-Z             stop opprobe: what runs meanwhile may be lost",
 	"",
 	"Runs, p50 and p99 are of the last minute, a block is the p99 of a second. The",
-	"rest is since the start or the last reset; grouped or filtered otherwise, of what",
+	"rest is since the start or last reset; grouped or filtered otherwise, of what",
 	"was kept of that: the first line tells how long it is.",
 	"on CPU, waiting for one, blocked: of the threads of operators that are shown.",
 	"spinning: of the pool's CPU time, what was no work for operators.",

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,11 +180,18 @@ bool screen_should_suspend(void)
 
 void screen_suspend(void)
 {
+	sigset_t stop;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
 	endwin();
 	is_on = 0;
 	signal(SIGTSTP, SIG_DFL);
 	should_suspend = 0;
+	/* Here and now, or this thread would go on with the screen: it stops all of them. */
+	pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
 	raise(SIGTSTP);
+	pthread_sigmask(SIG_BLOCK, &stop, NULL);
 	catch_signals();
 	is_on = 1;
 	screen_redraw();

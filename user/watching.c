@@ -185,6 +185,24 @@ static void make_frame(struct watching *w)
 	w->frame = frame;
 }
 
+/* What is shown stays, but for the bottom line. */
+static void make_bottom(struct watching *w)
+{
+	struct frame bottom = {.width = w->view.width};
+
+	if (!w->frame.n || !w->message[0])
+		return;
+	frame_add(&bottom, FRAME_TITLE, "%s", w->message);
+	if (!bottom.error) {
+		struct frame_line *last = &w->frame.items[w->frame.n - 1];
+		struct frame_line before = *last;
+
+		*last = bottom.items[0];
+		bottom.items[0] = before;
+	}
+	frame_free(&bottom);
+}
+
 static void watch_on_screen(struct watching *w)
 {
 	uint64_t next = 0, detailed = clock_ns();
@@ -199,10 +217,14 @@ static void watch_on_screen(struct watching *w)
 			detailed = clock_ns();
 			detail_read(w->detail, w->live);
 		}
-		if (w->again || (clock_ns() >= next && !w->view.paused)) {
+		if (w->again || (clock_ns() >= next && !w->frozen)) {
 			next = clock_ns() + w->options->interval;
+			if (w->frozen)
+				make_bottom(w);
+			else
+				make_frame(w);
 			w->again = false;
-			make_frame(w);
+			w->frozen = w->view.paused && w->mode == MODE_TABLE;
 			screen_draw(&w->frame);
 		}
 		key = screen_key(KEY_MS);

@@ -24,7 +24,6 @@ static void regroup(struct watching *w, const struct analyze_options *options)
 	}
 	w->view.selected = NULL;
 	w->view.first = 0;
-	w->view.paused = false;
 	w->again = true;
 }
 
@@ -228,7 +227,6 @@ static void reset(struct watching *w)
 
 	w->view.selected = NULL;
 	w->view.first = 0;
-	w->view.paused = false;
 	if (live_reset(w->live, &err))
 		watching_tell(w, "%s", err.text);
 	else
@@ -247,10 +245,19 @@ static void write_capture(struct watching *w)
 	free(where);
 }
 
+static void go_on(struct watching *w)
+{
+	w->view.paused = w->frozen = false;
+	w->again = true;
+}
+
 static void pause_or_go_on(struct watching *w)
 {
-	w->view.paused = !w->view.paused;
-	w->again = true;
+	if (w->view.paused) {
+		go_on(w);
+		return;
+	}
+	w->view.paused = w->again = true;
 }
 
 static void table_key(struct watching *w, int key)
@@ -258,6 +265,9 @@ static void table_key(struct watching *w, int key)
 	const char *group = key > 0 && key < 128 ? strchr(GROUPS, key) : NULL;
 	long page = (long)top_rows(&w->view);
 
+	/* What needs another picture ends the pause. */
+	if (w->view.paused && key != 'p' && key != ' ' && key != 'w')
+		go_on(w);
 	switch (key) {
 	case '<':
 	case SCREEN_LEFT:

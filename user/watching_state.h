@@ -28,6 +28,7 @@ struct watching {
 	enum watching_mode mode;
 	struct frame frame; /* that is shown */
 	bool again;	    /* it is to be made anew, at once */
+	bool frozen;	    /* it is the one that was shown when a pause began */
 	bool prompts;	    /* a filter is being typed */
 	char typed[PROMPT_MAX + 1];
 	char message[512]; /* that the bottom line has, until @message_ends */

@@ -27,6 +27,7 @@ struct top_arguments {
 	uint64_t keep;
 	struct live *live;
 	struct watching *watch;
+	char capture[64]; /* its name, if the user gave none */
 };
 
 static volatile sig_atomic_t stop;
@@ -241,7 +242,6 @@ static int run(struct top_arguments *arguments)
 {
 	struct watching_options *watching = &arguments->watching;
 	struct error err = {};
-	char capture[64];
 	int error = 0;
 
 	catch_signals();
@@ -250,8 +250,9 @@ static int run(struct top_arguments *arguments)
 	if (!error)
 		error = subject_find(&arguments->subject, &stop, &err);
 	if (!error && !watching->capture) {
-		snprintf(capture, sizeof(capture), "opprobe-%d.opp", arguments->recording.pids[0]);
-		watching->capture = capture;
+		snprintf(arguments->capture, sizeof(arguments->capture), "opprobe-%d.opp",
+			 arguments->recording.pids[0]);
+		watching->capture = arguments->capture;
 		watching->naming = OUTPUT_FREE;
 	}
 	if (!error)

@@ -14,6 +14,7 @@ class Terminal:
 
     def __init__(self, t, width=80, height=24, **environment):
         self.socket, self.width, self.height, self.slower = t.path("tmux"), width, height, t.slower
+        self.asked = 0
         t.processes.append(self)
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", width, "-y", height,
                   "-c", t.directory, "bash", "--norc", "--noprofile",
@@ -58,11 +59,19 @@ class Terminal:
         return self.wait(text, lambda screen: any(text in line for line in screen))
 
     def settings(self):
-        """What stty says of it."""
+        """What stty says of it, as a command of the shell sees it."""
+        self.asked += 1
+        self.run("stty -a > %s.settings; echo 'asked' %d" % (self.socket, self.asked))
+        self.wait_for("asked %d" % self.asked)
+        with open(self.socket + ".settings", encoding="utf-8") as file:
+            return file.read()
+
+    def reads_lines(self):
+        """Does it wait for whole lines? Not so while a program takes each key."""
         name = self.tmux("display-message", "-p", "#{pane_tty}").strip()
         with open(name, encoding="utf-8") as terminal:
-            return subprocess.run(["stty", "-a"], stdin=terminal, stdout=subprocess.PIPE,
-                                  check=True).stdout
+            return b" icanon" in subprocess.run(["stty", "-a"], stdin=terminal, check=True,
+                                                stdout=subprocess.PIPE).stdout
 
     def alternate(self):
         """Is what is shown a screen that goes when its program does?"""

@@ -90,10 +90,24 @@ $(MORE_OBJECTS): CPPFLAGS += -Iuser
 $(O)/user/%.o: user/%.S | needs
 	$(say) AS $<
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) -I. $(CFLAGS_ALL) -c -o $@ $<
 
 # The skeleton is made from the BPF object; the rooms that include it wait for it.
 $(patsubst %.c,$(O)/%.o,$(filter user/collect/% user/runtime/%,$(SOURCES))): $(SKELETON)
+
+# What a page of a capture is made of is built in, with the hashes that its policy names it by.
+WEB := $(wildcard user/output/web/*.css user/output/web/*.js user/output/web/vendor/*.css \
+	user/output/web/vendor/*.js user/output/web/vendor/*.LICENSE)
+WEB_HASHES := $(patsubst %,$(O)/%.hash,$(filter %.css %.js,$(WEB)))
+WEB_VENDOR := user/output/web/vendor/SHA256SUMS
+
+$(O)/user/output/web/assets.o: $(WEB) $(WEB_HASHES)
+
+$(O)/user/output/web/%.hash: user/output/web/% $(WEB_VENDOR)
+	$(Q)mkdir -p $(@D)
+	$(if $(filter vendor/%,$*),$(Q)cd $(dir $(WEB_VENDOR)) && sha256sum --quiet --check SHA256SUMS)
+	$(Q)sha256sum $< | cut -c 1-64 | tr -d '\n' | tr a-f A-F | basenc --base16 -d | base64 | \
+		tr -d '\n' >$@.tmp && mv $@.tmp $@
 
 # One object for what belongs to no runtime and one for each runtime, linked.
 BPF_SOURCES := bpf/core.bpf.c $(wildcard bpf/*/*.bpf.c) $(filter %.bpf.c,$(MORE))

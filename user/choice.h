@@ -34,7 +34,8 @@ bool choice_made(const struct choice *choice);
 
 /*
  * Find out the numbers of those that were chosen otherwise. 0, or a negative
- * errno with @err set: -ENOENT if there is none, -EINTR if *@stop was set.
+ * errno with @err set: -ENOENT if there is none, -EINTR if *@stop (may be NULL)
+ * was set.
  */
 int choice_find(struct choice *choice, const volatile sig_atomic_t *stop, struct error *err);
 

@@ -2,13 +2,12 @@
 /* opprobe doctor: what would work here, and why not, before anything is attached. */
 #include <argp.h>
 #include <cjson/cJSON.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/processes.h"
+#include "choice.h"
 #include "cmd.h"
 #include "examine.h"
 #include "inspect/inspector.h"
@@ -16,15 +15,13 @@
 
 struct doctor_arguments {
 	const char *file;
-	pid_t pid;
+	struct choice choice;
 	bool json;
 };
 
 enum { OPTION_FILE = 256, OPTION_JSON };
 
 static const struct argp_option doctor_options[] = {
-	{"pid", 'p', "PID", 0, "Examine this process, its runtime and what may be counted on it",
-	 0},
 	{"file", OPTION_FILE, "LIBRARY", 0,
 	 "Look for the places of probes in this library or program, without a process", 0},
 	{"json", OPTION_JSON, NULL, 0,
@@ -39,14 +36,10 @@ static const struct argp_option doctor_options[] = {
 static error_t parse_doctor(int key, char *text, struct argp_state *state)
 {
 	struct doctor_arguments *arguments = state->input;
-	struct error err;
-	uint32_t pid;
 
 	switch (key) {
-	case 'p':
-		if (process_parse(text, &pid, &err) || !pid || pid > INT_MAX)
-			argp_error(state, "'%s' is not a process id", text);
-		arguments->pid = pid;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->choice;
 		break;
 	case OPTION_FILE:
 		if (arguments->file)
@@ -61,8 +54,9 @@ static error_t parse_doctor(int key, char *text, struct argp_state *state)
 			   text, text);
 		break;
 	case ARGP_KEY_END:
-		if (arguments->file && arguments->pid)
-			argp_error(state, "--file and -p exclude each other");
+		if (arguments->file && choice_made(&arguments->choice))
+			argp_error(state,
+				   "--file excludes -p, -a, --comm, --container and --cgroup");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -70,17 +64,21 @@ static error_t parse_doctor(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
+static const struct argp_child doctor_children[] = {{&choice_argp, 0, "Which processes:", 0}, {}};
+
 static const struct argp doctor_argp = {
 	.options = doctor_options,
 	.parser = parse_doctor,
-	.doc = "Say what will work here and why not, a verdict per line: on this machine, with -p "
-	       "on a process, or with --file in a library, which may be of either architecture, "
+	.children = doctor_children,
+	.doc = "Say what will work here and why not, a verdict per line: on this machine, on "
+	       "processes of it, their runtimes and what may be counted on them, or with --file in a library, which may be of either architecture, "
 	       "x86_64 or aarch64, on any machine.\v"
 	       "A probe on an instruction that the kernel emulates costs one exception; on any "
 	       "other it costs two. The status is 0 if nothing failed, 1 if something did.\n\n"
 	       "Examples:\n"
 	       "  sudo opprobe doctor\n"
 	       "  sudo opprobe doctor -p 4711\n"
+	       "  sudo opprobe doctor --comm node\n"
 	       "  opprobe doctor --file libonnxruntime.so.1\n"
 	       "  opprobe doctor --file /proc/4711/root/usr/lib/libonnxruntime.so --json\n",
 };
@@ -245,5 +243,5 @@ int cmd_doctor(int argc, char **argv)
 	cmd_parse(&doctor_argp, argc, argv, &arguments);
 	if (arguments.file)
 		return examine_file(&arguments);
-	return examine_machine(arguments.pid, arguments.json);
+	return examine_machine(&arguments.choice, arguments.json);
 }

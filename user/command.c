@@ -97,8 +97,7 @@ static void set_environment(const struct passwd *user)
 
 static int become(const struct passwd *user)
 {
-	if (initgroups(user->pw_name, user->pw_gid) || setgid(user->pw_gid) ||
-	    setuid(user->pw_uid))
+	if (initgroups(user->pw_name, user->pw_gid) || setgid(user->pw_gid) || setuid(user->pw_uid))
 		return -errno;
 	set_environment(user);
 	return 0;
@@ -176,21 +175,21 @@ static int explain(const struct command *command, const struct report *report, s
 
 	switch (report->step) {
 	case STEP_NAMESPACE:
-		return error_set(err, report->error,
-				 "cannot start a command so that its first session is seen: %s; run "
-				 "opprobe as root (sudo), or start it yourself and give its -p PID",
-				 error_reason(report->error));
+		return error_set(
+			err, report->error,
+			"cannot start a command so that its first session is seen: %s; run "
+			"opprobe as root (sudo), or start it yourself and give its -p PID",
+			error_reason(report->error));
 	case STEP_USER:
 		return error_set(err, report->error, "cannot run '%s' as %s: %s", name,
 				 command->user->pw_name, error_reason(report->error));
 	default:
 		if (report->error == -ENOENT && !strchr(name, '/'))
-			return error_set(err, report->error,
-					 "there is no command '%s' in PATH%s", name,
-					 getenv("SUDO_UID")
-						 ? ", which sudo may have made another: give its "
-						   "whole path"
-						 : "");
+			return error_set(
+				err, report->error, "there is no command '%s' in PATH%s", name,
+				getenv("SUDO_UID") ? ", which sudo may have made another: give its "
+						     "whole path"
+						   : "");
 		return error_set(err, report->error, "cannot execute '%s': %s", name,
 				 error_reason(report->error));
 	}

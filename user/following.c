@@ -37,8 +37,7 @@ static void free_entry(struct entry *entry)
 }
 
 /* Open process @pid as one more; NULL with @err set if it cannot be. */
-struct entry *following_add(struct following *following, pid_t pid, pid_t parent,
-			       struct error *err)
+struct entry *following_add(struct following *following, pid_t pid, pid_t parent, struct error *err)
 {
 	struct entry *entry = calloc(1, sizeof(*entry)), **added;
 
@@ -64,7 +63,7 @@ struct entry *following_add(struct following *following, pid_t pid, pid_t parent
 
 /* The runtimes in @entry, as runtime_find(); its inspector comes with the first question. */
 int following_runtimes(const struct following *following, struct entry *entry,
-			 struct located **found, struct error *err)
+		       struct located **found, struct error *err)
 {
 	if (!entry->inspector)
 		entry->inspector = inspector_new(&entry->process, following->options->stop, err);
@@ -197,7 +196,7 @@ static int find_one(struct following *following, struct entry *entry, struct err
 					 entry->process.pid);
 		if (!told)
 			following_say(following, "waiting for process %d to load a runtime",
-			    entry->process.pid);
+				      entry->process.pid);
 		told = true;
 		nanosleep(&pause, NULL);
 	}
@@ -299,12 +298,13 @@ static void say_joined(const struct following *following, const struct entry *en
 	if (entry->parent && entry->parent != pid)
 		snprintf(forked, sizeof(forked), ", forked by %d,", entry->parent);
 	if (entry->joined)
-		following_say(following, "process %d has loaded %s from %s, which is %s%s", pid, title,
-		    added->file.path, why ? "not recorded: " : "recorded from now on", why ?: "");
+		following_say(following, "process %d has loaded %s from %s, which is %s%s", pid,
+			      title, added->file.path,
+			      why ? "not recorded: " : "recorded from now on", why ?: "");
 	else
 		following_say(following, "process %d (%s)%s is %s%s%s", pid, title, forked,
-		    why ? "not recorded: " : "recorded ",
-		    !why && entry->parent == pid ? "again " : "", why ?: "from now on");
+			      why ? "not recorded: " : "recorded ",
+			      !why && entry->parent == pid ? "again " : "", why ?: "from now on");
 }
 
 /* Record what was found new in @entry. */
@@ -336,7 +336,7 @@ static void join(struct following *following, struct collector *collector, struc
  * before. Returns whether there is one, recorded or refused.
  */
 bool following_look_for(struct following *following, struct collector *collector,
-			      struct entry *entry)
+			struct entry *entry)
 {
 	struct located *found = NULL, *added;
 	struct error err;
@@ -383,9 +383,9 @@ static void execute(struct following *following, struct collector *collector, pi
 		return;
 	if (entry->joined)
 		following_say(following,
-		    "process %d executes another program now: what it did until then is "
-		    "kept%s",
-		    pid, follow ? "" : ", and --follow would record on");
+			      "process %d executes another program now: what it did until then is "
+			      "kept%s",
+			      pid, follow ? "" : ", and --follow would record on");
 	collector_drop(collector, pid);
 	entry->over = true;
 	if (!follow)
@@ -426,9 +426,9 @@ static void leave(struct following *following, struct collector *collector, stru
 		return;
 	collector_shed(collector, child->parent);
 	following_say(following,
-	    "process %d has forked process %d, which is not recorded: record it with "
-	    "--follow, or with -p %d,%d",
-	    child->parent, child->process.pid, child->parent, child->process.pid);
+		      "process %d has forked process %d, which is not recorded: record it with "
+		      "--follow, or with -p %d,%d",
+		      child->parent, child->process.pid, child->parent, child->process.pid);
 }
 
 static void look_at(struct following *following, struct collector *collector, struct entry *entry)

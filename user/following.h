@@ -25,7 +25,7 @@ struct following_options {
 	const pid_t *pids;
 	size_t n_pids;
 	struct command *command; /* NULL, or one that is held: it and its own, instead of pids */
-	bool wait;   /* for a runtime to be loaded */
+	bool wait;		 /* for a runtime to be loaded */
 	bool some;   /* are enough: they were chosen, not named, and may have gone since */
 	bool follow; /* record children, too, and what is executed */
 	const volatile sig_atomic_t *stop;

@@ -23,8 +23,8 @@ static int look_before(struct following *following, struct entry *entry, struct 
 		return -ENOENT;
 	/* It may have executed another program since. */
 	process_close(&entry->process);
-	error = process_open(&entry->process, entry->process.pid, err) ?:
-		following_runtimes(following, entry, &entry->located, err);
+	error = process_open(&entry->process, entry->process.pid, err)
+			?: following_runtimes(following, entry, &entry->located, err);
 	if (error && !following_is_none(error) && error != -EINTR)
 		following_leave_out(following, entry->process.pid, err);
 	return following_is_none(error) ? -ENOENT : error;
@@ -152,12 +152,12 @@ void following_leave_rest(struct following *following, struct collector *collect
 		struct entry *entry = following->entries.items[i];
 
 		if (!entry->over && entry->joined && process_alive(&entry->process))
-			following_say(following,
-			    "'%s' has ended, and process %d, which it left behind, goes on "
-			    "unrecorded",
-			    command_name(following->options->command), entry->process.pid);
+			following_say(
+				following,
+				"'%s' has ended, and process %d, which it left behind, goes on "
+				"unrecorded",
+				command_name(following->options->command), entry->process.pid);
 		collector_drop(collector, entry->process.pid);
 		entry->over = true;
 	}
 }
-

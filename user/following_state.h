@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 
-#define WAIT_INTERVAL 100000000L    /* ns between looks for a runtime, with `wait` */
+#define WAIT_INTERVAL 100000000L /* ns between looks for a runtime, with `wait` */
 
 /* A file that was mapped when it was looked at. */
 struct seen_file {
@@ -32,8 +32,8 @@ struct entry {
 
 struct following {
 	const struct following_options *options;
-	struct gate *gate; /* of the command */
-	pid_t held;	   /* of it, since its runtime was found; 0: nobody */
+	struct gate *gate;		  /* of the command */
+	pid_t held;			  /* of it, since its runtime was found; 0: nobody */
 	ARRAY_OF(struct entry *) entries; /* in the order in which they came */
 	ARRAY_OF(struct collector_target) targets;
 };

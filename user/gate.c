@@ -284,11 +284,10 @@ static int start_thread(struct gate *gate)
  */
 static bool is_left_out(const char *type)
 {
-	static const char *const types[] = {"autofs",	  "binfmt_misc", "bpf",	   "cgroup",
-					    "cgroup2",	  "configfs",	 "debugfs", "devpts",
-					    "devtmpfs",	  "efivarfs",	 "mqueue", "nsfs",
-					    "pstore",	  "rpc_pipefs",	 "securityfs",
-					    "tracefs"};
+	static const char *const types[] = {"autofs",	"binfmt_misc", "bpf",	     "cgroup",
+					    "cgroup2",	"configfs",    "debugfs",    "devpts",
+					    "devtmpfs", "efivarfs",    "mqueue",     "nsfs",
+					    "pstore",	"rpc_pipefs",  "securityfs", "tracefs"};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		if (!strcmp(type, types[i]))
@@ -303,7 +302,8 @@ static void decode(char *path)
 
 	for (; *path; path++) {
 		if (*path == '\\' && strspn(path + 1, "01234567") >= 3) {
-			*to++ = (char)((path[1] - '0') << 6 | (path[2] - '0') << 3 | (path[3] - '0'));
+			*to++ = (char)((path[1] - '0') << 6 | (path[2] - '0') << 3 |
+				       (path[3] - '0'));
 			path += 3;
 		} else {
 			*to++ = *path;
@@ -392,16 +392,18 @@ struct gate *gate_new(pid_t pid, const volatile sig_atomic_t *stop, struct error
 		return gate;
 	gate_free(gate);
 	if (error == -EINVAL || error == -ENOSYS)
-		error_set(err, error,
-			  "this kernel cannot hold a command's opens of files "
-			  "(CONFIG_FANOTIFY_ACCESS_PERMISSIONS), so that its first session would be "
-			  "missed: start it yourself, and give -p PID with --wait");
+		error_set(
+			err, error,
+			"this kernel cannot hold a command's opens of files "
+			"(CONFIG_FANOTIFY_ACCESS_PERMISSIONS), so that its first session would be "
+			"missed: start it yourself, and give -p PID with --wait");
 	else
-		error_set(err, error,
-			  "cannot see which files a command opens, so that its first session would "
-			  "be missed: %s; run opprobe as root (sudo), or start the command yourself, "
-			  "and give -p PID with --wait",
-			  error_reason(error));
+		error_set(
+			err, error,
+			"cannot see which files a command opens, so that its first session would "
+			"be missed: %s; run opprobe as root (sudo), or start the command yourself, "
+			"and give -p PID with --wait",
+			error_reason(error));
 	return NULL;
 }
 
@@ -456,8 +458,8 @@ pid_t gate_next(struct gate *gate)
 	pthread_mutex_lock(&gate->mutex);
 	pid = first_held(gate);
 	for (size_t i = 0; i < gate->held.n; i++)
-		gate->held.items[i].taken |= gate->held.items[i].pid == pid &&
-					     gate->held.items[i].turn != gate->turn;
+		gate->held.items[i].taken |=
+			gate->held.items[i].pid == pid && gate->held.items[i].turn != gate->turn;
 	for (size_t i = 0; i < gate->suspects.n; i++) {
 		struct suspect *it = &gate->suspects.items[i];
 

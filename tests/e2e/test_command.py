@@ -276,7 +276,7 @@ def _(t):
 @test("what a command leaves behind goes on, unrecorded, and is told of")
 def _(t):
     os.mkfifo(t.path("told"))
-    target = start(t, OrtTarget, ["sh", "-c", "%s <&0 & read _ <%s; exit 9" % (
+    target = start(t, OrtTarget, ["sh", "-c", "exec 9<&0; %s <&9 & read _ <%s; exit 9" % (
         " ".join(ort_run(t, "1.24.3", "tiny")), t.path("told"))]).ready()
     target.run(3)
     t.recorded("not all runs are", lambda found: is_whole(found, 3))

@@ -96,6 +96,11 @@ static void print(const char *path, unsigned int view, FILE *out)
 		options.sort = "p99";
 		options.limit = 3;
 	}
+	/* A page is of nodes: in the place of one of the groupings. */
+	if (options.analyze.group == GROUP_OP && !(view % 3)) {
+		options.format = "html";
+		options.analyze.group = GROUP_NODE;
+	}
 	report_print(path, &options, out, &err);
 }
 

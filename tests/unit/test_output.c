@@ -475,7 +475,7 @@ static void a_format_is_found_by_its_name_and_the_error_tells_which_there_are(vo
 
 		for (const struct format *f = formats; f->name; f++) {
 			assert_ptr_equal(format_find(formats, f->name, &err), f);
-			assert_true(f->help[0] && (i ? f->ops || f->fold : !!f->write));
+			assert_true(f->help[0] && (i ? f->ops || f->fold : f->write || f->page));
 		}
 	}
 	assert_int_equal(export_capture("/dev/null", &(struct export_options){.format = "nix"}, "-",
@@ -484,7 +484,7 @@ static void a_format_is_found_by_its_name_and_the_error_tells_which_there_are(vo
 	assert_int_equal(
 		report_print("/dev/null", &(struct report_options){.format = "nix"}, stdout, &err),
 		-EINVAL);
-	assert_string_equal(err.text, "there is no format 'nix': choose table, json or csv");
+	assert_string_equal(err.text, "there is no format 'nix': choose table, json, csv or html");
 }
 
 static void times_have_four_digits_and_the_unit_that_suits(void **state)

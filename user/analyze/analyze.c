@@ -14,6 +14,7 @@
 #include "fold.h"
 #include "metric.h"
 #include "titles.h"
+#include "watch.h"
 
 static struct fold *fold_of(struct analysis *a)
 {
@@ -340,9 +341,15 @@ static void know_failed(struct fold *f, struct fold *before)
 /* All records of @reader, to @a. */
 static int fold_records(struct analysis *a, struct capture_reader *reader, struct error *err)
 {
-	int read = capture_replay(reader, analyze_sink(a), &a->damage);
-	int error = analyze_finish(a, err);
-	const char *cut = capture_reader_cut(reader);
+	struct analyze_watch *watch = a->options.watch;
+	int read, error = watch ? watch->begin(watch) : 0;
+	const char *cut;
+
+	if (error)
+		return error_set(err, error, "out of memory");
+	read = capture_replay(reader, analyze_sink(a), &a->damage);
+	error = analyze_finish(a, err);
+	cut = capture_reader_cut(reader);
 
 	a->damaged = read < 0;
 	snprintf(a->cut, sizeof(a->cut), "%s", cut ? cut : "");

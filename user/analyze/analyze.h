@@ -31,6 +31,7 @@
 #include "tensors.h"
 
 struct analyze_estimates;
+struct analyze_watch;
 struct histogram;
 struct metric;
 struct turns;
@@ -72,8 +73,9 @@ struct analyze_options {
 	bool failed; /* of runs that failed only; else of those only that did not */
 	bool once;   /* records come once: nothing is kept of which runs failed, for another time */
 	bool no_default_metrics;
-	bool runs_apart; /* keep what each row took in each whole run */
-	bool compensate; /* subtract what the probes added, if the capture knows it */
+	bool runs_apart;	     /* keep what each row took in each whole run */
+	struct analyze_watch *watch; /* not with runs_apart, see watch.h; or NULL */
+	bool compensate;	     /* subtract what the probes added, if the capture knows it */
 };
 
 /* One counter over a row's executions. */

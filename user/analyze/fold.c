@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "histogram.h"
+#include "watch.h"
 
 static void add_self(struct analyze_row *row, const struct capture_exec *exec,
 		     const struct nested_exec *nested)
@@ -61,9 +62,10 @@ static int add_to_row(struct fold *f, struct op_state *state, struct open_run *r
 		      const struct capture_exec *exec, const struct nested_exec *nested)
 {
 	struct analyze_row *row = row_of(f, state, exec);
+	struct analyze_watch *watch = f->a.options.watch;
 	bool in_total = counts_in_total(f, exec);
 
-	if (!row)
+	if (!row || (watch && watch->exec(watch, row, run, exec, nested)))
 		return -ENOMEM;
 	add_self(row, exec, nested);
 	add_self(f->a.sum, exec, nested);
@@ -396,6 +398,7 @@ static int add_whole_run(struct fold *f, const struct capture_run *run, const st
 {
 	const struct thread_state *thread = table_get(&f->threads, run->thread);
 	struct analyze_row *runs = f->a.runs;
+	struct analyze_watch *watch = f->a.options.watch;
 	uint64_t duration = run->end - run->start;
 	const uint64_t *work = ops ? ops->work : NULL;
 	uint32_t counted = run->counted, seen = run_seen(run);
@@ -421,6 +424,8 @@ static int add_whole_run(struct fold *f, const struct capture_run *run, const st
 				     run->counters[i] + (work ? work[i] : 0), work ? work[i] : 0))
 			return -ENOMEM;
 	}
+	if (watch && watch->run(watch, run, ops))
+		return -ENOMEM;
 	if (f->a.options.runs_apart &&
 	    run_parts_end(f, run, ops, !ops || (on_one_thread(run, ops) && ops->ns <= duration)))
 		return -ENOMEM;

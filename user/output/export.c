@@ -394,12 +394,13 @@ static void print_notes(const struct capture_loss *loss, bool empty, struct capt
 }
 
 /* A file that is read while it is replaced by itself is gone. */
-static bool is_same_file(const char *a, const char *b)
+bool output_is_capture(const char *out_path, const char *capture_path)
 {
 	struct stat x, y;
 
-	return strcmp(a, "-") != 0 && strcmp(b, "-") != 0 && !stat(a, &x) && !stat(b, &y) &&
-	       S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	return strcmp(out_path, "-") != 0 && strcmp(capture_path, "-") != 0 &&
+	       !stat(out_path, &x) && !stat(capture_path, &y) && S_ISREG(x.st_mode) &&
+	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 /* Each record as it comes, to @out, which is closed. Returns what export_capture() does. */
@@ -478,7 +479,7 @@ int export_capture(const char *capture_path, const struct export_options *option
 	if (!reader)
 		return -EIO;
 	e.format = found->ops;
-	if (is_same_file(capture_path, out_path))
+	if (output_is_capture(out_path, capture_path))
 		error = error_set(err, -EINVAL,
 				  "%s is the capture itself: name another file for the export",
 				  out_path);

@@ -11,6 +11,8 @@ const struct format report_formats[] = {
 	{"table", "Print the table", .write = table_print},
 	{"json", "Print JSON", .write = json_print},
 	{"csv", "Print comma-separated values", .write = csv_print},
+	{"html", "Write a page for a browser, of one file that needs nothing else: with -o FILE",
+	 .page = html_print},
 	{},
 };
 

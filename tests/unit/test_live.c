@@ -296,6 +296,17 @@ static void seconds_without_runs_have_none(void **state)
 	end(&r);
 }
 
+static void what_ended_before_the_last_minute_is_not_in_it(void **state)
+{
+	const uint64_t second = 1000000000;
+	struct recorded r = begin(100 * second);
+
+	send_run(&r, 0, clock_ns() - 70 * second, 1000, 1);
+	assert_int_equal(look_at(&r).minute.runs, 0);
+	live_release(r.live);
+	end(&r);
+}
+
 static void a_file_that_cannot_be_made_is_one_sentence(void **state)
 {
 	struct recorded r = begin(1000000);
@@ -340,6 +351,7 @@ int main(void)
 		cmocka_unit_test(memory_stays_what_it_is_and_the_rows_tell_all),
 		cmocka_unit_test(the_last_minute_has_rates_and_percentiles),
 		cmocka_unit_test(seconds_without_runs_have_none),
+		cmocka_unit_test(what_ended_before_the_last_minute_is_not_in_it),
 		cmocka_unit_test(a_file_that_cannot_be_made_is_one_sentence),
 		cmocka_unit_test(a_record_that_makes_no_sense_is_left_out),
 	};

@@ -30,7 +30,7 @@ static void name_capture(const struct recording *recording, unsigned int cycle, 
 static int write_record(struct recording *recording, const struct capture_record *record,
 			struct error *err)
 {
-	int error = sink_take(capture_writer_sink(recording->writer), record);
+	int error = sink_take(recording_sink(recording), record);
 
 	return error ? error_set(err, error, "cannot write the capture: %s", error_reason(error))
 		     : 0;

@@ -71,6 +71,7 @@ struct analyze_options {
 	const char *metrics[ANALYZE_METRICS_MAX]; /* NAME=EXPR, beside the usual ones */
 	size_t n_metrics;
 	bool failed; /* of runs that failed only; else of those only that did not */
+	bool once;   /* records come once: nothing is kept of which runs failed, for another time */
 	bool no_default_metrics;
 	bool runs_apart;	     /* keep what each row took in each whole run */
 	struct analyze_watch *watch; /* not with runs_apart, see watch.h; or NULL */
@@ -177,6 +178,7 @@ struct analysis {
 	size_t n_metrics;
 	struct analyze_row **rows;
 	size_t n_rows;
+	uint64_t largest_ns; /* the total of the row that has most */
 	/* The rows shown, none counted twice: executions inside another one
 	 * that is shown do not add to it. */
 	struct analyze_row *sum;

@@ -473,7 +473,7 @@ static int add_outcome(struct fold *f, const struct capture_run *run)
 		f->a.runs_failed++;
 		f->a.failures.items[run->failure].runs++;
 	}
-	if (f->failed_known || (!run->threw && !run_failed(run)))
+	if (f->failed_known || f->a.options.once || (!run->threw && !run_failed(run)))
 		return 0;
 	f->a.failed_inside = true;
 	failed = array_push(&f->failed);
@@ -540,16 +540,33 @@ int fold_run(struct fold *f, const struct capture_run *run)
 
 /* -- the pool ------------------------------------------------------------------ */
 
+/* Take back what was told of @thread before: the last record of it counts. */
+static void forget_pool(struct fold *f, struct thread_state *thread)
+{
+	if (!thread->pool.told)
+		return;
+	f->a.pool_threads--;
+	f->a.pool_work_ns -= thread->pool.work_ns;
+	f->pool_cpu_ns -= thread->pool.cpu_ns;
+	f->pool_cpu_unknown -= !thread->pool.cpu_ns;
+}
+
 /* A thread with operators of its own is no pool thread: its CPU time says nothing. */
 void fold_pool(struct fold *f, const struct capture_pool *pool)
 {
 	struct thread_state *thread = table_get(&f->threads, pool->thread);
 
-	if (!thread || thread->seen || !thread->process->shown)
+	if (!thread)
 		return;
-	if (!pool->cpu_ns)
-		f->pool_cpu_unknown = true;
-	f->a.pool_threads++;
-	f->a.pool_work_ns += pool->work_ns;
-	f->a.pool_cpu_ns = f->pool_cpu_unknown ? 0 : f->a.pool_cpu_ns + pool->cpu_ns;
+	forget_pool(f, thread);
+	thread->pool.told = !thread->seen && thread->process->shown;
+	if (thread->pool.told) {
+		thread->pool.work_ns = pool->work_ns;
+		thread->pool.cpu_ns = pool->cpu_ns;
+		f->a.pool_threads++;
+		f->a.pool_work_ns += pool->work_ns;
+		f->pool_cpu_ns += pool->cpu_ns;
+		f->pool_cpu_unknown += !pool->cpu_ns;
+	}
+	f->a.pool_cpu_ns = f->pool_cpu_unknown ? 0 : f->pool_cpu_ns;
 }

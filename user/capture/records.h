@@ -2,7 +2,7 @@
 /*
  * What a recording is made of: records, in the order in which they became
  * known, and the sinks that take them. collect/ hands records to one sink and
- * knows no more of it; the capture file, the fold of analyze/, the exports
+ * knows no more of it; the capture file, the fold of analyze/, the exports, the live view
  * and the measurement of the probes' own cost are sinks.
  *
  * Things are referred to by small numbers (operator, session, thread, shapes,
@@ -326,7 +326,8 @@ static inline uint64_t loss_total(const struct capture_loss *loss)
 	return loss_operators(loss) + loss->work_lost + loss->runs_full + loss->parts_lost;
 }
 
-/* What a thread did for operators of others, over the whole recording. */
+/* What a thread did for operators of others, over the whole recording: told at its end, and to
+ * a sink that looks before that now and then, so far. */
 struct capture_pool {
 	uint32_t thread;
 	uint64_t work_ns; /* inside of tasks */

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The kinds of columns, and where the value of each comes from. */
 #include <math.h>
+#include <string.h>
 
 #include "columns.h"
 #include "attributes.h"
 #include "shapes.h"
+#include "text.h"
+
+#define BAR_CELLS 8
 
 #define FIELD(name)  offsetof(struct analyze_row, name)
 #define AMOUNT(name) offsetof(struct analyze_amounts, name)
@@ -135,6 +139,52 @@ static struct value percent(const struct analysis *a, const struct analyze_row *
 	if (!row->ended || ((row == a->runs || row == a->outside) && a->parallel))
 		return absent;
 	return share(row->total, a->base_ns);
+}
+
+/* As long as its time is beside that of the row that has most, in eighths of a cell. */
+static struct value bar(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	static char bars[8 * BAR_CELLS + 1][3 * BAR_CELLS + 1];
+	unsigned int eighths;
+	char *to;
+
+	if (!row->ended || !a->largest_ns)
+		return absent;
+	eighths = lrint(8.0 * BAR_CELLS * row->total / a->largest_ns);
+	eighths = eighths > 8 * BAR_CELLS ? 8 * BAR_CELLS : eighths ? eighths : 1;
+	to = bars[eighths];
+	if (!*to)
+		text_bar(to, eighths);
+	return value_text(to, false);
+}
+
+/* The number of event @name; -1 if it was not counted. */
+static int event_find(const struct analysis *a, const char *name)
+{
+	for (uint32_t i = 0; i < a->info.n_events; i++)
+		if (!strcmp(a->info.events[i].event, name))
+			return i;
+	return -1;
+}
+
+/* The share of the time on a CPU, of all threads that worked for it. */
+static struct value cpu(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	static const char *const parts[] = {"on-cpu", "ready", "blocked"};
+	double sum = 0, on_cpu = NAN;
+
+	for (int part = 0; part < 3; part++) {
+		int i = event_find(a, parts[part]);
+		struct analyze_estimate total = {};
+
+		if (i >= 0)
+			total = analyze_total(row, i);
+		if (!total.known || total.at_least)
+			return absent;
+		on_cpu = part ? on_cpu : total.value;
+		sum += total.value;
+	}
+	return share(on_cpu, sum);
 }
 
 static struct value self(const struct analysis *a, const struct analyze_row *row, uint32_t of)
@@ -455,6 +505,9 @@ const struct column_kind column_kinds[] = {
 	{"percent", "Percent", percent, 0, &unit_percent, ON_TIMES | LOSS_SHARE,
 	 .member = {"percent", "number",
 		    "Of the time of all top-level operators and of that between them."}},
+	{"bar", "Bar", bar, 0, &unit_text, 0, .member = {}},
+	{"cpu", "On CPU", cpu, 0, &unit_percent, ON_SUM | ON_GAP | ON_TOTAL | LOSS_SAMPLE,
+	 .member = {}},
 	{"work", "Work", work, 0, &unit_ns, ON_SUM | ON_TOTAL | LOSS_SUM | LOSS_WORK,
 	 .member = {"other_threads_ns", "count", "What other threads worked for it, summed."}},
 	{"busy", "Busy", busy, 0, &unit_ns, ON_SUM | ON_TOTAL | LOSS_SUM | LOSS_WORK,

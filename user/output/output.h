@@ -71,8 +71,9 @@ struct report_options {
 	/* Columns to show, separated by commas, "all" of the usual ones, or NULL: those of them
 	 * that have room. */
 	const char *columns;
-	size_t limit;	    /* rows at most, 0: all */
-	bool percentiles;   /* p50, p95 and p99 in the table */
+	size_t limit;	  /* rows at most, 0: all */
+	bool live;	  /* the usual ones are those of a table that is looked at as it goes on */
+	bool percentiles; /* p50, p95 and p99 in the table */
 	bool self_counters; /* a column of self counts per event in the table */
 	enum report_header header;
 	uint16_t width; /* columns of a line, WIDTH_ANY; 0: of the terminal, if it is one */

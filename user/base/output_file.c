@@ -14,6 +14,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "caller.h"
+
 #define LINKS_MAX 8	/* that lead from one to the next */
 #define NAMES_MAX 10000 /* that are tried before there is no free one */
 
@@ -39,31 +41,12 @@ static int find_place(int from, const char *path, struct place *place)
 	return place->dir < 0 ? -errno : 0;
 }
 
-static bool parse_id(const char *name, unsigned int *id)
-{
-	const char *text = getenv(name);
-	unsigned long value;
-	char *end;
-
-	if (!text || !*text)
-		return false;
-	value = strtoul(text, &end, 10);
-	*id = value;
-	return !*end && value < UINT_MAX;
-}
-
-/* Who called sudo, if that is how root got here: false if not. */
-static bool sudo_user(unsigned int *user, unsigned int *group)
-{
-	return !geteuid() && parse_id("SUDO_UID", user) && parse_id("SUDO_GID", group);
-}
-
 /* Is what belongs to @owner no trap of somebody else's? */
 static bool is_trusted(uid_t owner)
 {
 	unsigned int user, group;
 
-	return !owner || owner == geteuid() || (sudo_user(&user, &group) && owner == user);
+	return !owner || owner == geteuid() || (caller_of_sudo(&user, &group) && owner == user);
 }
 
 /* Under sudo, what is made is its user's: reports need no root. */
@@ -71,7 +54,7 @@ static void give_to_user(int fd)
 {
 	unsigned int user, group;
 
-	if (sudo_user(&user, &group) && fchown(fd, user, group))
+	if (caller_of_sudo(&user, &group) && fchown(fd, user, group))
 		return; /* it stays root's */
 }
 

@@ -15,7 +15,7 @@ _opprobe() {
 	for line in $answer; do
 		case $line in
 		:files*)
-			cur=${words[cword]#--*=}
+			cur=${cur#--*=}
 			line=${line#:files}
 			_filedir ${line:+"${line#* .}"}
 			return

@@ -58,7 +58,8 @@ CFLAGS   ?= -g
 CFLAGS_ALL = -std=gnu11 $(OPTIMISE) $(HARDEN) $(WARNINGS) $(CFLAGS) $(LIB_CFLAGS)
 LIB_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIB_LIBS   = $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) $(PFM_LIBS) -lm -lpthread
-BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/$(BPF_ARCH) -Ibpf \
+# Where it was built stands in no file.
+BPF_CFLAGS := -g -fdebug-compilation-dir=. -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/$(BPF_ARCH) -Ibpf \
 	-Wall -Wextra -Wno-unused-parameter -Wno-unused-function $(if $(WERROR),-Werror) \
 	$(if $(SYSROOT),-isystem $(SYSROOT)/usr/include)
 
@@ -134,7 +135,9 @@ include tests/bench/bench.mk
 DEBIAN_BUILD := gcc make clang llvm pkg-config bpftool libbpf-dev libpfm4-dev libcjson-dev \
 	libelf-dev libcapstone-dev zlib1g-dev libseccomp-dev libcap-ng-dev libc6-dev
 
-.PHONY: all needs deps pages install uninstall clean
+DEBIAN_PACKAGE := debhelper dpkg-dev
+
+.PHONY: all needs deps pages deb install uninstall clean
 ifndef NEEDS_CHECKED
 needs:
 	$(Q)missing=; \
@@ -189,6 +192,14 @@ install: $(PROGRAM) $(PAGES)
 	install -D -m 644 user/complete/opprobe.bash $(DESTDIR)$(bashdir)/opprobe
 	install -D -m 644 user/complete/opprobe.zsh $(DESTDIR)$(zshdir)/_opprobe
 	install -D -m 644 user/complete/opprobe.fish $(DESTDIR)$(fishdir)/opprobe.fish
+
+# Debian's own tools, and a folder of files: user/debian.
+deb: deps
+	$(Q)tests/install-packages $(DEBIAN_PACKAGE)
+	$(say) DEB $(O)/deb
+	$(Q)MAKEFLAGS= user/debian/build $(O)/deb $(VERSION) '$(COMMIT)' \
+		$(filter-out gcc make libc6-dev,$(DEBIAN_BUILD))
+	$(Q)ls $(O)/deb/opprobe_$(VERSION)_*.deb
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))

@@ -6,6 +6,7 @@
 #                   is left out without it, and said to be
 #   make fuzz       each of tests/fuzz/fuzz_*.c for FUZZ_SECONDS
 #   make e2e        opprobe on real processes (root); E2E='TEXT...' chooses tests
+#   make package    the Debian package, and its life in a clean Debian (root)
 #   make test-runtime  of these, what proves that a runtime is one folder (root)
 #   make faults     every point of failure fails in turn (root): allocations, writes, mappings,
 #                   opens, bpf() and perf events, starts; FAULT_POINTS=N of each kind only,
@@ -27,14 +28,14 @@ JOBS   ?= $(shell nproc)
 # A node.js from elsewhere than Debian is as good, and brings its own npm.
 DEBIAN_TESTS = libcmocka-dev g++ binutils clang-format clang-tidy cppcheck \
 	libclang-rt-14-dev python3 python3-onnx protobuf-compiler ca-certificates file \
-	bash-completion zsh fish mandoc man-db \
+	bash-completion zsh fish mandoc man-db debootstrap lintian \
 	$(shell command -v node >/dev/null || echo nodejs) \
 	$(shell command -v npm >/dev/null || echo npm)
 DEBIAN_DEMO = python3 python3-onnx ca-certificates file \
 	$(shell command -v node >/dev/null || echo nodejs) \
 	$(shell command -v npm >/dev/null || echo npm)
 
-.PHONY: test unit fuzz faults soak e2e test-runtime mutants mutants-check format cppcheck tidy check \
+.PHONY: test unit fuzz faults soak e2e package test-runtime mutants mutants-check format cppcheck tidy check \
 	check-programs e2e-programs runtime-programs demo deps-tests deps-demo
 deps-tests:
 	$(Q)tests/install-packages $(DEBIAN_BUILD) $(DEBIAN_TESTS)
@@ -164,6 +165,10 @@ test-runtime: runtime-programs
 
 e2e: e2e-programs
 	$(Q)tests/e2e/run --program $(PROGRAM) --objects $(O) $(E2E)
+
+# The Debian package, in a clean Debian.
+package: deb $(ORT_RUN) $(MODELS)
+	$(Q)tests/e2e/run --folder tests/package --program $(PROGRAM) --objects $(O) $(PACKAGE)
 
 demo: deps-demo
 	$(Q)$(MAKE) -j$(JOBS) $(PROGRAM) $(MODELS)

@@ -181,13 +181,16 @@ static __always_inline struct operator_record *operator_reserve(struct thread_st
 static __always_inline void emit_work(struct thread_state *thread, struct outcome *outcome)
 {
 	const __u32 n = n_counters, turns = 2 * n + 1;
-	const __u32 words = turns + (with_turns ? 2 * n + 3 : 0);
+	const __u32 parts = turns + (with_turns ? 2 * n + 3 : 0);
+	const __u32 words = parts + (with_parts ? sizeof(struct part_keys) / 8 : 0);
 	struct operator_record *record = operator_reserve(thread, words);
 	__u64 *values;
 
 	if (!record)
 		return;
 	values = record->values;
+	if (with_parts)
+		tell_keys(outcome->frame, thread->pid, (struct part_keys *)(values + parts));
 	take_work(outcome->frame, thread->pid, values + n, values + turns + n + 2, &thread->counts);
 	outcome->flags |= FLAG_WORK | (with_turns ? FLAG_TURNS : 0);
 	fill_record(record, thread, outcome);

@@ -119,6 +119,7 @@ enum record_type {
 	RECORD_TAG,		/* a run has begun that its caller gave a tag */
 	RECORD_FAILURE,		/* a run or a setup is about to end, the first that failed so */
 	RECORD_SETUP,		/* a session has loaded its model, or was initialized */
+	RECORD_PART,		/* a pool thread has done its part of a section */
 };
 
 enum record_flags {
@@ -142,7 +143,8 @@ struct turns {
  * launched parallel sections, the nanoseconds that other threads worked for it
  * and n sums of their deltas, with FLAG_WORK, where 0 ns are none; then, with
  * FLAG_TURNS, struct turns with n values, and of other threads again n + 1
- * words: enabled and running. With counters of memory, a word: the most that the
+ * words: enabled and running. With FLAG_WORK and where parts are told, struct
+ * part_keys. With counters of memory, a word: the most that the
  * arena had given out, see peak.bpf.h. Where shapes are read, the last word of the
  * record is a shapes_word.
  */
@@ -170,6 +172,26 @@ struct shapes_word {
 };
 
 _Static_assert(sizeof(struct shapes_word) == sizeof(__u64), "shapes_word");
+
+/* Which of the part_records are of an operator, all of which precede its own record. */
+struct part_keys {
+	__u64 n;	      /* parts that it has, told or lost */
+	__u64 keys[KEYS_MAX]; /* of its sections; 0 behind the last one */
+};
+
+struct part_record {
+	__u8 type;
+	__u8 migrated; /* 1: ended on another CPU than it began */
+	__u16 cpu;     /* at its end */
+	__u32 tid;
+	__u32 pid;
+	__u32 pad;
+	__u64 key; /* of the section, see work.bpf.h */
+	__u64 start;
+	__u64 end;
+};
+
+_Static_assert(sizeof(struct part_record) == 40, "part_record");
 
 /* What a run returned: 0 if it was good, else the runtime's own number, or: */
 #define STATUS_UNKNOWN 0xffffffffU

@@ -31,6 +31,8 @@ SHARED const volatile bool selective;
 SHARED const volatile bool with_runs;
 /* Work of other threads is attributed: the task sites are probed. */
 SHARED const volatile bool with_work;
+/* Each part of that is told, with_work. */
+SHARED const volatile bool with_parts;
 /* The shapes of operators' values are read. */
 SHARED const volatile bool with_shapes;
 SHARED const volatile bool never; /* false, which the verifier knows and the compiler does not */

@@ -57,7 +57,7 @@ struct thread_state {
 	__u64 task_sp;
 	__u64 task_start;
 	__u32 task_depth;
-	__u32 pad;
+	__u32 task_cpu;		      /* where it began */
 	__u64 private[PRIVATE_WORDS]; /* zeroed where a run begins */
 	struct reading task_reading;
 	struct memory memory;

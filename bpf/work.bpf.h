@@ -13,6 +13,11 @@
  * recorded, left it there. Such a sum is emptied when the section begins. If a
  * pool thread has added to it by then, the two cannot be told apart any more:
  * then the work of this operator counts as lost.
+ *
+ * With parts, each task is told as it ends, by its key, and the sum counts
+ * them. The operator tells its keys and how many parts there are, when it takes
+ * the sum. The ring has one order, that of reservations: a task ends before its
+ * section does, so that all parts of an operator precede it.
  */
 #ifndef OPPROBE_WORK_BPF_H
 #define OPPROBE_WORK_BPF_H
@@ -28,6 +33,7 @@ struct work {
 	__u64 enabled;
 	__u8 uncounted[COUNTERS_MAX]; /* 1: of a task, not at all */
 	__u8 sampled[COUNTERS_MAX];   /* or of a part of its time */
+	__u64 parts;		      /* how many tasks, where they are told */
 };
 
 static const struct work no_work; /* too large for the stack */
@@ -108,6 +114,27 @@ static __always_inline void keep_counts(struct work *sum, const struct counts *c
 		__sync_fetch_and_add(&sum->enabled, counts->enabled);
 }
 
+/*
+ * Tell the task of a pool thread. What finds no room is missed where the operator's
+ * record is taken: it tells how many there are.
+ */
+static __always_inline void tell_part(const struct thread_state *thread, __u64 end)
+{
+	struct part_record *part = bpf_ringbuf_reserve(&ring, sizeof(*part), 0);
+
+	if (!part)
+		return;
+	part->type = RECORD_PART;
+	part->cpu = bpf_get_smp_processor_id();
+	part->migrated = part->cpu != thread->task_cpu;
+	part->tid = thread->tid;
+	part->pid = thread->pid;
+	part->key = thread->task_key;
+	part->start = thread->task_start;
+	part->end = end;
+	record_submit(part);
+}
+
 /* The task of a pool thread has ended: keep what it took. */
 static __always_inline void keep_work(struct thread_state *thread, __u64 end)
 {
@@ -133,6 +160,10 @@ static __always_inline void keep_work(struct thread_state *thread, __u64 end)
 	/* Any task's start will do to tell work of before this operator. */
 	if (!sum->first || thread->task_start < sum->first)
 		sum->first = thread->task_start;
+	if (with_parts) {
+		__sync_fetch_and_add(&sum->parts, 1);
+		tell_part(thread, end);
+	}
 
 	total = bpf_map_lookup_elem(&thread_work, &tid);
 	if (total)
@@ -161,6 +192,24 @@ static __always_inline void take_counts(const struct work *sum, __u64 *values, _
 		turns[0] += sum->enabled;
 	counts->sampled = (counts->sampled | (sampled & counts->counted)) & ~uncounted;
 	counts->counted &= ~(uncounted | sampled);
+}
+
+/* How the parts of @frame are found, before its work is taken. */
+static __always_inline void tell_keys(const struct frame *frame, __u32 pid, struct part_keys *parts)
+{
+	struct work_key key = {.pid = pid};
+
+	__builtin_memset(parts, 0, sizeof(*parts));
+	for (__u32 k = 0; k < KEYS_MAX; k++) {
+		const struct work *sum;
+
+		if (k >= frame->n_keys)
+			break;
+		parts->keys[k] = key.key = frame->keys[k];
+		sum = bpf_map_lookup_elem(&work, &key);
+		if (sum)
+			parts->n += sum->parts;
+	}
 }
 
 /*
@@ -220,6 +269,8 @@ static __always_inline bool task_open(struct thread_state *thread, __u64 sp)
 static __always_inline void task_begin(struct thread_state *thread, __u64 key)
 {
 	thread->task_key = key;
+	if (with_parts)
+		thread->task_cpu = bpf_get_smp_processor_id();
 	if (n_counters)
 		counters_read(&thread->task_reading, thread->slot, &thread->memory);
 	thread->task_start = bpf_ktime_get_ns();

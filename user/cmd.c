@@ -8,7 +8,7 @@
 
 #include "base/nearest.h"
 
-#define LISTS_MAX 4
+#define LISTS_MAX 8
 
 /* The options of a command, and of those whose options it has, too. */
 struct options {
@@ -16,14 +16,12 @@ struct options {
 	size_t n;
 };
 
-static struct options options_of(const struct argp *argp)
+static void add_options(struct options *all, const struct argp *argp)
 {
-	struct options all = {.lists = {argp->options}, .n = argp->options ? 1 : 0};
-
+	if (argp->options && all->n < LISTS_MAX)
+		all->lists[all->n++] = argp->options;
 	for (const struct argp_child *child = argp->children; child && child->argp; child++)
-		if (child->argp->options && all.n < LISTS_MAX)
-			all.lists[all.n++] = child->argp->options;
-	return all;
+		add_options(all, child->argp);
 }
 
 /* The one behind @o, which is the first of list *@list or in it; NULL behind the last. */
@@ -138,10 +136,11 @@ void cmd_see_tables(int (*see)(const struct argp *argp, void *context), void *co
 
 void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments)
 {
-	const struct options all = options_of(argp);
+	struct options all = {};
 
 	if (seer.see)
 		exit(seer.see(argp, seer.context));
+	add_options(&all, argp);
 	argp_err_exit_status = EXIT_USAGE;
 	check_options(&all, argc, argv);
 	/* Whatever else is wrong it says and exits. */

@@ -2,36 +2,40 @@
 /* opprobe doctor: what would work here, and why not, before anything is attached. */
 #include <argp.h>
 #include <cjson/cJSON.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/processes.h"
+#include "choice.h"
 #include "cmd.h"
 #include "examine.h"
 #include "inspect/inspector.h"
 #include "output/text.h"
+#include "show_roofs.h"
 
 struct doctor_arguments {
 	const char *file;
-	pid_t pid;
-	bool json;
+	struct choice choice;
+	bool json, roofs;
 };
 
-enum { OPTION_FILE = 256, OPTION_JSON };
+enum { OPTION_FILE = 256, OPTION_JSON, OPTION_ROOFS };
 
 static const struct argp_option doctor_options[] = {
-	{"pid", 'p', "PID", 0, "Examine this process, its runtime and what may be counted on it",
-	 0},
 	{"file", OPTION_FILE, "LIBRARY", 0,
 	 "Look for the places of probes in this library or program, without a process", 0},
+	{"roofs", OPTION_ROOFS, NULL, 0,
+	 "Measure what this machine can do at most, in FLOP per second and in bytes per second from "
+	 "memory and caches, on one CPU and on all that opprobe may use; it takes some seconds, in "
+	 "which these are busy. Captures that are recorded later on this machine have the result",
+	 0},
 	{"json", OPTION_JSON, NULL, 0,
 	 "Print {\"runtime\", \"version\", \"build_id\", \"architecture\", \"sites\": [{\"role\", "
 	 "\"function\", \"offset\", \"address\", \"instruction\", \"emulated\", \"routes\", "
 	 "\"stack_depth\"}, ...], \"notes\": [...]} of a file; of the machine and a process "
-	 "{\"checks\": [{\"name\", \"verdict\": \"ok\"|\"warn\"|\"fail\", \"text\"}, ...]}",
+	 "{\"checks\": [{\"name\", \"verdict\": \"ok\"|\"warn\"|\"fail\", \"text\"}, ...]}; of roofs {\"machine\": "
+	 "{\"roofs\": ...}} as in opprobe report --json-schema",
 	 0},
 	{},
 };
@@ -39,14 +43,10 @@ static const struct argp_option doctor_options[] = {
 static error_t parse_doctor(int key, char *text, struct argp_state *state)
 {
 	struct doctor_arguments *arguments = state->input;
-	struct error err;
-	uint32_t pid;
 
 	switch (key) {
-	case 'p':
-		if (process_parse(text, &pid, &err) || !pid || pid > INT_MAX)
-			argp_error(state, "'%s' is not a process id", text);
-		arguments->pid = pid;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->choice;
 		break;
 	case OPTION_FILE:
 		if (arguments->file)
@@ -56,13 +56,20 @@ static error_t parse_doctor(int key, char *text, struct argp_state *state)
 	case OPTION_JSON:
 		arguments->json = true;
 		break;
+	case OPTION_ROOFS:
+		arguments->roofs = true;
+		break;
 	case ARGP_KEY_ARG:
 		argp_error(state, "there is no argument '%s' to take: did you mean --file %s?",
 			   text, text);
 		break;
 	case ARGP_KEY_END:
-		if (arguments->file && arguments->pid)
-			argp_error(state, "--file and -p exclude each other");
+		if (arguments->file && choice_made(&arguments->choice))
+			argp_error(state,
+				   "--file excludes -p, -a, --comm, --container and --cgroup");
+		if (arguments->roofs && (arguments->file || choice_made(&arguments->choice)))
+			argp_error(state, "--roofs is of the machine: leave out %s",
+				   arguments->file ? "--file" : "the process");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -70,17 +77,22 @@ static error_t parse_doctor(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
+static const struct argp_child doctor_children[] = {{&choice_argp, 0, "Which processes:", 0}, {}};
+
 static const struct argp doctor_argp = {
 	.options = doctor_options,
 	.parser = parse_doctor,
-	.doc = "Say what will work here and why not, a verdict per line: on this machine, with -p "
-	       "on a process, or with --file in a library, which may be of either architecture, "
+	.children = doctor_children,
+	.doc = "Say what will work here and why not, a verdict per line: on this machine, on "
+	       "processes of it, their runtimes and what may be counted on them, or with --file in a library, which may be of either architecture, "
 	       "x86_64 or aarch64, on any machine.\v"
 	       "A probe on an instruction that the kernel emulates costs one exception; on any "
 	       "other it costs two. The status is 0 if nothing failed, 1 if something did.\n\n"
 	       "Examples:\n"
 	       "  sudo opprobe doctor\n"
 	       "  sudo opprobe doctor -p 4711\n"
+	       "  sudo opprobe doctor --comm node\n"
+	       "  sudo opprobe doctor --roofs\n"
 	       "  opprobe doctor --file libonnxruntime.so.1\n"
 	       "  opprobe doctor --file /proc/4711/root/usr/lib/libonnxruntime.so --json\n",
 };
@@ -245,5 +257,7 @@ int cmd_doctor(int argc, char **argv)
 	cmd_parse(&doctor_argp, argc, argv, &arguments);
 	if (arguments.file)
 		return examine_file(&arguments);
-	return examine_machine(arguments.pid, arguments.json);
+	if (arguments.roofs)
+		return show_roofs(arguments.json);
+	return examine_machine(&arguments.choice, arguments.json);
 }

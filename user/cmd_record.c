@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,17 +15,18 @@
 
 #include "../bpf/events.h"
 #include "cmd.h"
+#include "command.h"
+#include "subject.h"
 #include "view.h"
 #include "recording.h"
-#include "running.h"
 #include "base/output_file.h"
 #include "base/units.h"
 
 struct record_arguments {
 	struct recording_options recording;
-	bool chosen; /* not by their numbers: by what follows, once the command line is read */
-	struct running_choice choice;
-	bool show; /* the table, behind the recording */
+	struct subject subject;
+	struct command_options command; /* without arguments: none */
+	bool show;			/* the table, behind the recording */
 	struct report_options report;
 	bool trace_wanted;
 	const char *trace; /* its file; NULL: beside the capture */
@@ -34,9 +34,15 @@ struct record_arguments {
 };
 
 static volatile sig_atomic_t stop;
+static volatile sig_atomic_t left_to_command; /* the next signal of the terminal */
 
-static void on_signal(int number)
+static void on_signal(int number, siginfo_t *info, void *context)
 {
+	/* The terminal signals a command as well, whose end is to be in the recording. */
+	if (left_to_command && info->si_code == SI_KERNEL) {
+		left_to_command = 0;
+		return;
+	}
 	/*
 	 * The first one ends the recording, the second one what follows it. Another ends the
 	 * program: probes go with its file descriptors.
@@ -46,43 +52,18 @@ static void on_signal(int number)
 }
 
 enum {
-	OPTION_CONFIG = 256,
-	OPTION_TRACE,
-	OPTION_WAIT,
-	OPTION_BUFFER,
+	OPTION_TRACE = 256,
 	OPTION_SCHEDULE,
 	OPTION_RUNS,
 	OPTION_MIN_DURATION,
 	OPTION_ON_CAPTURE,
 	OPTION_PER_CYCLE,
-	OPTION_SHAPES,
-	OPTION_MEMORY,
-	OPTION_FOLLOW,
+	OPTION_PARTS,
 	OPTION_NO_COST,
-	OPTION_COMM,
-	OPTION_CONTAINER,
-	OPTION_CGROUP,
+	OPTION_USER,
 };
 
 static const struct argp_option record_options[] = {
-	{"pid", 'p', "PID[,PID...]", 0, "The processes to record", 0},
-	{"comm", OPTION_COMM, "GLOB", 0,
-	 "Instead of -p: the processes with a runtime mapped (opprobe ps) whose name matches, that "
-	 "of their program, of their first argument or the kernel's",
-	 0},
-	{"container", OPTION_CONTAINER, "ID", 0,
-	 "Those in the container whose id begins so, 4 digits or more", 0},
-	{"cgroup", OPTION_CGROUP, "PATH", 0,
-	 "Those in this control group, or below: /system.slice/NAME.service", 0},
-	{"all", 'a', NULL, 0, "All that have a runtime mapped, and fit the three above", 0},
-	{"follow", OPTION_FOLLOW, NULL, 0,
-	 "Record what they fork, too, and what these and they execute", 0},
-	{"duration", 'd', "TIME", 0, "Stop after this time (10s, 500ms, 2m); else at Ctrl-C", 0},
-	{"events", 'e', "EVENTS", 0,
-	 "Count these: EVENT[=NAME],... as in `opprobe list`, {a,b} to count together; none for "
-	 "time only",
-	 0},
-	{"config", OPTION_CONFIG, "FILE", 0, "Count the events of this JSON file", 0},
 	{"output", 'o', "FILE", 0,
 	 "The capture file (default opprobe-PID.opp, or with a number if that is there); - for "
 	 "stdout (record only)",
@@ -98,16 +79,13 @@ static const struct argp_option record_options[] = {
 	{"runs", OPTION_RUNS, "RUNS", 0, "Record these runs only: 0,5-9,20-", 0},
 	{"min-duration", OPTION_MIN_DURATION, "TIME", 0,
 	 "Keep runs that take at least this long, or fail", 0},
-	{"wait", OPTION_WAIT, NULL, 0, "Wait until the process has loaded a runtime", 0},
-	{"buffer", OPTION_BUFFER, "SIZE", 0, "Ring buffer, a power of two (default 8M)", 0},
-	{"shapes", OPTION_SHAPES, NULL, 0,
-	 "Record the shapes and types of each operator's inputs and outputs, and its attributes",
-	 0},
-	{"memory", OPTION_MEMORY, NULL, 0,
-	 "Record what each operator gets from the runtime's allocators, and gives back", 0},
+	{"parts", OPTION_PARTS, NULL, 0,
+	 "Record which pool threads worked on each operator, and when: for timelines", 0},
 	{"no-cost", OPTION_NO_COST, NULL, 0,
 	 "Do not measure, after the recording, how much slower it made runs", 0},
 	{"quiet", 'q', NULL, 0, "No progress on stderr", 0},
+	{"user", OPTION_USER, "NAME", 0,
+	 "Run COMMAND as this user (default: who called sudo, else who calls opprobe)", 0},
 	{},
 };
 
@@ -119,115 +97,53 @@ static const struct argp_option profile_options[] = {
 	{},
 };
 
-/* "4711,4712" */
-static void parse_pids(struct recording_options *recording, const char *text,
-		       struct argp_state *state)
+/* What stands behind a "--" is a command, with whatever options of its own. */
+static void take_command(struct record_arguments *arguments, const char *text,
+			 struct argp_state *state)
 {
-	const char *at = text;
-	char *end;
-
-	for (;;) {
-		long pid = strtol(at, &end, 10);
-
-		if (end == at || (*end && *end != ',') || pid <= 0 || pid > INT_MAX)
-			argp_error(state,
-				   "'%s' is not a process id, or several with commas between",
-				   text);
-		for (size_t i = 0; i < recording->n_pids; i++)
-			if (recording->pids[i] == pid)
-				argp_error(state, "process %ld is named twice", pid);
-		if (recording->n_pids == PROCESSES_MAX)
-			argp_error(state, "more than %d processes", PROCESSES_MAX);
-		recording->pids[recording->n_pids++] = pid;
-		if (!*end)
-			return;
-		at = end + 1;
-	}
+	if (!state->quoted || state->next - 1 != state->quoted)
+		argp_error(state,
+			   "unexpected argument '%s': a command to start stands behind `--`, a "
+			   "process is given with -p",
+			   text);
+	arguments->command.arguments = &state->argv[state->next - 1];
+	state->next = state->argc;
 }
 
-/* What chooses processes otherwise than by their numbers. */
-static error_t parse_choice(int key, char *text, struct argp_state *state)
+static void check_command(const struct record_arguments *arguments, struct argp_state *state)
 {
-	struct record_arguments *arguments = state->input;
-	struct running_choice *choice = &arguments->choice;
+	bool command = arguments->command.arguments;
 
-	switch (key) {
-	case OPTION_COMM:
-		if (!*text)
-			argp_error(state, "--comm needs a name, or a glob such as 'python3*'");
-		choice->comm = text;
-		break;
-	case OPTION_CONTAINER:
-		if (strspn(text, "0123456789abcdef") != strlen(text) || strlen(text) < 4 ||
-		    strlen(text) > CGROUP_ID)
-			argp_error(state,
-				   "'%s' is not the id of a container, of 4 to 64 hex digits: "
-				   "`opprobe ps` shows those that there are",
-				   text);
-		choice->container = text;
-		break;
-	case OPTION_CGROUP:
-		if (*text != '/')
-			argp_error(state,
-				   "'%s' is not the path of a control group, which begins with a "
-				   "'/': see /proc/PID/cgroup",
-				   text);
-		choice->cgroup = text;
-		break;
-	case 'a':
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	arguments->chosen = true;
-	return 0;
-}
-
-static void check_choice(const struct record_arguments *arguments, struct argp_state *state)
-{
-	if (arguments->chosen && arguments->recording.n_pids)
-		argp_error(state, "-p excludes -a, --comm, --container and --cgroup");
-	if (!arguments->chosen && !arguments->recording.n_pids)
-		argp_error(state, "which process? Give its id with -p PID, or its name with "
-				  "--comm NAME; `opprobe ps` lists those with a runtime");
+	if (command && choice_made(&arguments->subject.choice))
+		argp_error(state, "a command is recorded alone: leave out -p, -a, --comm, "
+				  "--container and --cgroup");
+	if (command && arguments->recording.wait)
+		argp_error(state, "--wait is for a process: a command is waited for anyway");
+	if (!command && arguments->command.user)
+		argp_error(state, "--user is for a command, behind `--`");
+	if (!command && !choice_made(&arguments->subject.choice))
+		argp_error(state,
+			   "which process? Give its id with -p PID, its name with --comm NAME, or "
+			   "a command to start behind `--`; `opprobe ps` lists those with a "
+			   "runtime");
 }
 
 static error_t parse_record(int key, char *text, struct argp_state *state)
 {
-	struct recording_options *recording = &((struct record_arguments *)state->input)->recording;
+	struct record_arguments *arguments = state->input;
+	struct recording_options *recording = &arguments->recording;
 	struct error err;
 
 	switch (key) {
-	case 'p':
-		parse_pids(recording, text, state);
+	case ARGP_KEY_INIT:
+		arguments->subject.recording = recording;
+		state->child_inputs[0] = &arguments->subject;
 		break;
 	case OPTION_NO_COST:
 		recording->no_cost = true;
 		break;
-	case OPTION_FOLLOW:
-		recording->follow = true;
-		break;
-	case 'd':
-		if (parse_duration(text, &recording->duration))
-			argp_error(state, "'%s' is not a duration such as 10s or 500ms", text);
-		break;
-	case 'e':
-		recording->events = text;
-		break;
-	case OPTION_CONFIG:
-		recording->config = text;
-		break;
 	case 'o':
 		recording->capture = text;
-		break;
-	case OPTION_WAIT:
-		recording->wait = true;
-		break;
-	case OPTION_BUFFER:
-		if (parse_size(text, &recording->buffer_size) || recording->buffer_size < 4096 ||
-		    recording->buffer_size > 1 << 30 ||
-		    (recording->buffer_size & (recording->buffer_size - 1)))
-			argp_error(state, "'%s' is not a power of two from 4k to 1G", text);
 		break;
 	case OPTION_SCHEDULE:
 		if (schedule_parse(&recording->schedule, text, &err))
@@ -253,29 +169,27 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 	case OPTION_PER_CYCLE:
 		recording->per_cycle = true;
 		break;
-	case OPTION_SHAPES:
-		recording->shapes = true;
-		break;
-	case OPTION_MEMORY:
-		recording->memory = true;
+	case OPTION_PARTS:
+		recording->parts = true;
 		break;
 	case 'q':
 		recording->quiet = true;
 		break;
+	case OPTION_USER:
+		arguments->command.user = text;
+		break;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument '%s'", text);
+		take_command(arguments, text, state);
 		break;
 	case ARGP_KEY_END:
-		check_choice(state->input, state);
-		if (recording->events && recording->config)
-			argp_error(state, "-e and --config exclude each other");
+		check_command(arguments, state);
 		if (recording->schedule.active && recording->runs.n_runs)
 			argp_error(state, "--schedule and --runs exclude each other");
 		if (recording->per_cycle && !recording->schedule.active)
 			argp_error(state, "--per-cycle needs a --schedule");
 		break;
 	default:
-		return parse_choice(key, text, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
@@ -295,7 +209,7 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		/* "--trace FILE" */
-		if (!arguments->trace_wanted || arguments->trace)
+		if (!arguments->trace_wanted || arguments->trace || state->quoted)
 			return ARGP_ERR_UNKNOWN;
 		arguments->trace = text;
 		break;
@@ -309,25 +223,36 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
+static const struct argp_child record_children[] = {{&subject_argp, 0, NULL, 0}, {}};
+
 static const struct argp record_argp = {
 	.options = record_options,
 	.parser = parse_record,
-	.doc = "Record what every operator of a running process costs into a capture file.\v"
+	.children = record_children,
+	.args_doc = "[-- COMMAND [ARGUMENT...]]",
+	.doc = "Record what every operator of a running process, or of a command that is started, "
+	       "costs into a capture file.\v"
+	       "A COMMAND is recorded from its first session on, with what it forks and executes, "
+	       "until it ends; its exit status is opprobe's.\n\n"
 	       "Examples:\n"
 	       "  sudo opprobe record -p 4711 -d 10s -o run.opp\n"
 	       "  sudo opprobe record -p 4711,4712 --follow -o both.opp\n"
 	       "  sudo opprobe record --comm 'python3*' -d 10s -o workers.opp\n"
-	       "  sudo opprobe record -p 4711 -e cycles,instructions -o - | opprobe report -\n",
+	       "  sudo opprobe record -p 4711 -e cycles,instructions -o - | opprobe report -\n"
+	       "  sudo opprobe record -o start.opp -- node server.js\n"
+	       "  sudo opprobe record --user www-data -- /srv/model/start\n",
 };
 
 static const char profile_doc[] =
-	"Record a running process until Ctrl-C, then print the table of its operators.\v"
+	"Record a running process until Ctrl-C, or a command until it ends, then print the table "
+	"of operators.\v"
 	"Leaves the capture, opprobe-PID.opp: read it again with `opprobe report`, which has the "
 	"same options for the table, and says what they are.\n\n"
 	"Examples:\n"
 	"  sudo opprobe -p 4711\n"
 	"  sudo opprobe --comm node -d 10s            as in `opprobe ps`\n"
 	"  sudo opprobe --container 4c5d2a7b91e0 -d 10s\n"
+	"  sudo opprobe -- node server.js             from its first session on; the table on stderr\n"
 	"  sudo opprobe -p 4711 -d 10s --trace\n"
 	"  sudo opprobe -p 4711 -d 10s -e cycles,instructions,page-faults --sort self\n"
 	"  sudo opprobe -p 4711 -d 10s --group-by op --percentiles\n"
@@ -335,7 +260,7 @@ static const char profile_doc[] =
 
 static void catch_signals(void)
 {
-	const struct sigaction action = {.sa_handler = on_signal};
+	const struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
@@ -394,6 +319,20 @@ static int write_trace(const struct record_arguments *arguments, const char *cap
 	return error;
 }
 
+/* Is stdout for programs to read: a capture, JSON or CSV? */
+static bool stdout_is_data(const struct record_arguments *arguments)
+{
+	const char *capture = arguments->recording.capture;
+
+	return (capture && !strcmp(capture, "-")) || arguments->report.format;
+}
+
+/* What a command prints, and what is said of it, do not mix. */
+static FILE *table_to(const struct record_arguments *arguments)
+{
+	return arguments->recording.command && !stdout_is_data(arguments) ? stderr : stdout;
+}
+
 /* The table, the trace, and a line that names what is left. */
 static int show(const struct record_arguments *arguments, const char *capture, struct error *err)
 {
@@ -401,7 +340,7 @@ static int show(const struct record_arguments *arguments, const char *capture, s
 	int error = 0;
 
 	if (arguments->show)
-		error = report_print(capture, &arguments->report, stdout, err);
+		error = report_print(capture, &arguments->report, table_to(arguments), err);
 	if (!error && arguments->trace_wanted)
 		error = write_trace(arguments, capture, &trace, err);
 	recording_say(&arguments->recording, "capture %s (opprobe report %s)%s%s%s", capture,
@@ -411,38 +350,40 @@ static int show(const struct record_arguments *arguments, const char *capture, s
 	return error;
 }
 
-/* Find out the numbers of the processes that were asked for otherwise. */
-static int choose(struct record_arguments *arguments, struct error *err)
+/* Find out what is recorded, and start it if it is a command. */
+static int prepare(struct record_arguments *arguments, struct error *err)
 {
 	struct recording_options *recording = &arguments->recording;
-	const struct running_options options = {.stop = &stop};
-	struct running running;
-	int n = running_find(&running, &options, err);
 
-	if (!n)
-		n = running_choose(&running, &arguments->choice, recording->pids, PROCESSES_MAX,
-				   err);
-	running_free(&running);
-	recording->n_pids = n < 0 ? 0 : n;
-	recording->some = true;
-	return n < 0 ? n : 0;
+	if (arguments->command.arguments) {
+		arguments->command.out_to_err = stdout_is_data(arguments);
+		/* Before anything else is, so that it inherits nothing. */
+		recording->command = command_start(&arguments->command, err);
+		left_to_command = 1;
+	}
+	catch_signals();
+	if (arguments->command.arguments)
+		return recording->command ? 0 : -EPERM;
+	return subject_find(&arguments->subject, &stop, err);
 }
 
-static int run(struct record_arguments *arguments)
+static pid_t first_process(const struct record_arguments *arguments)
+{
+	const struct command *command = arguments->recording.command;
+
+	return command ? command_pid(command) : arguments->recording.pids[0];
+}
+
+/* Record, and show what was recorded. Returns the exit status. */
+static int record(struct record_arguments *arguments)
 {
 	struct recording_result result;
 	struct error err = {};
 	char capture[64];
 	int error, shown = 0;
 
-	catch_signals();
-	arguments->recording.stop = &stop;
-	if (arguments->chosen && (error = choose(arguments, &err))) {
-		fprintf(stderr, "opprobe: %s\n", err.text);
-		return error == -EINTR ? EXIT_INTERRUPTED : EXIT_FAILED;
-	}
 	if (!arguments->recording.capture) {
-		snprintf(capture, sizeof(capture), "opprobe-%d.opp", arguments->recording.pids[0]);
+		snprintf(capture, sizeof(capture), "opprobe-%d.opp", first_process(arguments));
 		arguments->recording.capture = capture;
 		arguments->recording.naming = OUTPUT_FREE;
 	}
@@ -465,6 +406,44 @@ static int run(struct record_arguments *arguments)
 	return stop && !result.operators ? EXIT_INTERRUPTED : EXIT_OK;
 }
 
+/*
+ * The recording of @command is over: its status is opprobe's, whatever became of the
+ * recording. It is waited for, as it has the terminal, unless somebody asked opprobe
+ * alone to stop.
+ */
+static int end_command(struct record_arguments *arguments, int status)
+{
+	struct command *command = arguments->recording.command;
+
+	if (command_runs(command) && !stop) {
+		recording_say(&arguments->recording, "waiting for '%s' to end, unrecorded",
+			      command_name(command));
+		command_wait(command, &stop);
+	}
+	if (command_status(command) >= 0)
+		return command_status(command);
+	return status;
+}
+
+static int run(struct record_arguments *arguments)
+{
+	struct error err = {};
+	int error, status;
+
+	arguments->recording.stop = &stop;
+	error = prepare(arguments, &err);
+	if (error) {
+		fprintf(stderr, "opprobe: %s\n", err.text);
+		return error == -EINTR ? EXIT_INTERRUPTED : EXIT_FAILED;
+	}
+	status = record(arguments);
+	if (!arguments->recording.command)
+		return status;
+	status = end_command(arguments, status);
+	command_free(arguments->recording.command);
+	return status;
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record_arguments arguments = {};
@@ -477,8 +456,13 @@ int cmd_profile(int argc, char **argv)
 {
 	const struct argp_child children[] = {
 		{&record_argp, 0, NULL, 0}, {view_argp(), 0, NULL, 0}, {}};
-	const struct argp argp = {profile_options, parse_profile, NULL, profile_doc,
-				  children,	   NULL,	  NULL};
+	const struct argp argp = {profile_options,
+				  parse_profile,
+				  record_argp.args_doc,
+				  profile_doc,
+				  children,
+				  NULL,
+				  NULL};
 	struct record_arguments arguments = {
 		.show = true,
 		.recording.check = check_report,

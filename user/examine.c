@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "cmd.h"
 #include "collect/models.h"
@@ -20,11 +21,11 @@
 #include "inspect/remote.h"
 #include "output/models.h"
 
-#define FINDINGS_MAX 80
+#define COUNTING_MAX 32 /* findings of counters_diagnose(), beside one for each process */
 
 struct examination {
-	struct finding findings[FINDINGS_MAX];
-	size_t n;
+	ARRAY_OF(struct finding) findings;
+	bool incomplete; /* there was no memory for one */
 };
 
 static void add(struct examination *examination, const char *name, enum finding_verdict verdict,
@@ -33,12 +34,12 @@ static void add(struct examination *examination, const char *name, enum finding_
 static void add(struct examination *examination, const char *name, enum finding_verdict verdict,
 		const char *format, ...)
 {
-	struct finding *finding = &examination->findings[examination->n];
+	struct finding *finding = array_push(&examination->findings);
 	va_list args;
 
-	if (examination->n == FINDINGS_MAX)
+	examination->incomplete |= !finding;
+	if (!finding)
 		return;
-	examination->n++;
 	finding->name = name;
 	finding->verdict = verdict;
 	va_start(args, format);
@@ -225,11 +226,11 @@ static void print_table(const struct examination *examination)
 {
 	int width = 0;
 
-	for (size_t i = 0; i < examination->n; i++)
-		if ((int)strlen(examination->findings[i].name) > width)
-			width = strlen(examination->findings[i].name);
-	for (size_t i = 0; i < examination->n; i++) {
-		const struct finding *finding = &examination->findings[i];
+	for (size_t i = 0; i < examination->findings.n; i++)
+		if ((int)strlen(examination->findings.items[i].name) > width)
+			width = strlen(examination->findings.items[i].name);
+	for (size_t i = 0; i < examination->findings.n; i++) {
+		const struct finding *finding = &examination->findings.items[i];
 
 		printf("%-4s  %-*s  %s\n", verdicts[finding->verdict], width, finding->name,
 		       finding->text);
@@ -242,8 +243,8 @@ static int print_json(const struct examination *examination)
 	bool whole = list;
 	char *text;
 
-	for (size_t i = 0; i < examination->n && whole; i++) {
-		const struct finding *finding = &examination->findings[i];
+	for (size_t i = 0; i < examination->findings.n && whole; i++) {
+		const struct finding *finding = &examination->findings.items[i];
 		cJSON *object = cJSON_CreateObject();
 
 		whole = cJSON_AddItemToArray(list, object) &&
@@ -260,28 +261,55 @@ static int print_json(const struct examination *examination)
 	return 0;
 }
 
-int examine_machine(pid_t pid, bool json)
+/* What counting depends on, on this machine and on the processes of @choice. */
+static void examine_counting(struct examination *examination, const struct choice *choice)
+{
+	size_t n = examination->findings.n, room = n + COUNTING_MAX + choice->n_pids;
+
+	if (array_extend(&examination->findings, room)) {
+		examination->incomplete = true;
+		return;
+	}
+	examination->findings.n = n + counters_diagnose(choice->pids, choice->n_pids,
+							examination->findings.items + n, room - n);
+}
+
+/* Those that are meant, each as it is now. */
+static void examine_processes(struct examination *examination, struct choice *choice)
+{
+	struct error err;
+	int error = choice_find(choice, NULL, &err);
+
+	examine_counting(examination, choice);
+	if (error)
+		add(examination, "process", FINDING_FAIL, "%s", err.text);
+	for (size_t i = 0; i < choice->n_pids; i++)
+		examine_process(examination, choice->pids[i]);
+}
+
+int examine_machine(struct choice *choice, bool json)
 {
 	struct examination examination = {};
 	int status = EXIT_OK;
 
 	examine_kernel(&examination);
 	examine_probes(&examination);
-	examination.n += counters_diagnose(pid, examination.findings + examination.n,
-					   FINDINGS_MAX - examination.n);
-	if (pid > 0)
-		examine_process(&examination, pid);
-	for (size_t i = 0; i < examination.n; i++) {
+	examine_processes(&examination, choice);
+	for (size_t i = 0; i < examination.findings.n; i++) {
 		/* Names in them may be the target's. */
-		utf8_clean(examination.findings[i].text);
-		if (examination.findings[i].verdict == FINDING_FAIL)
+		utf8_clean(examination.findings.items[i].text);
+		if (examination.findings.items[i].verdict == FINDING_FAIL)
 			status = EXIT_FAILED;
 	}
 	if (!json)
 		print_table(&examination);
 	if ((json && print_json(&examination)) || fflush(stdout) || ferror(stdout)) {
 		fputs("opprobe: cannot write what was found\n", stderr);
-		return EXIT_FAILED;
+		status = EXIT_FAILED;
+	} else if (examination.incomplete) {
+		fputs("opprobe: out of memory: not all that was found is told\n", stderr);
+		status = EXIT_FAILED;
 	}
+	array_free(&examination.findings);
 	return status;
 }

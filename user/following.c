@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "following.h"
+#include "following_state.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -7,40 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 
-#define WAIT_INTERVAL 100000000L    /* ns between looks for a runtime, with `wait` */
 #define LOOK_INTERVAL 1000000000ULL /* ns between looks at what a process maps */
 #define CHILD_DELAY   100000000ULL  /* ns: many children execute another program at once */
 
-/* A file that was mapped when it was looked at. */
-struct seen_file {
-	uint64_t device, inode;
-};
-
-struct entry {
-	struct process process;
-	struct inspector *inspector; /* NULL: nothing of it was looked into so far */
-	struct located *located;     /* NULL: no runtime was found in it so far */
-	pid_t parent;	       /* that forked it; its own if it executed; 0 if it was asked for */
-	uint64_t born, looked; /* ns of CLOCK_MONOTONIC */
-	bool joined;	       /* it is recorded */
-	bool over;	       /* nothing more is to be done about it */
-	bool told;	       /* that a file of it cannot be proven */
-	ARRAY_OF(struct seen_file) seen;
-};
-
-struct following {
-	const struct following_options *options;
-	ARRAY_OF(struct entry *) entries; /* in the order in which they came */
-	ARRAY_OF(struct collector_target) targets;
-};
-
-static void say(const struct following *following, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void say(const struct following *following, const char *format, ...)
+void following_say(const struct following *following, const char *format, ...)
 {
 	char text[2048];
 	va_list args;
@@ -65,8 +37,7 @@ static void free_entry(struct entry *entry)
 }
 
 /* Open process @pid as one more; NULL with @err set if it cannot be. */
-static struct entry *add_entry(struct following *following, pid_t pid, pid_t parent,
-			       struct error *err)
+struct entry *following_add(struct following *following, pid_t pid, pid_t parent, struct error *err)
 {
 	struct entry *entry = calloc(1, sizeof(*entry)), **added;
 
@@ -91,8 +62,8 @@ static struct entry *add_entry(struct following *following, pid_t pid, pid_t par
 }
 
 /* The runtimes in @entry, as runtime_find(); its inspector comes with the first question. */
-static int find_runtimes(const struct following *following, struct entry *entry,
-			 struct located **found, struct error *err)
+int following_runtimes(const struct following *following, struct entry *entry,
+		       struct located **found, struct error *err)
 {
 	if (!entry->inspector)
 		entry->inspector = inspector_new(&entry->process, following->options->stop, err);
@@ -102,7 +73,7 @@ static int find_runtimes(const struct following *following, struct entry *entry,
 }
 
 /* The one of @pid that is not over; NULL if there is none. */
-static struct entry *find_entry(const struct following *following, pid_t pid)
+struct entry *following_entry(const struct following *following, pid_t pid)
 {
 	for (size_t i = following->entries.n; i-- > 0;)
 		if (following->entries.items[i]->process.pid == pid &&
@@ -121,7 +92,7 @@ static bool has_file(const struct entry *entry, const struct mapped_file *file)
 }
 
 /* Has it mapped files since it was looked at last? Those it maps now are remembered. */
-static bool maps_others(struct entry *entry)
+bool following_maps_others(struct entry *entry)
 {
 	struct mapped_file *files = NULL;
 	ssize_t n = process_mapped_files(&entry->process, &files, NULL);
@@ -165,9 +136,9 @@ static bool shares_runtime(const struct entry *child, const struct entry *parent
 
 /* -- the start ------------------------------------------------------------------------ */
 
-static void say_left_out(const struct following *following, pid_t pid, const struct error *why)
+void following_leave_out(const struct following *following, pid_t pid, const struct error *why)
 {
-	say(following, "process %d is not recorded: %s", pid, why->text);
+	following_say(following, "process %d is not recorded: %s", pid, why->text);
 }
 
 struct following *following_open(const struct following_options *options, struct error *err)
@@ -184,10 +155,10 @@ struct following *following_open(const struct following_options *options, struct
 		/* The last one is refused for all, where none is there. */
 		bool enough = options->some && (following->entries.n || i + 1 < options->n_pids);
 
-		if (add_entry(following, options->pids[i], 0, &why))
+		if (following_add(following, options->pids[i], 0, &why))
 			continue;
 		if (enough) {
-			say_left_out(following, options->pids[i], &why);
+			following_leave_out(following, options->pids[i], &why);
 			continue;
 		}
 		if (err)
@@ -198,8 +169,8 @@ struct following *following_open(const struct following_options *options, struct
 	return following;
 }
 
-/* Did find_runtimes() find none, in what is there or in what is gone? */
-static bool is_none(int error)
+/* Did following_runtimes() find none, in what is there or in what is gone? */
+bool following_is_none(int error)
 {
 	return error == -ENOENT || error == -ESRCH;
 }
@@ -211,9 +182,9 @@ static int find_one(struct following *following, struct entry *entry, struct err
 	bool told = false;
 
 	for (;;) {
-		int error = find_runtimes(following, entry, &entry->located, err);
+		int error = following_runtimes(following, entry, &entry->located, err);
 
-		if (!is_none(error) || !options->wait)
+		if (!following_is_none(error) || !options->wait)
 			return error;
 		if (!process_alive(&entry->process))
 			return error_set(err, -ESRCH,
@@ -224,8 +195,8 @@ static int find_one(struct following *following, struct entry *entry, struct err
 					 "interrupted before process %d loaded a runtime",
 					 entry->process.pid);
 		if (!told)
-			say(following, "waiting for process %d to load a runtime",
-			    entry->process.pid);
+			following_say(following, "waiting for process %d to load a runtime",
+				      entry->process.pid);
 		told = true;
 		nanosleep(&pause, NULL);
 	}
@@ -234,20 +205,34 @@ static int find_one(struct following *following, struct entry *entry, struct err
 /* May @entry, of which @error says that it has no runtime, be left out? Others have one or may. */
 static bool may_leave_out(const struct following *following, size_t i, int error)
 {
-	return following->options->some && (is_none(error) || error == -ENOEXEC) &&
+	return following->options->some && (following_is_none(error) || error == -ENOEXEC) &&
 	       (following->targets.n || i + 1 < following->entries.n);
+}
+
+int following_add_target(struct following *following, struct entry *entry, struct error *err)
+{
+	struct collector_target *target = array_push(&following->targets);
+
+	if (!target)
+		return error_set(err, -ENOMEM, "out of memory");
+	*target = (struct collector_target){.process = &entry->process, .located = entry->located};
+	entry->joined = true;
+	following_maps_others(entry);
+	entry->looked = clock_ns();
+	return 0;
 }
 
 int following_find(struct following *following, struct error *err)
 {
+	if (following->options->command)
+		return following_find_in_command(following, err);
 	for (size_t i = 0; i < following->entries.n; i++) {
 		struct entry *entry = following->entries.items[i];
-		struct collector_target *target;
 		struct error why = {};
 		int error = find_one(following, entry, &why);
 
 		if (error && may_leave_out(following, i, error)) {
-			say_left_out(following, entry->process.pid, &why);
+			following_leave_out(following, entry->process.pid, &why);
 			entry->over = true;
 			continue;
 		}
@@ -255,14 +240,9 @@ int following_find(struct following *following, struct error *err)
 			*err = why;
 		if (error)
 			return error;
-		target = array_push(&following->targets);
-		if (!target)
-			return error_set(err, -ENOMEM, "out of memory");
-		*target = (struct collector_target){.process = &entry->process,
-						    .located = entry->located};
-		entry->joined = true;
-		maps_others(entry);
-		entry->looked = clock_ns();
+		error = following_add_target(following, entry, err);
+		if (error)
+			return error;
 	}
 	return 0;
 }
@@ -277,6 +257,7 @@ void following_free(struct following *following)
 {
 	if (!following)
 		return;
+	gate_free(following->gate);
 	for (size_t i = 0; i < following->entries.n; i++)
 		free_entry(following->entries.items[i]);
 	array_free(&following->entries);
@@ -317,12 +298,13 @@ static void say_joined(const struct following *following, const struct entry *en
 	if (entry->parent && entry->parent != pid)
 		snprintf(forked, sizeof(forked), ", forked by %d,", entry->parent);
 	if (entry->joined)
-		say(following, "process %d has loaded %s from %s, which is %s%s", pid, title,
-		    added->file.path, why ? "not recorded: " : "recorded from now on", why ?: "");
+		following_say(following, "process %d has loaded %s from %s, which is %s%s", pid,
+			      title, added->file.path,
+			      why ? "not recorded: " : "recorded from now on", why ?: "");
 	else
-		say(following, "process %d (%s)%s is %s%s%s", pid, title, forked,
-		    why ? "not recorded: " : "recorded ",
-		    !why && entry->parent == pid ? "again " : "", why ?: "from now on");
+		following_say(following, "process %d (%s)%s is %s%s%s", pid, title, forked,
+			      why ? "not recorded: " : "recorded ",
+			      !why && entry->parent == pid ? "again " : "", why ?: "from now on");
 }
 
 /* Record what was found new in @entry. */
@@ -349,25 +331,28 @@ static void join(struct following *following, struct collector *collector, struc
 	entry->joined |= !failed;
 }
 
-/* Look whether @entry has a runtime that is not recorded yet, if it maps other files than before.
+/*
+ * Look whether @entry has a runtime that is not recorded yet, if it maps other files than
+ * before. Returns whether there is one, recorded or refused.
  */
-static void look_for_runtimes(struct following *following, struct collector *collector,
-			      struct entry *entry)
+bool following_look_for(struct following *following, struct collector *collector,
+			struct entry *entry)
 {
 	struct located *found = NULL, *added;
 	struct error err;
 	int error;
 
-	if (!maps_others(entry))
-		return;
-	error = find_runtimes(following, entry, &found, &err);
-	if (error && !is_none(error) && error != -EINTR && !entry->told) {
-		say(following, "%s", err.text);
+	if (!following_maps_others(entry))
+		return false;
+	error = following_runtimes(following, entry, &found, &err);
+	if (error && !following_is_none(error) && error != -EINTR && !entry->told) {
+		following_say(following, "%s", err.text);
 		entry->told = true;
 	}
 	added = take_new(entry, found);
 	if (added)
 		join(following, collector, entry, added);
+	return added || (error && !following_is_none(error));
 }
 
 /* Children of the thread of @pid that were not seen before. */
@@ -380,9 +365,9 @@ static void add_children(struct following *following, struct collector *collecto
 	for (size_t i = 0; i < n; i++) {
 		struct entry *entry;
 
-		if (find_entry(following, children[i]))
+		if (following_entry(following, children[i]))
 			continue;
-		entry = add_entry(following, children[i], pid, NULL);
+		entry = following_add(following, children[i], pid, NULL);
 		/* What it forks and executes itself is to be known, too. */
 		if (entry && following->options->follow)
 			collector_watch(collector, children[i]);
@@ -391,21 +376,21 @@ static void add_children(struct following *following, struct collector *collecto
 
 static void execute(struct following *following, struct collector *collector, pid_t pid)
 {
-	struct entry *entry = find_entry(following, pid), *next;
+	struct entry *entry = following_entry(following, pid), *next;
 	bool follow = following->options->follow;
 
 	if (!entry)
 		return;
 	if (entry->joined)
-		say(following,
-		    "process %d executes another program now: what it did until then is "
-		    "kept%s",
-		    pid, follow ? "" : ", and --follow would record on");
+		following_say(following,
+			      "process %d executes another program now: what it did until then is "
+			      "kept%s",
+			      pid, follow ? "" : ", and --follow would record on");
 	collector_drop(collector, pid);
 	entry->over = true;
 	if (!follow)
 		return;
-	next = add_entry(following, pid, pid, NULL);
+	next = following_add(following, pid, pid, NULL);
 	if (next)
 		collector_watch(collector, pid);
 }
@@ -413,7 +398,7 @@ static void execute(struct following *following, struct collector *collector, pi
 static void take_news(struct following *following, struct collector *collector,
 		      const struct collector_news *news)
 {
-	struct entry *entry = find_entry(following, news->pid);
+	struct entry *entry = following_entry(following, news->pid);
 
 	switch (news->kind) {
 	case COLLECTOR_FORKED:
@@ -424,7 +409,7 @@ static void take_news(struct following *following, struct collector *collector,
 		break;
 	case COLLECTOR_GONE:
 		if (entry && entry->joined && following->entries.n > 1)
-			say(following, "process %d exited", news->pid);
+			following_say(following, "process %d exited", news->pid);
 		if (entry)
 			entry->over = true;
 		break;
@@ -434,16 +419,16 @@ static void take_news(struct following *following, struct collector *collector,
 /* A child that is not to be recorded is told of, and left without breakpoints. */
 static void leave(struct following *following, struct collector *collector, struct entry *child)
 {
-	const struct entry *parent = find_entry(following, child->parent);
+	const struct entry *parent = following_entry(following, child->parent);
 
 	child->over = true;
 	if (!parent || !shares_runtime(child, parent))
 		return;
 	collector_shed(collector, child->parent);
-	say(following,
-	    "process %d has forked process %d, which is not recorded: record it with "
-	    "--follow, or with -p %d,%d",
-	    child->parent, child->process.pid, child->parent, child->process.pid);
+	following_say(following,
+		      "process %d has forked process %d, which is not recorded: record it with "
+		      "--follow, or with -p %d,%d",
+		      child->parent, child->process.pid, child->parent, child->process.pid);
 }
 
 static void look_at(struct following *following, struct collector *collector, struct entry *entry)
@@ -464,7 +449,7 @@ static void look_at(struct following *following, struct collector *collector, st
 	if (now - entry->looked < LOOK_INTERVAL)
 		return;
 	entry->looked = now;
-	look_for_runtimes(following, collector, entry);
+	following_look_for(following, collector, entry);
 }
 
 bool following_look(struct following *following, struct collector *collector,
@@ -474,6 +459,12 @@ bool following_look(struct following *following, struct collector *collector,
 
 	for (size_t i = 0; i < n_news; i++)
 		take_news(following, collector, &news[i]);
+	if (following->gate)
+		following_answer(following, collector);
+	if (following->options->command && command_ended(following->options->command)) {
+		following_leave_rest(following, collector);
+		return false;
+	}
 	/* Those that come to be known meanwhile are looked at, too. */
 	for (size_t i = 0; i < following->entries.n; i++) {
 		struct entry *entry = following->entries.items[i];
@@ -482,5 +473,5 @@ bool following_look(struct following *following, struct collector *collector,
 			look_at(following, collector, entry);
 		more |= following->options->follow && !entry->over && !entry->joined;
 	}
-	return more;
+	return more || following->options->command;
 }

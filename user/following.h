@@ -14,6 +14,8 @@
 #include <stdbool.h>
 
 #include "collect/collector.h"
+#include "command.h"
+#include "gate.h"
 #include "inspect/find.h"
 #include "target/process.h"
 
@@ -22,7 +24,8 @@
 struct following_options {
 	const pid_t *pids;
 	size_t n_pids;
-	bool wait;   /* for a runtime to be loaded */
+	struct command *command; /* NULL, or one that is held: it and its own, instead of pids */
+	bool wait;		 /* for a runtime to be loaded */
 	bool some;   /* are enough: they were chosen, not named, and may have gone since */
 	bool follow; /* record children, too, and what is executed */
 	const volatile sig_atomic_t *stop;
@@ -41,9 +44,14 @@ struct following *following_open(const struct following_options *options, struct
 /*
  * Find the runtimes of all; with `wait`, as long as it takes. 0, or a negative
  * errno with @err set: -ENOENT if one has none, -ENOEXEC if it cannot be proven,
- * -EINTR if *stop was set. With `some`, those of none are said and left out.
+ * -EINTR if *stop was set. With `some`, those of none are said and left out. A
+ * command is let go, until the first of its processes has a runtime, and is held.
  */
 int following_find(struct following *following, struct error *err);
+/* Whoever was held when its runtime was found may go on: its probes are in place. */
+void following_let(struct following *following);
+/* Does somebody wait for following_look()? */
+bool following_asked(const struct following *following);
 /* Those to begin with, the first of them first; *@n of them. They outlive the collector. */
 const struct collector_target *following_targets(const struct following *following, size_t *n);
 /*

@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "command.h"
 #include "inspect/child.h"
 #include "inspect/hands.h"
 
 static const struct command commands[] = {
 	{"ps", cmd_ps, "opprobe ps", "the processes that can be recorded"},
 	{"record", cmd_record, "opprobe record", "record a running process into a capture file"},
+	{"top", cmd_top, "opprobe top", "watch a running process, once a second"},
 	{"report", cmd_report, "opprobe report", "print a capture as a table, JSON or CSV"},
 	{"diff", cmd_diff, "opprobe diff", "compare runs of two captures, node by node"},
 	{"export", cmd_export, "opprobe export", "write a capture in a format of other tools"},
@@ -44,8 +46,8 @@ int main(int argc, char **argv)
 	if (spawn_is(HELPER_HANDS, argc, argv))
 		return hands_child();
 	/* A reader that goes away, a file that may not grow: failed writes with their sentence. */
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
+	command_ignore(SIGPIPE);
+	command_ignore(SIGXFSZ);
 	if (open_standard_streams())
 		return EXIT_FAILED;
 	if (argc < 2) {

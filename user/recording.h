@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A recording as the user asks for it: find the runtime, attach, follow the
- * schedule, fill one capture or one per cycle.
+ * schedule, fill one capture or one per cycle; or feed a sink that looks.
  */
 #ifndef OPPROBE_RECORDING_H
 #define OPPROBE_RECORDING_H
@@ -14,12 +14,14 @@
 #include "analyze/analyze.h"
 #include "collect/schedule.h"
 #include "counters/counters.h"
+#include "command.h"
 #include "following.h"
 #include "base/error.h"
 
 struct recording_options {
-	pid_t pids[PROCESSES_MAX];   /* the first of them first in every view */
-	size_t n_pids;		     /* at least one */
+	const pid_t *pids;	     /* the first of them first in every view */
+	size_t n_pids;		     /* at least one, or none with */
+	struct command *command;     /* that is held: it, and what it executes; else NULL */
 	bool some;		     /* of them are enough, see following.h */
 	bool follow;		     /* record what they fork and execute, too */
 	uint64_t duration;	     /* ns, 0: until *stop or the target's exit */
@@ -35,6 +37,7 @@ struct recording_options {
 	const char *on_capture;	     /* shell command for complete captures, or NULL */
 	bool wait;		     /* for the runtime to be loaded */
 	bool shapes;		     /* record the shapes of operators' values */
+	bool parts;		     /* record each part that pool threads work */
 	bool memory;		     /* count what operators get from allocators */
 	bool no_cost;		     /* do not measure what recording costs */
 	bool quiet;
@@ -45,6 +48,15 @@ struct recording_options {
 	int (*check)(const struct recording_options *options, const struct counter_set *counters,
 		     struct error *err);
 	int (*ready)(const struct recording_options *options, struct error *err);
+	/*
+	 * Takes the records in place of a file, if not NULL; it is told once a second of the pool
+	 * and of losses. With it:
+	 */
+	struct record_sink *sink;
+	/* May be NULL: called when probes are in place, and rights that nobody needs are gone. */
+	int (*attached)(const struct recording_options *options, struct error *err);
+	/* May be NULL: gets lines for the user, in place of stderr. */
+	void (*say)(const struct recording_options *options, const char *text);
 	void *context; /* the caller's */
 	const volatile sig_atomic_t *stop;
 };
@@ -62,7 +74,7 @@ struct recording_result {
 int recording_run(const struct recording_options *options, struct recording_result *result,
 		  struct error *err);
 
-/* A line on stderr, unless quiet. */
+/* A line for the user, unless quiet. */
 void recording_say(const struct recording_options *options, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

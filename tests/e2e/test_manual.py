@@ -10,7 +10,7 @@ import signal
 import subprocess
 
 from harness import TESTS, OrtTarget, Process, check, check_equal, succeeds, test
-from terminal import Terminal
+from shell import Shell
 
 ROOT = os.path.dirname(TESTS)
 
@@ -364,7 +364,7 @@ def completes_at_terminal(shell):
         arguments, first = SHELLS[shell]
         environment = {"PATH": t.path("bin") + ":" + os.environ["PATH"], "HOME": t.directory,
                        "XDG_CONFIG_HOME": t.directory, "XDG_DATA_HOME": t.directory}
-        with Terminal(arguments, environment, t.path("work")) as terminal:
+        with Shell(arguments, environment, t.path("work")) as terminal:
             terminal.type(first % share + "; echo rea''dy\n")
             terminal.wait_for("ready")
             for typed, got in TYPED + process:

@@ -173,3 +173,23 @@ def _(t):
         inside.close()
     finally:
         os.rmdir(path)
+
+
+@test("doctor looks into each process that is chosen, as record would, and says if there is none")
+def _(t):
+    targets = [named(t, name) for name in ("doctored-1", "doctored-2", "other-name")]
+    pids = [target.pid for target in targets]
+    for arguments, expected in ((["--comm", "doctored-*"], pids[:2]),
+                                (["-p", "%d,%d" % (pids[2], pids[0])], [pids[2], pids[0]])):
+        found = json.loads(succeeds(t, "doctor", "--json", *arguments))["checks"]
+        check_equal([int(one["text"].split(",")[0]) for one in found if one["name"] == "process"],
+                    expected, "processes of %r" % arguments)
+        check_equal(len([one for one in found if one["name"] == "runtime" and
+                         one["verdict"] == "ok"]), len(expected), "runtimes")
+        check_equal([one["text"] for one in found if one["name"] == "target's threads"],
+                    ["of %d: they may be counted" % pid for pid in expected], "threads")
+    process = t.opprobe("doctor", "--comm", "no-such-name")
+    check_equal(process.wait(), 1, "exit status")
+    check("named 'no-such-name'" in process.stdout.split("\n")[-2], "the sentence", process.stdout)
+    for target in targets:
+        target.run(1)

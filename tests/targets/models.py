@@ -668,10 +668,24 @@ def heavy():
     return g
 
 
+def heavy_inside():
+    """The same as the body of a Loop."""
+    g = Graph("heavy_inside")
+    x = g.input("x", "float", [384, 1024])
+    weight = g.weight(1024, 1024)
+
+    def body(inner, y, i):
+        y = inner.node("MatMul", [y, weight], "inside/MatMul")
+        return inner.node("Softmax", [y], "inside/Softmax", axis=-1)
+
+    g.output(g.node("MatMul", [loop(g, x, 3, "Loop", body), weight], "last/MatMul"))
+    return g
+
+
 MODELS = [cnn, resnet, transformer, nested, nested_unnamed, scan, tiny, unnamed, names,
           deep, not_utf8, long_names, reshape, reshape_inside, gru, pages, mlp, cycle,
           branches, values, optionals, quantised, attributed, narrow, narrower,
-          heavy, unimplemented]
+          heavy, heavy_inside, unimplemented]
 
 
 def write_atomically(path, data):

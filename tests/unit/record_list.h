@@ -76,6 +76,12 @@ static inline int record_list_take(struct record_sink *sink, const struct captur
 		copy->op.domain = record_list_string(list, record->op.domain);
 		copy->op.provider = record_list_string(list, record->op.provider);
 		break;
+	case CAPTURE_EXEC:
+		if (record->exec.n_parts)
+			copy->exec.parts =
+				record_list_own(list, record->exec.parts,
+						record->exec.n_parts * sizeof(struct capture_part));
+		break;
 	case CAPTURE_SHAPES:
 		record_list_values(list, &copy->shapes.inputs);
 		record_list_values(list, &copy->shapes.outputs);

@@ -55,6 +55,13 @@ static void everything_written_is_read_back(void **state)
 	strcpy(info.notes[0], "no hardware counters here");
 	info.n_notes = 1;
 	info.realtime_offset = -77;
+	info.roofs = (struct capture_roofs){
+		.measured = 1700000000,
+		.cpus = 64,
+		.instructions = "AVX-512",
+		.one = {CAPTURE_ROOF_MAX, {1, 0, 3, CAPTURE_ROOF_MAX}},
+		.all = {0, {5, 6, 7, 8}},
+	};
 	info.events[1].multiplexed = true;
 	info.events[1].group = 4;
 	strcpy(info.events[2].unit, "ns");
@@ -87,7 +94,7 @@ static void everything_written_is_read_back(void **state)
 	run.counters[1] = 99;
 	assert_int_equal(capture_write_run(c.writer, &run), 0);
 	assert_int_equal(
-		capture_write_loss(c.writer, &(struct capture_loss){1, 2, 3, 4, 5, 6, 7, 8}), 0);
+		capture_write_loss(c.writer, &(struct capture_loss){1, 2, 3, 4, 5, 6, 7, 8, 9}), 0);
 	test_finish(&c);
 
 	reader = capture_reader_open(c.path, &err);
@@ -144,6 +151,7 @@ static void everything_written_is_read_back(void **state)
 	assert_int_equal(r.loss.work_lost, 6);
 	assert_int_equal(r.loss.runs_full, 7);
 	assert_int_equal(r.loss.unfinished, 8);
+	assert_int_equal(r.loss.parts_lost, 9);
 	expect_next(reader, &r, CAPTURE_END);
 	assert_string_equal(r.end.reason, "interrupted");
 	assert_int_equal(capture_reader_next(reader, &r, &err), 0);
@@ -371,6 +379,29 @@ static void records_of_a_later_version_are_skipped(void **state)
 	test_remove(&c);
 }
 
+/* What no machine can do was not measured, but made up. */
+static void roofs_beyond_all_measure_are_damage(void **state)
+{
+	static const struct capture_roofs wrong[] = {
+		{1, 1, "", {CAPTURE_ROOF_MAX + 1}, {}},
+		{1, 1, "", {}, {.bytes[ROOF_MEMORY] = CAPTURE_ROOF_MAX + 1}},
+		{CAPTURE_ROOF_MAX + 1, 1, "", {}, {}},
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct capture_info info = test_info(0);
+		struct test_capture c;
+		struct error err = {};
+
+		info.roofs = wrong[i];
+		c = test_begin(&info);
+		test_finish(&c);
+		assert_null(capture_reader_open(c.path, &err));
+		assert_non_null(strstr(err.text, "damaged"));
+		test_remove(&c);
+	}
+}
+
 static void losses_of_before_runs_could_be_lost_are_read(void **state)
 {
 	struct test_capture c = two_chunks();
@@ -383,6 +414,7 @@ static void losses_of_before_runs_could_be_lost_are_read(void **state)
 		assert_int_equal(capture_reader_next(reader, &r, NULL), 1);
 	assert_int_equal(r.loss.work_lost, 6);
 	assert_int_equal(r.loss.runs_full, 0);
+	assert_int_equal(r.loss.parts_lost, 0);
 	while (r.type != CAPTURE_END)
 		assert_int_equal(capture_reader_next(reader, &r, NULL), 1);
 	capture_reader_close(reader);
@@ -430,6 +462,9 @@ static void a_run_that_does_not_tell_its_operators_is_read(void **state)
 
 #define SIXTEEN "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01"
 
+/* An execution of 8 ns with parts. */
+#define WORKED "\x88\x10\x00\x00\x00\x00\x14\x08\x00\x05"
+
 static void contradictions_inside_whole_chunks_are_noticed(void **state)
 {
 	/* Executions: flags, op, thread, depth, cpu, end, duration, counted. */
@@ -451,6 +486,16 @@ static void contradictions_inside_whole_chunks_are_noticed(void **state)
 		{CAPTURE_EXEC, "\x40\x00\x00\x00\x00\x07\x02\x01\x00", 9, "shapes that were not"},
 		{CAPTURE_EXEC, "\x01\x00\x00\x00\x00\x02\x01\x00", 8, "threw"},
 		{CAPTURE_EXEC, "\x00\x00", 2, "does not fit"},
+		/* Work, 5, and parts: how many, thread, CPU, delay, duration. */
+		{CAPTURE_EXEC, WORKED "\x01\x09\x00\x00\x01", 15, "part on a thread"},
+		{CAPTURE_EXEC, WORKED "\x01\x01\x00\x09\x00", 15, "does not fit"},
+		{CAPTURE_EXEC, WORKED "\x01\x01\x00\x04\x05", 15, "does not fit"},
+		{CAPTURE_EXEC, WORKED "\x02\x01\x00\x00\x03\x01\x00\x01\x03", 19,
+		 "more than their sum"},
+		{CAPTURE_EXEC, WORKED "\x02\x01\x00\x00\x01", 15, "does not fit"},
+		{CAPTURE_EXEC, WORKED "\x01\x01\x80\x80\x80\x80\x20\x00\x01", 19, "does not fit"},
+		{CAPTURE_EXEC, WORKED "\x81\x40", 12, "does not fit"},
+		{CAPTURE_EXEC, "\x80\x10\x00\x00\x00\x00\x14\x08\x00\x00", 10, "parts of no work"},
 		{CAPTURE_OPERATOR, "\x00\x00\x00\x00\x00\x00", 6, "defined twice"},
 		{CAPTURE_OPERATOR, "\x02\x01\x07\x00\x00\x00\x00", 7, "session that was not"},
 		{CAPTURE_OPERATOR,
@@ -929,6 +974,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_capture_is_refused_with_a_reason),
 		cmocka_unit_test(records_of_a_later_version_are_skipped),
 		cmocka_unit_test(losses_of_before_runs_could_be_lost_are_read),
+		cmocka_unit_test(roofs_beyond_all_measure_are_damage),
 		cmocka_unit_test(a_run_with_the_reserved_bit_is_read_without_what_that_announced),
 		cmocka_unit_test(a_run_that_does_not_tell_its_operators_is_read),
 		cmocka_unit_test(contradictions_inside_whole_chunks_are_noticed),

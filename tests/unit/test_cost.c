@@ -191,6 +191,9 @@ static void the_header_tells_it(void **state)
 		{8, 5,
 		 "\ncost       recording makes runs take 6.0 times as long (6.0 to 6.0): 16 with the "
 		 "operators' probes beside 16 without\n"},
+		{8, -0.02,
+		 "\ncost       recording makes runs slower by less than 0.1 % (-2.0 to -2.0 %): 16 with "
+		 "the operators' probes beside 16 without\n"},
 		{3, 0.031,
 		 "\ncost       not known, with 3 of the 6 comparisons that it takes: record longer, "
 		 "or while more runs come\n"},

@@ -312,7 +312,8 @@ static const struct finding *find(const struct finding *findings, size_t n, cons
 static void doctor_finds_what_works(void **state)
 {
 	struct finding findings[16];
-	size_t n = counters_diagnose(getpid(), findings, 16);
+	const pid_t self = getpid();
+	size_t n = counters_diagnose(&self, 1, findings, 16);
 
 	if (geteuid())
 		leave_out(NEEDS_ROOT);
@@ -321,7 +322,7 @@ static void doctor_finds_what_works(void **state)
 	assert_int_equal(find(findings, n, "target's threads")->verdict, FINDING_OK);
 	for (size_t i = 0; i < n; i++)
 		assert_true(*findings[i].text);
-	assert_int_equal(counters_diagnose(0, findings, 2), 2);
+	assert_int_equal(counters_diagnose(NULL, 0, findings, 2), 2);
 }
 
 static int doctor_without_rights(void)
@@ -331,7 +332,7 @@ static int doctor_without_rights(void)
 
 	if (geteuid() || filter_perf_event_open(EPERM))
 		return NOT_ROOT;
-	n = counters_diagnose(0, findings, 16);
+	n = counters_diagnose(NULL, 0, findings, 16);
 	return find(findings, n, "perf events")->verdict != FINDING_FAIL ||
 	       find(findings, n, "seccomp")->verdict != FINDING_WARN;
 }

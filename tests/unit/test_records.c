@@ -158,6 +158,8 @@ static void tear_down(struct test *t)
 	shape_table_free(t->instance.shapes);
 	attribute_lists_free(t->collector.attributes);
 	held_free(t->collector.held);
+	parts_free(t->collector.parts);
+	array_free(&t->collector.parts_told);
 	identity_free(t->collector.identities);
 	thread_numbers_clear(&t->collector.numbers);
 	failures_free(&t->collector.failures);
@@ -1140,6 +1142,190 @@ static void a_thread_whose_first_record_was_lost_has_its_name_from_the_process(v
 	tear_down(t);
 }
 
+/* -- parts --------------------------------------------------------------------------------- */
+
+/* A part of a section at @key, on thread @tid. */
+static void take_part(struct test *t, uint64_t key, uint32_t tid, uint64_t start, uint64_t end)
+{
+	struct part_record part = {.type = RECORD_PART,
+				   .migrated = tid == 92,
+				   .cpu = tid - 90,
+				   .tid = tid,
+				   .pid = getpid(),
+				   .key = key,
+				   .start = start,
+				   .end = end};
+
+	take(t, &part, sizeof(part));
+}
+
+/* An execution of @run, for which others worked @work ns in @n parts of the sections at @keys. */
+struct worked {
+	uint32_t run, depth;
+	uint64_t start, end, work, n, keys[2];
+};
+
+static void take_worked(struct test *t, const struct worked *worked)
+{
+	struct {
+		struct operator_record record;
+		uint64_t values[1], work_ns, work[1];
+		struct part_keys keys;
+		uint64_t peak;
+	} op = {.record = {.type = RECORD_OPERATOR,
+			   .flags = FLAG_WORK,
+			   .depth = worked->depth,
+			   .tid = MAIN,
+			   .id = 1,
+			   .run = worked->run,
+			   .parent = NO_ID,
+			   .start = worked->start,
+			   .end = worked->end},
+		.work_ns = worked->work,
+		.keys = {worked->n, {worked->keys[0], worked->keys[1]}},
+		.peak = 4096};
+
+	take(t, &op, sizeof(op));
+}
+
+static struct test *set_up_parts(bool proven)
+{
+	struct test *t = set_up(proven);
+
+	t->collector.parts = parts_new();
+	t->collector.with_memory = true;
+	assert_non_null(t->collector.parts);
+	if (proven)
+		take_strings(t, 1);
+	return t;
+}
+
+/* The starts of the parts of execution number @number, which are all that it has. */
+static void check_starts(const struct test *t, size_t number, const uint64_t *starts, size_t n)
+{
+	const struct capture_exec *exec = execution(t, number);
+
+	assert_true(exec->flags & EXEC_PARTS);
+	assert_int_equal(exec->peak, 4096);
+	assert_int_equal(exec->n_parts, n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(exec->parts[i].start, starts[i]);
+}
+
+#define CHECK_STARTS(t, number, ...)                                                               \
+	check_starts(t, number, (const uint64_t[]){__VA_ARGS__},                                   \
+		     sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static void parts_come_with_the_operator_that_has_their_keys_and_time(void **state)
+{
+	struct part_record other = {
+		.type = RECORD_PART, .pid = 1, .key = 7, .start = 120, .end = 130};
+	struct test *t = set_up_parts(true);
+	const struct capture_part *part;
+
+	take_part(t, 7, 91, 20, 30);
+	take_part(t, 7, 91, 150, 190);
+	take_part(t, 9, 92, 110, 160);
+	take_part(t, 8, 92, 165, 170);
+	take(t, &other, sizeof(other));
+	take_worked(t,
+		    &(struct worked){.start = 100, .end = 200, .work = 90, .n = 2, .keys = {7, 9}});
+	take_worked(t, &(struct worked){.start = 160, .end = 180, .work = 5, .n = 1, .keys = {8}});
+	CHECK_STARTS(t, 0, 110, 150);
+	CHECK_STARTS(t, 1, 165);
+	part = execution(t, 0)->parts;
+	assert_true(part->migrated && part->cpu == 2 && part->end == 160);
+	assert_true(!part[1].migrated && part[1].cpu == 1 && part[1].end == 190);
+	assert_int_equal(record_list_get(&t->list, CAPTURE_THREAD, part->thread)->thread.tid, 92);
+	assert_int_equal(t->collector.parts_lost, 0);
+	/* That of before is nobody's any more; that of the other process waits. */
+	assert_int_equal(parts_waiting(t->collector.parts), 1);
+	tear_down(t);
+}
+
+/* Both launch a section at the same place; what precedes the inner one is of the outer one. */
+static void parts_of_one_key_are_of_the_innermost_that_was_open(void **state)
+{
+	struct test *t = set_up_parts(true);
+
+	take_part(t, 7, 91, 110, 120);
+	take_part(t, 7, 91, 150, 160);
+	take_worked(t,
+		    &(struct worked){
+			    .depth = 1, .start = 140, .end = 170, .work = 10, .n = 1, .keys = {7}});
+	take_worked(t, &(struct worked){.start = 100, .end = 200, .work = 10, .n = 1, .keys = {7}});
+	CHECK_STARTS(t, 0, 150);
+	CHECK_STARTS(t, 1, 110);
+	assert_int_equal(parts_waiting(t->collector.parts), 0);
+	tear_down(t);
+}
+
+static void parts_that_are_missing_are_counted_and_others_are_never_taken_for_them(void **state)
+{
+	struct test *t = set_up_parts(true);
+
+	take_part(t, 7, 91, 110, 120);
+	take_worked(t, &(struct worked){.start = 100, .end = 200, .work = 50, .n = 3, .keys = {7}});
+	CHECK_STARTS(t, 0, 110);
+	assert_int_equal(t->collector.parts_lost, 2);
+	/* More than it has, or longer than all that it has: some are not its own. */
+	take_part(t, 7, 91, 310, 320);
+	take_part(t, 7, 91, 320, 330);
+	take_worked(t, &(struct worked){.start = 300, .end = 400, .work = 50, .n = 1, .keys = {7}});
+	take_part(t, 7, 91, 510, 540);
+	take_worked(t, &(struct worked){.start = 500, .end = 600, .work = 29, .n = 1, .keys = {7}});
+	assert_int_equal(execution(t, 1)->n_parts + execution(t, 2)->n_parts, 0);
+	assert_true(execution(t, 1)->flags & EXEC_PARTS);
+	assert_int_equal(t->collector.parts_lost, 4);
+	/* Its work is not known, which is a loss of another kind. */
+	take_part(t, 7, 91, 710, 720);
+	take_worked(t, &(struct worked){.start = 700, .end = 800, .n = 1, .keys = {7}});
+	assert_false(execution(t, 3)->flags & (EXEC_WORK | EXEC_PARTS));
+	assert_int_equal(t->collector.parts_lost, 4);
+	tear_down(t);
+}
+
+static void more_parts_than_a_record_has_room_for_are_lost(void **state)
+{
+	const uint64_t n = CAPTURE_PARTS_MAX + 5;
+	struct test *t = set_up_parts(true);
+
+	for (uint64_t i = 1; i <= n; i++)
+		take_part(t, 7, 91, 100 + i, 101 + i);
+	take_worked(t,
+		    &(struct worked){.start = 100, .end = 200 + n, .work = n, .n = n, .keys = {7}});
+	assert_int_equal(execution(t, 0)->n_parts, CAPTURE_PARTS_MAX);
+	assert_int_equal(t->collector.parts_lost, 5);
+	tear_down(t);
+}
+
+static void parts_wait_with_their_operator_and_are_dropped_with_it(void **state)
+{
+	struct test *t = set_up_parts(false);
+
+	t->naming.proves = false;
+	t->collector.options.min_duration = 1000;
+	take_sighting(t, 1, 0);
+	for (uint32_t run = 0; run < 2; run++) {
+		take_part(t, 7, 91, 100 * run + 110, 100 * run + 120);
+		take_worked(t, &(struct worked){.run = run,
+						.start = 100 * run + 100,
+						.end = 100 * run + 190,
+						.work = 10,
+						.n = 1,
+						.keys = {7}});
+		assert_int_equal(parts_waiting(t->collector.parts), 0);
+	}
+	take_run(t, 0, 0, 999);
+	take_run(t, 1, 0, 1000);
+	t->naming.proves = true;
+	take_sighting(t, 2, 0);
+	assert_int_equal(executions(t), 1);
+	CHECK_STARTS(t, 0, 210);
+	assert_int_equal(t->collector.parts_lost, 0);
+	tear_down(t);
+}
+
 /* -- runs that are long enough ---------------------------------------------------------- */
 
 static void operators_of_short_runs_are_left_out_with_them(void **state)
@@ -1253,6 +1439,12 @@ int main(void)
 		cmocka_unit_test(a_run_has_a_peak_if_it_is_known_from_its_start_on),
 		cmocka_unit_test(an_execution_has_a_peak_behind_what_was_counted),
 		cmocka_unit_test(an_arena_is_asked_where_it_counts_until_one_says_so),
+		cmocka_unit_test(parts_come_with_the_operator_that_has_their_keys_and_time),
+		cmocka_unit_test(parts_of_one_key_are_of_the_innermost_that_was_open),
+		cmocka_unit_test(
+			parts_that_are_missing_are_counted_and_others_are_never_taken_for_them),
+		cmocka_unit_test(more_parts_than_a_record_has_room_for_are_lost),
+		cmocka_unit_test(parts_wait_with_their_operator_and_are_dropped_with_it),
 		cmocka_unit_test(operators_of_short_runs_are_left_out_with_them),
 		cmocka_unit_test(what_cannot_be_held_is_counted_as_lost),
 		cmocka_unit_test(a_sink_that_fails_ends_the_recording),

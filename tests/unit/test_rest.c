@@ -135,13 +135,14 @@ static void losses_of_all_kinds_are_summed(void **state)
 				    .threads_full = 50000,
 				    .work_lost = 600000,
 				    .runs_full = 7000000,
-				    .unfinished = 80000000};
+				    .unfinished = 80000000,
+				    .parts_lost = 900000000};
 	struct test_capture c = begin();
 	struct view v;
 
 	assert_int_equal(capture_write_loss(c.writer, &loss), 0);
 	v = end(c);
-	assert_int_equal(v.a->lost, 87654321);
+	assert_int_equal(v.a->lost, 987654321);
 	assert_memory_equal(&v.a->loss, &loss, sizeof(loss));
 	close_view(&v);
 }

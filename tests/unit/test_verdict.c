@@ -157,9 +157,12 @@ static void only_the_own_thread_of_operators_waits(void **state)
 	test_write(&c, exec);
 	assert_int_equal(capture_write_pool(c.writer, &pool), 0);
 	test_finish(&c);
-	text = verdict_of(&c, (struct report_options){0});
+	text = report(&c, &(struct report_options){.width = WIDTH_ANY});
 	assert_non_null(strstr(text, ". Of operators' time 80 % is on a CPU, 20 % waiting for one. "
 				     "1 pool thread spins 70 % of its CPU time. Nothing"));
+	assert_non_null(strstr(text,
+			       "\n1 pool thread worked 300 ns for operators; it used 1.000 µs of "
+			       "CPU time, 700 ns of it outside of them (spinning).\n"));
 	free(text);
 	test_remove(&c);
 }
@@ -217,7 +220,7 @@ static void what_recording_cost_is_told_as_far_as_it_is_known(void **state)
 		(struct analyze_cost){.known = true, .slower = -0.02, .low = -0.03, .high = -0.01},
 		" Recording makes runs slower by less than 0.1 %. ");
 	assert_cost(a, (struct analyze_cost){.known = true, .slower = 2, .low = 1.5, .high = 3},
-		    " Recording makes runs take 3.0 times as long. ");
+		    " Recording makes runs take 3.0 times as long (2.5 to 4.0). ");
 	analysis_free(a);
 	test_remove(&c);
 }

@@ -14,6 +14,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "sudo.h"
+
 #define LINKS_MAX 8	/* that lead from one to the next */
 #define NAMES_MAX 10000 /* that are tried before there is no free one */
 
@@ -39,27 +41,7 @@ static int find_place(int from, const char *path, struct place *place)
 	return place->dir < 0 ? -errno : 0;
 }
 
-static bool parse_id(const char *name, unsigned int *id)
-{
-	const char *text = getenv(name);
-	unsigned long value;
-	char *end;
-
-	if (!text || !*text)
-		return false;
-	value = strtoul(text, &end, 10);
-	*id = value;
-	return !*end && value < UINT_MAX;
-}
-
-/* Who called sudo, if that is how root got here: false if not. */
-static bool sudo_user(unsigned int *user, unsigned int *group)
-{
-	return !geteuid() && parse_id("SUDO_UID", user) && parse_id("SUDO_GID", group);
-}
-
-/* Is what belongs to @owner no trap of somebody else's? */
-static bool is_trusted(uid_t owner)
+bool output_is_trusted(uid_t owner)
 {
 	unsigned int user, group;
 
@@ -173,7 +155,7 @@ static int follow(struct output_file *file, const struct place *place, const str
 		file->fd = openat(place->dir, place->name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 		return file->fd < 0 ? -errno : 0;
 	}
-	if (!is_trusted(st->st_uid))
+	if (!output_is_trusted(st->st_uid))
 		return -ELOOP;
 	n = readlinkat(place->dir, place->name, target, sizeof(target) - 1);
 	if (n < 0)
@@ -191,7 +173,7 @@ static int open_named(struct output_file *file, const struct place *place, const
 	if (S_ISDIR(st->st_mode))
 		return -EISDIR;
 	/* Devices are made by root alone. */
-	if ((S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode)) && !is_trusted(st->st_uid))
+	if ((S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode)) && !output_is_trusted(st->st_uid))
 		return -ELOOP;
 	if (!S_ISREG(st->st_mode))
 		return open_in_place(file, place);

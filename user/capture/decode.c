@@ -4,18 +4,9 @@
 #include <errno.h>
 
 #include "attributes.h"
+#include "parts.h"
 #include "texts.h"
-
-/* A number that is less than @limit; what is not is bad, and 0. */
-static uint32_t get_below(struct cursor *c, uint32_t limit)
-{
-	uint64_t value = cursor_uleb(c);
-
-	if (value < limit)
-		return value;
-	cursor_fail(c);
-	return 0;
-}
+#include "values.h"
 
 static int intern(struct decoder *decoder, struct cursor *c, const char **string)
 {
@@ -114,7 +105,7 @@ static const char *decode_model(struct decoder *decoder, struct cursor *c,
 	model->intra_threads = format_get_u32(c);
 	model->inter_threads = format_get_u32(c);
 	for (int i = 0; i < MODEL_ANSWERS; i++)
-		*answers[i] = get_below(c, NOT_KNOWN + 1);
+		*answers[i] = format_get_below(c, NOT_KNOWN + 1);
 	model->has_memory = flags & MODEL_HAS_MEMORY;
 	model->memory_in_use = model->has_memory ? cursor_uleb(c) : 0;
 	model->memory_most = model->has_memory ? cursor_uleb(c) : 0;
@@ -158,42 +149,12 @@ static const char *decode_attributes(struct decoder *decoder, struct cursor *c,
 		       : "attributes of an operator that was not defined";
 }
 
-static struct capture_value get_value(struct cursor *c, uint64_t *dims)
-{
-	struct capture_value value = {.kind = get_below(c, CAPTURE_VALUE_CONSTANT + 1)};
-
-	if (!value_is_tensor(&value))
-		return value;
-	value.element.type = format_get_u32(c);
-	/* Of what is not known here, neither the name nor the size will be. */
-	value.element.bits = value.element.type == ELEMENT_STRING
-				     ? format_get_u32(c)
-				     : element_bits(value.element.type);
-	value.rank = get_below(c, CAPTURE_RANK_MAX + 1);
-	for (uint32_t i = 0; i < value.rank; i++)
-		dims[i] = cursor_uleb(c);
-	return value;
-}
-
-static struct capture_values get_values(struct cursor *c, struct capture_value *values,
-					uint64_t *dims)
-{
-	struct capture_values got = {.values = values, .dims = dims};
-
-	got.n = get_below(c, CAPTURE_VALUES_MAX + 1);
-	for (uint32_t i = 0; i < got.n && !c->failed; i++) {
-		values[i] = get_value(c, dims + got.n_dims);
-		got.n_dims += values[i].rank;
-	}
-	return got;
-}
-
 static const char *decode_shapes(struct decoder *decoder, struct cursor *c,
 				 struct capture_shapes *shapes, int *error)
 {
 	shapes->shapes = format_get_u32(c);
-	shapes->inputs = get_values(c, decoder->values[0], decoder->dims[0]);
-	shapes->outputs = get_values(c, decoder->values[1], decoder->dims[1]);
+	shapes->inputs = values_get(c, decoder->values[0], decoder->dims[0]);
+	shapes->outputs = values_get(c, decoder->values[1], decoder->dims[1]);
 	return c->failed ? NULL : define(&decoder->shapes, shapes->shapes, false, error);
 }
 
@@ -269,6 +230,7 @@ static uint32_t get_run(struct decoder *decoder, struct cursor *c)
 
 static const char *decode_exec(struct decoder *decoder, struct cursor *c, struct capture_exec *exec)
 {
+	const char *problem = NULL;
 	uint64_t fields = cursor_uleb(c);
 
 	exec->flags = fields & EXEC_FLAGS;
@@ -295,8 +257,11 @@ static const char *decode_exec(struct decoder *decoder, struct cursor *c, struct
 			    exec->turns.work_running);
 	exec->shapes_ns = fields & EXEC_HAS_SHAPES_NS ? format_get_u32(c) : 0;
 	exec->peak = fields & EXEC_HAS_PEAK ? cursor_uleb(c) : 0;
-	if (c->failed)
-		return NULL;
+	exec->n_parts = 0;
+	if (fields & EXEC_PARTS && !c->failed)
+		problem = parts_get(c, &decoder->threads, exec, decoder->parts);
+	if (c->failed || problem)
+		return problem;
 	if (!ids_has(&decoder->operators, exec->op) ||
 	    (fields & EXEC_HAS_PARENT && !ids_has(&decoder->operators, exec->parent)))
 		return "an execution of an operator that was not defined";
@@ -308,6 +273,8 @@ static const char *decode_exec(struct decoder *decoder, struct cursor *c, struct
 		return "an execution at an impossible depth";
 	if (exec->flags & EXEC_THREW && exec->start != exec->end)
 		return "an execution that threw, and yet has an end";
+	if (exec->flags & EXEC_PARTS && !(exec->flags & EXEC_WORK))
+		return "an execution with parts of no work";
 	return NULL;
 }
 
@@ -415,6 +382,7 @@ static void decode_loss(struct cursor *c, struct capture_loss *loss)
 	loss->work_lost = cursor_uleb(c);
 	loss->runs_full = cursor_end(c) ? 0 : cursor_uleb(c);
 	loss->unfinished = cursor_end(c) ? 0 : cursor_uleb(c);
+	loss->parts_lost = cursor_end(c) ? 0 : cursor_uleb(c);
 }
 
 static void decode_overhead(const struct decoder *decoder, struct cursor *c,

@@ -11,6 +11,8 @@
 
 #include "attributes.h"
 #include "encode_info.h"
+#include "parts.h"
+#include "values.h"
 
 /* The payload of the record in the making; its head goes in front of it when
  * its length is known. */
@@ -248,44 +250,6 @@ static int write_attributes(struct capture_writer *writer,
 	return finish(writer, CAPTURE_ATTRIBUTES, p);
 }
 
-static bool values_are_sound(const struct capture_values *values)
-{
-	uint64_t n_dims = 0;
-
-	if (values->n > CAPTURE_VALUES_MAX)
-		return false;
-	for (uint32_t i = 0; i < values->n; i++) {
-		const struct capture_value *value = &values->values[i];
-
-		if (value->kind > CAPTURE_VALUE_CONSTANT || value->rank > CAPTURE_RANK_MAX ||
-		    (value->rank && !value_is_tensor(value)))
-			return false;
-		n_dims += value->rank;
-	}
-	return n_dims == values->n_dims;
-}
-
-static uint8_t *put_values(uint8_t *p, const struct capture_values *values)
-{
-	const uint64_t *dims = values->dims;
-
-	p = format_put_varint(p, values->n);
-	for (uint32_t i = 0; i < values->n; i++) {
-		const struct capture_value *value = &values->values[i];
-
-		p = format_put_varint(p, value->kind);
-		if (!value_is_tensor(value))
-			continue;
-		p = format_put_varint(p, value->element.type);
-		if (value->element.type == ELEMENT_STRING)
-			p = format_put_varint(p, value->element.bits);
-		p = format_put_varint(p, value->rank);
-		for (uint32_t dim = 0; dim < value->rank; dim++)
-			p = format_put_varint(p, *dims++);
-	}
-	return p;
-}
-
 static int write_shapes(struct capture_writer *writer, const struct capture_shapes *shapes)
 {
 	uint8_t *p = begin(writer);
@@ -297,8 +261,8 @@ static int write_shapes(struct capture_writer *writer, const struct capture_shap
 	if (error)
 		return error;
 	p = format_put_varint(p, shapes->shapes);
-	p = put_values(p, &shapes->inputs);
-	p = put_values(p, &shapes->outputs);
+	p = values_put(p, &shapes->inputs);
+	p = values_put(p, &shapes->outputs);
 	return finish(writer, CAPTURE_SHAPES, p);
 }
 
@@ -309,6 +273,7 @@ static bool exec_is_sound(const struct capture_writer *writer, const struct capt
 	       defined_or_unknown(&writer->shapes, exec->shapes) && exec->end >= exec->start &&
 	       exec->depth < CAPTURE_DEPTH_MAX && !(exec->counted >> writer->n_events) &&
 	       !(exec->flags & ~EXEC_FLAGS) &&
+	       (!(exec->flags & EXEC_PARTS) || parts_are_sound(exec, &writer->threads)) &&
 	       (!(exec->flags & EXEC_TURNS) ||
 		turns_are_sound(writer, &exec->turns, exec->counted, exec->flags & EXEC_WORK));
 }
@@ -359,6 +324,8 @@ static int write_exec(struct capture_writer *writer, const struct capture_exec *
 		p = format_put_varint(p, exec->shapes_ns);
 	if (fields & EXEC_HAS_PEAK)
 		p = format_put_varint(p, exec->peak);
+	if (fields & EXEC_PARTS)
+		p = parts_put(p, exec);
 	return finish(writer, CAPTURE_EXEC, p);
 }
 
@@ -481,6 +448,7 @@ static int write_loss(struct capture_writer *writer, const struct capture_loss *
 	p = format_put_varint(p, loss->work_lost);
 	p = format_put_varint(p, loss->runs_full);
 	p = format_put_varint(p, loss->unfinished);
+	p = format_put_varint(p, loss->parts_lost);
 	return finish(writer, CAPTURE_LOSS, p);
 }
 

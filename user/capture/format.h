@@ -27,6 +27,7 @@
 #define FORMAT_CHUNK_MAX    (1u << 20)	/* none is larger: the reader's buffer is bounded */
 #define FORMAT_STRING_MAX   (64u << 10)
 #define FORMAT_VARINT_MAX   10
+#define FORMAT_PART_MAX	    (2 * 5 + 2 * FORMAT_VARINT_MAX) /* bytes, of an execution's */
 
 /* Fields of the info record, each {field, length, payload}. */
 enum format_info {
@@ -46,12 +47,14 @@ enum format_info {
 	INFO_OPPROBE_VERSION,
 	INFO_EVENT,
 	INFO_NOTE,
+	INFO_ROOFS,
 };
 
 /* The first number of an execution: the flags of enum capture_exec_flags, and
  * which optional fields follow. */
 enum format_exec {
-	EXEC_FLAGS = EXEC_THREW | EXEC_MIGRATED | EXEC_NESTED | EXEC_WORK | EXEC_TURNS | EXEC_LACKS,
+	EXEC_FLAGS = EXEC_THREW | EXEC_MIGRATED | EXEC_NESTED | EXEC_WORK | EXEC_TURNS |
+		     EXEC_LACKS | EXEC_PARTS,
 	EXEC_HAS_RUN = 1 << 4,
 	EXEC_HAS_PARENT = 1 << 5,
 	EXEC_HAS_SHAPES = 1 << 6,
@@ -158,6 +161,17 @@ static inline uint32_t format_get_u32(struct cursor *cursor)
 	if (value > UINT32_MAX)
 		cursor_fail(cursor);
 	return value;
+}
+
+/* A number that is less than @limit; what is not is bad, and 0. */
+static inline uint32_t format_get_below(struct cursor *c, uint32_t limit)
+{
+	uint64_t value = cursor_uleb(c);
+
+	if (value < limit)
+		return value;
+	cursor_fail(c);
+	return 0;
 }
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * What a recording is made of: records, in the order in which they became
  * known, and the sinks that take them. collect/ hands records to one sink and
- * knows no more of it; the capture file, the fold of analyze/, the exports
+ * knows no more of it; the capture file, the fold of analyze/, the exports, the live view
  * and the measurement of the probes' own cost are sinks.
  *
  * Things are referred to by small numbers (operator, session, thread, shapes,
@@ -30,6 +30,7 @@
 #define CAPTURE_PATH_MAX  4096	     /* bytes of a model's path, */
 #define CAPTURE_WORDS_MAX 1024	     /* and of any other text of it */
 #define CAPTURE_DEPTH_MAX 64	     /* depths are below it */
+#define CAPTURE_PARTS_MAX 8192	     /* of an execution; more of them count as lost */
 #define CAPTURE_IDS_MAX	  (1u << 20) /* numbers of operators, threads, sessions, shapes, too */
 
 /* One event that was counted. */
@@ -39,6 +40,25 @@ struct capture_event {
 	uint32_t group;	  /* events of one number are scheduled together */
 	bool multiplexed; /* may have been off for a part of the time */
 	char unit[16];	  /* "ns" for clocks, "bytes", "" for counts */
+};
+
+/* From where data comes: the roof is of reading, or of reading and writing, what lies there. */
+enum capture_roof_level { ROOF_L1, ROOF_L2, ROOF_L3, ROOF_MEMORY, ROOF_LEVELS };
+
+/* What CPUs can do at most, each second. 0: not known. */
+struct capture_roof {
+	uint64_t flops; /* multiply-adds of single precision are two */
+	uint64_t bytes[ROOF_LEVELS];
+};
+
+#define CAPTURE_ROOF_MAX UINT64_C(1000000000000000000) /* what is more was not measured */
+
+/* What the machine can do at most, as `opprobe doctor --roofs` measured it. */
+struct capture_roofs {
+	uint64_t measured;     /* when, s of CLOCK_REALTIME; 0: never, and nothing is known */
+	uint32_t cpus;	       /* that all are of */
+	char instructions[16]; /* whose, "AVX2" */
+	struct capture_roof one, all; /* of one CPU, and of those of them together */
 };
 
 /*
@@ -57,6 +77,7 @@ struct capture_info {
 	char cpu[128];	  /* model name */
 	char host[128];
 	uint32_t n_cpus;
+	struct capture_roofs roofs;
 	int64_t realtime_offset; /* CLOCK_REALTIME - CLOCK_MONOTONIC, ns */
 	uint64_t start;		 /* when the probes were in place */
 	char opprobe_version[32];
@@ -165,6 +186,7 @@ enum capture_exec_flags {
 	EXEC_WORK = 1 << 3,	/* work_* holds what other threads did for it */
 	EXEC_TURNS = 1 << 7,	/* turns is known */
 	EXEC_LACKS = 1 << 9,	/* one that ran directly inside it was lost, or may have been */
+	EXEC_PARTS = 1 << 11,	/* parts[] holds what work_ns is the sum of */
 };
 
 /*
@@ -199,6 +221,18 @@ struct capture_failure {
 	const char *message; /* any bytes, "" if not known; shortened */
 };
 
+/*
+ * What one thread of a pool did of an execution, in one go: its part of one
+ * parallel section. Without its spinning, and without what the launcher itself
+ * does, which is in the execution's own time.
+ */
+struct capture_part {
+	uint32_t thread;
+	uint32_t cpu;  /* at its end */
+	bool migrated; /* it ended on another CPU than it began */
+	uint64_t start, end;
+};
+
 /* One execution of an operator, written when it ended: a nested one
  * therefore precedes the one that it ran inside. */
 struct capture_exec {
@@ -225,6 +259,15 @@ struct capture_exec {
 	/* Bytes that its memory arena had given out at most: at its start, and right behind
 	 * what was got of it for this operator or inside of it; 0: not known. */
 	uint64_t peak;
+	/*
+	 * With EXEC_PARTS, and then EXEC_WORK, too: which threads worked on it, and when, in
+	 * the order in which they began. All of them lie in the time of the execution, and they
+	 * add up to work_ns, or to less where some were lost, which are counted. Those of one
+	 * thread do not overlap, which readers do not check. Without EXEC_PARTS, parts were
+	 * not recorded. It is the reader's memory: see struct record_sink.
+	 */
+	uint32_t n_parts; /* up to CAPTURE_PARTS_MAX; 0 if all were lost */
+	const struct capture_part *parts;
 };
 
 /* One top-level run, written when it ended. */
@@ -267,6 +310,7 @@ struct capture_loss {
 	uint64_t work_lost;    /* operators whose share of other threads is not known */
 	uint64_t runs_full;    /* runs whose operators on other threads are in no run */
 	uint64_t unfinished;   /* operators that waited for the end of their run, which was lost */
+	uint64_t parts_lost;   /* parts of executions that are there: work_ns has them */
 };
 
 /* Records of operators, or at least of something: which of them is not known. */
@@ -279,10 +323,11 @@ static inline uint64_t loss_operators(const struct capture_loss *loss)
 /* Whatever was lost, of every kind. */
 static inline uint64_t loss_total(const struct capture_loss *loss)
 {
-	return loss_operators(loss) + loss->work_lost + loss->runs_full;
+	return loss_operators(loss) + loss->work_lost + loss->runs_full + loss->parts_lost;
 }
 
-/* What a thread did for operators of others, over the whole recording. */
+/* What a thread did for operators of others, over the whole recording: told at its end, and to
+ * a sink that looks before that now and then, so far. */
 struct capture_pool {
 	uint32_t thread;
 	uint64_t work_ns; /* inside of tasks */

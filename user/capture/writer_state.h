@@ -15,10 +15,16 @@ _Static_assert(sizeof(struct capture_info) <= RECORD_MAX, "an info record fits")
 _Static_assert(2 * (CAPTURE_VALUES_MAX * (4 + CAPTURE_RANK_MAX) + 2) * FORMAT_VARINT_MAX <=
 		       RECORD_MAX,
 	       "a shapes record fits");
+_Static_assert((5 * CAPTURE_COUNTERS + 32) * FORMAT_VARINT_MAX +
+			       CAPTURE_PARTS_MAX * FORMAT_PART_MAX <=
+		       RECORD_MAX,
+	       "an execution fits");
 
 struct capture_writer {
 	struct record_sink sink; /* first: take() is handed its address */
-	struct output_file file;
+	struct output_file file; /* unless @put gets what would be written */
+	int (*put)(void *context, const void *piece, size_t size);
+	void *context;
 	int error; /* the first one that the file gave, a negative errno */
 	bool has_info, has_exec;
 	uint32_t n_records; /* in the buffer */

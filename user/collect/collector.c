@@ -49,7 +49,9 @@ struct collector *collector_new(const struct collector_options *options, struct 
 	collector->ring =
 		ring_buffer__new(bpf_map__fd(bpf->maps.ring), collector_take, collector, NULL);
 	collector->held = held_new();
-	if (!collector->identities || !collector->ring || !collector->held) {
+	collector->parts = options->parts ? parts_new() : NULL;
+	if (!collector->identities || !collector->ring || !collector->held ||
+	    (options->parts && !collector->parts)) {
 		error_set(err, -ENOMEM, "cannot map the ring buffer: %s", error_reason(-errno));
 		goto fail;
 	}
@@ -118,6 +120,7 @@ static struct capture_loss losses_so_far(const struct collector *collector)
 		.work_lost = losses->work_lost,
 		.runs_full = losses->runs_full,
 		.unfinished = collector->unfinished,
+		.parts_lost = collector->parts_lost,
 	};
 }
 
@@ -202,7 +205,8 @@ static void look_after(struct collector *collector, uint64_t now)
 		forget_old(collector);
 	}
 	if (options->progress &&
-	    (collector->news.n || now - collector->reported > PROGRESS_INTERVAL)) {
+	    (collector->news.n || now - collector->reported > PROGRESS_INTERVAL ||
+	     (options->hurry && options->hurry(options->context)))) {
 		collector->reported = now;
 		report(collector);
 	}
@@ -351,14 +355,25 @@ static int send_end(struct collector *collector, uint64_t ended, enum collector_
 	return collector->failed;
 }
 
-static void send_rest(struct collector *collector)
+static void send_losses(struct collector *collector)
 {
 	const struct capture_record loss = {.type = CAPTURE_LOSS, .loss = losses_so_far(collector)};
 
+	collector_send(collector, &loss);
+}
+
+void collector_tell_so_far(struct collector *collector)
+{
+	send_pool(collector);
+	send_losses(collector);
+}
+
+static void send_rest(struct collector *collector)
+{
 	send_pool(collector);
 	collector_tell_memory(collector);
 	send_notes(collector);
-	collector_send(collector, &loss);
+	send_losses(collector);
 }
 
 int collector_finish(struct collector *collector, enum collector_end end, struct error *err)
@@ -449,6 +464,8 @@ void collector_free(struct collector *collector)
 	ring_buffer__free(collector->ring);
 	identity_free(collector->identities);
 	held_free(collector->held);
+	parts_free(collector->parts);
+	array_free(&collector->parts_told);
 	collector_free_members(collector);
 	array_free(&collector->news);
 	opprobe_bpf__destroy(collector->bpf);

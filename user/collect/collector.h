@@ -59,6 +59,7 @@ struct collector_options {
 	uint64_t min_duration;	  /* ns: keep operators of longer runs only */
 	bool selective;		  /* record nothing but collector_select()ed runs */
 	bool shapes;		  /* of operators' values are wanted */
+	bool parts;		  /* that pool threads work are wanted one by one */
 	bool few_operators;	  /* small tables will do */
 	/* Set by a signal handler: stop, but orderly. */
 	const volatile sig_atomic_t *stop;
@@ -69,6 +70,8 @@ struct collector_options {
 	 * no target may live, as another is expected. May be NULL.
 	 */
 	int (*progress)(void *context, const struct collector_progress *progress);
+	/* May be NULL: whether that is to be called at once, asked at each turn. */
+	bool (*hurry)(void *context);
 	void *context; /* the caller's */
 };
 
@@ -130,6 +133,11 @@ void collector_select(struct collector *collector, unsigned int window, uint32_t
  */
 int collector_run(struct collector *collector, const struct collector_limits *limits,
 		  struct error *err);
+/*
+ * Tell the sink by now what is told at the end, of the pool and of losses: for one that looks
+ * while the recording goes on. The last record of a thread counts.
+ */
+void collector_tell_so_far(struct collector *collector);
 /* The last records for the sink: the pool, notes, losses and the end. Probes stay. */
 int collector_finish(struct collector *collector, enum collector_end end, struct error *err);
 /* Finish, as all wanted runs are recorded, and go on with @next, which has its info. */

@@ -101,6 +101,7 @@ static void set_up(struct collector *collector)
 	bpf->rodata->selective = options->selective;
 	bpf->rodata->with_runs = any || any_has(options, SITE_RUN_ENTER);
 	bpf->rodata->with_work = any || any_has(options, SITE_TASK_ENTER);
+	bpf->rodata->with_parts = options->parts;
 	bpf->rodata->with_shapes = shapes;
 	bpf->rodata->with_memory = collector->with_memory;
 	bpf->rodata->n_counters = options->counters->n;

@@ -177,7 +177,7 @@ static void get_rest(const struct operator_record *record, uint32_t n, struct ca
 		get_work_turns(next + n + 2, n, &exec->turns);
 }
 
-/* The words behind a record with @flags of @n counters, but for the number of shapes. */
+/* The words behind a record with @flags of @n counters: those of times and counts. */
 static size_t words_of(uint32_t flags, size_t n)
 {
 	size_t words = flags & FLAG_WORK ? 2 * n + 1 : n;
@@ -185,6 +185,27 @@ static size_t words_of(uint32_t flags, size_t n)
 	if (flags & FLAG_TURNS)
 		words += flags & FLAG_WORK ? 2 * n + 3 : n + 2;
 	return words;
+}
+
+/* Does the record of an operator tell its parts, behind those? */
+static bool tells_parts(const struct collector *collector, const struct operator_record *record)
+{
+	return collector->parts && record->flags & FLAG_WORK;
+}
+
+/* The words behind @record of an operator, but for its peak and the number of shapes. */
+static size_t words_of_operator(const struct collector *collector,
+				const struct operator_record *record)
+{
+	return words_of(record->flags, collector->options.counters->n) +
+	       (tells_parts(collector, record) ? sizeof(struct part_keys) / 8 : 0);
+}
+
+static const struct part_keys *part_keys(const struct collector *collector,
+					 const struct operator_record *record)
+{
+	return (const void *)(record->values +
+			      words_of(record->flags, collector->options.counters->n));
 }
 
 /*
@@ -211,6 +232,51 @@ static bool lacks(const struct collector *collector, const struct operator_recor
 	       (record->flags & FLAG_NESTED && (collector->unnamed || collector->unheld));
 }
 
+/* Are the @n @parts no more than the @keys tell, and than the work of @exec? */
+static bool parts_agree(const struct capture_exec *exec, const struct part_keys *keys,
+			const struct part *parts, uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += parts[i].end - parts[i].start;
+	return n <= keys->n && sum <= exec->work_ns;
+}
+
+/*
+ * Tell the @n @parts of @exec, of which it has as many as its @keys say. Where its work is not
+ * known, its parts are not, and that is counted.
+ */
+static void add_parts(struct collector *collector, const struct instance_state *instance,
+		      const struct part_keys *keys, const struct part *parts, uint32_t n,
+		      struct capture_exec *exec)
+{
+	if (!(exec->flags & EXEC_WORK))
+		return;
+	if (!parts_agree(exec, keys, parts, n))
+		n = 0;
+	if (n > CAPTURE_PARTS_MAX)
+		n = CAPTURE_PARTS_MAX;
+	collector->parts_told.n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct capture_part *part = array_push(&collector->parts_told);
+
+		if (!part)
+			break;
+		*part = (struct capture_part){
+			.thread = collector_thread(collector, parts[i].tid, instance->member),
+			.cpu = parts[i].cpu,
+			.migrated = parts[i].migrated,
+			.start = parts[i].start,
+			.end = parts[i].end,
+		};
+	}
+	exec->flags |= EXEC_PARTS;
+	exec->parts = collector->parts_told.items;
+	exec->n_parts = collector->parts_told.n;
+	collector->parts_lost += keys->n - exec->n_parts;
+}
+
 static void add_operator(struct collector *collector, struct instance_state *instance,
 			 const struct operator_record *record, size_t size)
 {
@@ -233,11 +299,15 @@ static void add_operator(struct collector *collector, struct instance_state *ins
 			},
 	};
 	struct capture_exec *exec = &execution.exec;
+	const struct part *parts = NULL;
+	uint32_t n_parts = 0;
 
 	if (exec->op == CAPTURE_UNKNOWN) {
 		collector->unnamed++;
 		return;
 	}
+	if (tells_parts(collector, record))
+		parts = parts_behind(record, &size, &n_parts);
 	add_shapes(collector, instance, record, size, exec);
 	if (record->parent != NO_ID)
 		exec->parent = operator_number(collector, record->parent);
@@ -247,9 +317,11 @@ static void add_operator(struct collector *collector, struct instance_state *ins
 		      (lacks(collector, record) ? EXEC_LACKS : 0);
 	memcpy(exec->counters, record->values, n * sizeof(record->values[0]));
 	get_rest(record, n, exec);
+	if (parts)
+		add_parts(collector, instance, part_keys(collector, record), parts, n_parts, exec);
 	if (!(record->flags & FLAG_THREW))
-		get_peak(collector, record->values + words_of(record->flags, n), record, size,
-			 &exec->peak);
+		get_peak(collector, record->values + words_of_operator(collector, record), record,
+			 size, &exec->peak);
 	collector_send(collector, &execution);
 	collector->operators++;
 }
@@ -353,9 +425,7 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		return;
 	switch (*(const uint8_t *)data) {
 	case RECORD_OPERATOR:
-		if (hold(collector, op->run, data, size))
-			break;
-		if (size >= sizeof(*op) && size >= sizeof(*op) + 8 * words_of(op->flags, n))
+		if (!hold(collector, op->run, data, size))
 			add_operator(collector, instance, data, size);
 		break;
 	case RECORD_RUN:
@@ -470,11 +540,31 @@ static bool take_late(struct collector *collector, const void *data, size_t size
 	return true;
 }
 
+/* The record of an operator as it goes on from here: with its parts behind it. NULL: it does not.
+ */
+static const void *operator_with_parts(struct collector *collector,
+				       const struct instance_state *instance,
+				       const struct operator_record *record, size_t *size)
+{
+	const void *joined = record;
+
+	if (*size < sizeof(*record) ||
+	    *size < sizeof(*record) + 8 * words_of_operator(collector, record))
+		return NULL;
+	if (tells_parts(collector, record)) {
+		joined = parts_join(collector->parts, record, size, part_keys(collector, record),
+				    instance->member->process->pid);
+		collector_keep_failure(collector, joined ? 0 : -ENOMEM, COLLECTOR_CANNOT_HOLD);
+	}
+	return joined;
+}
+
 int collector_take(void *context, void *data, size_t size)
 {
 	struct collector *collector = context;
 	uint8_t type = *(const uint8_t *)data;
 	struct instance_state *instance;
+	const void *record = data;
 
 	if (collector->failed)
 		return 0;
@@ -484,12 +574,21 @@ int collector_take(void *context, void *data, size_t size)
 			take_news(collector, data);
 		return 0;
 	}
+	if (type == RECORD_PART) {
+		if (collector->parts && size >= sizeof(struct part_record))
+			parts_add(collector->parts, data);
+		return 0;
+	}
 	instance = instance_of(collector, data);
 	if (!instance || (collector->ended && take_late(collector, data, size)))
 		return 0;
+	if (type == RECORD_OPERATOR)
+		record = operator_with_parts(collector, instance, data, &size);
+	if (!record)
+		return 0;
 	if (instance->refused || !instance_settled(instance))
-		collector_take_unsettled(collector, instance, data, size);
+		collector_take_unsettled(collector, instance, record, size);
 	else
-		collector_take_settled(collector, data, size);
+		collector_take_settled(collector, record, size);
 	return 0;
 }

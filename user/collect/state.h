@@ -19,6 +19,7 @@
 #include "held.h"
 #include "identity.h"
 #include "instance.h"
+#include "parts.h"
 #include "thread_numbers.h"
 #include "threads.h"
 
@@ -50,7 +51,11 @@ struct collector {
 	bool with_memory;			     /* some counters are of it */
 	bool runs_attached, operators_attached;	     /* are the probes in place? */
 	struct ring_buffer *ring;
-	struct held *held; /* with min_duration */
+	struct held *held;   /* with min_duration */
+	struct parts *parts; /* NULL: not wanted */
+	struct {
+		ARRAY_OF(struct capture_part);
+	} parts_told; /* with the last execution */
 	struct thread_slots *threads;
 	struct identity_table *identities;
 	struct thread_numbers numbers;
@@ -61,7 +66,7 @@ struct collector {
 	bool expecting; /* further targets, even if none of these lives */
 
 	bool releasing;
-	uint64_t operators, runs, unnamed, unheld, unfinished;
+	uint64_t operators, runs, unnamed, unheld, unfinished, parts_lost;
 	uint64_t runs_ended; /* of those to record, kept or too short */
 	uint64_t updated, reported, swept;
 	uint64_t overfull; /* operators that found their table full, when it was cleared last */

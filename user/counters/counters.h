@@ -89,11 +89,11 @@ struct finding {
 
 /*
  * Check what counting depends on, by doing it: the system call, permission,
- * seccomp, hardware counters, NMI watchdog, tracepoints, open files; with
- * @pid > 0 also whether that process may be counted. Fills at most @max
- * findings and returns how many there are.
+ * seccomp, hardware counters, NMI watchdog, tracepoints, open files, and
+ * whether each of @n processes may be counted. Fills at most @max findings and
+ * returns how many there are.
  */
-size_t counters_diagnose(pid_t pid, struct finding *findings, size_t max);
+size_t counters_diagnose(const pid_t *pids, size_t n, struct finding *findings, size_t max);
 
 /* -- perf events on the threads of the target ---------------------------- */
 

@@ -170,31 +170,38 @@ static void check_files(struct findings *findings, unsigned int threads)
 		      (uintmax_t)limit.rlim_max, wanted, wanted * 16 + 256);
 }
 
-static void check_target(struct findings *findings, pid_t pid, const struct permissions *p)
+static void check_target(struct findings *findings, pid_t pid, bool several,
+			 const struct permissions *p)
 {
+	char of[32] = "";
 	struct error err;
 	int error = try_event("task-clock", pid, p, &err);
 
+	if (several)
+		snprintf(of, sizeof(of), "of %d: ", pid);
 	if (error == -ESRCH)
 		found(findings, "target's threads", FINDING_FAIL,
 		      "there is no process %d: check the pid", pid);
 	else
-		found(findings, "target's threads", error ? FINDING_FAIL : FINDING_OK, "%s",
+		found(findings, "target's threads", error ? FINDING_FAIL : FINDING_OK, "%s%s", of,
 		      error ? err.text : "they may be counted");
 }
 
-size_t counters_diagnose(pid_t pid, struct finding *rows, size_t max)
+size_t counters_diagnose(const pid_t *pids, size_t n, struct finding *rows, size_t max)
 {
 	struct findings findings = {.rows = rows, .max = max};
 	struct permissions permissions;
+	unsigned int threads = 0;
 
+	for (size_t i = 0; i < n; i++)
+		threads += count_threads(pids[i]);
 	permissions_read(&permissions);
 	check_permission(&findings, &permissions);
 	check_system_call(&findings, &permissions);
 	check_hardware(&findings, &permissions);
 	check_tracepoints(&findings);
-	check_files(&findings, pid > 0 ? count_threads(pid) : 0);
-	if (pid > 0)
-		check_target(&findings, pid, &permissions);
+	check_files(&findings, threads);
+	for (size_t i = 0; i < n; i++)
+		check_target(&findings, pids[i], n > 1, &permissions);
 	return findings.n;
 }

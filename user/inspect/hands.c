@@ -2,6 +2,7 @@
 #include "hands.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -55,10 +56,10 @@ int hands_start(struct hands *hands, int *wants, struct error *err)
 	return 0;
 }
 
-int hands_set(struct hands *hands, const struct hands_task *task, message_patience patience,
-	      void *context)
+int hands_set(struct hands *hands, const struct hands_task *task, int file,
+	      message_patience patience, void *context)
 {
-	return message_send(hands->fd, COMMAND_TASK, task, sizeof(*task), -1, patience, context);
+	return message_send(hands->fd, COMMAND_TASK, task, sizeof(*task), file, patience, context);
 }
 
 int hands_opened(struct hands *hands, char path[HANDS_PATH], message_patience patience,
@@ -90,6 +91,7 @@ void hands_end(struct hands *hands)
 struct work {
 	struct hands_task task;
 	struct process process;
+	int file; /* that came with the task, or -1 */
 	char opened[HANDS_PATH];
 	uint8_t memory[MEMORY_BLOCKS * MEMORY_BLOCK];
 };
@@ -168,6 +170,12 @@ static int open_wanted(struct work *work)
 
 	if (work->task.is_mapped) {
 		file = open_mapped(work);
+	} else if (work->task.is_open) {
+		/* Its name is where debug files are looked for. */
+		snprintf(work->opened, sizeof(work->opened), "%s", work->task.path);
+		file = fcntl(work->file, F_DUPFD_CLOEXEC, 0);
+		if (file < 0)
+			file = -errno;
 	} else {
 		snprintf(work->opened, sizeof(work->opened), "%s", work->task.path);
 		file = open_regular(work->task.path);
@@ -236,13 +244,16 @@ static int serve_want(struct work *work)
 static int obey(struct work *work)
 {
 	struct message head;
-	int error = message_receive(COMMANDS, &head, NULL, NULL, NULL);
+	int file, error = message_receive(COMMANDS, &head, &file, NULL, NULL);
 
 	if (error)
 		return error;
 	if (head.type == COMMAND_OPENED)
 		return message_send(COMMANDS, head.type, work->opened, sizeof(work->opened), -1,
 				    NULL, NULL);
+	if (work->file >= 0)
+		close(work->file);
+	work->file = file;
 	error = message_receive_data(COMMANDS, &work->task, sizeof(work->task), NULL, NULL);
 	work->process = (struct process){.pid = work->task.pid, .fd = -1};
 	*work->opened = '\0';
@@ -251,7 +262,7 @@ static int obey(struct work *work)
 
 int hands_child(void)
 {
-	static struct work work;
+	static struct work work = {.file = -1};
 	struct pollfd sockets[2] = {{COMMANDS, POLLIN, 0}, {WANTS, POLLIN, 0}};
 	int error = prctl(PR_SET_PDEATHSIG, SIGKILL);
 

@@ -23,6 +23,7 @@ struct hands_task {
 	pid_t pid; /* whose memory; 0: nobody's */
 	bool is_mapped;
 	struct mapped_file mapped; /* a file that the process maps, or */
+	bool is_open;		   /* one that comes with the task, or */
 	char path[HANDS_PATH];	   /* one with a name */
 };
 
@@ -31,9 +32,12 @@ struct hands_task {
  * a negative errno with @err set.
  */
 int hands_start(struct hands *hands, int *wants, struct error *err);
-/* Set them to @task, before the question to the inspector that needs it. 0 or -errno. */
-int hands_set(struct hands *hands, const struct hands_task *task, message_patience patience,
-	      void *context);
+/*
+ * Set them to @task, with its open @file or -1, before the question to the inspector
+ * that needs it. 0 or -errno.
+ */
+int hands_set(struct hands *hands, const struct hands_task *task, int file,
+	      message_patience patience, void *context);
 /* By which path they opened the last task's file, "" if they did not. 0 or -errno. */
 int hands_opened(struct hands *hands, char path[HANDS_PATH], message_patience patience,
 		 void *context);

@@ -337,18 +337,22 @@ static int set_path(struct hands_task *task, const char *path, struct error *err
 int inspector_hand_over(struct inspector *inspector, const struct wanted_file *file,
 			struct error *err)
 {
-	struct hands_task task = {.pid = inspector->target, .is_mapped = file->mapped};
+	struct hands_task task = {
+		.pid = inspector->target, .is_mapped = file->mapped, .is_open = file->open};
 	int error = failed(inspector, err);
 
 	if (error)
 		return error;
 	if (file->mapped)
 		task.mapped = *file->mapped;
-	error = file->mapped ? 0 : set_path(&task, file->path, err);
+	if (file->open)
+		snprintf(task.path, sizeof(task.path), "%s", file->path);
+	error = file->mapped || file->open ? 0 : set_path(&task, file->path, err);
 	if (error)
 		return error;
 	begin_waiting(inspector);
-	error = hands_set(&inspector->hands, &task, patience, inspector);
+	error = hands_set(&inspector->hands, &task, file->open ? *file->open : -1, patience,
+			  inspector);
 	return error ? fail(inspector, error, err) : 0;
 }
 

@@ -37,6 +37,7 @@ void inspector_allow_more(struct inspector *inspector, uint64_t ns);
 struct wanted_file {
 	const struct mapped_file *mapped; /* that the process maps; NULL: */
 	const char *path;		  /* that is there */
+	const int *open;		  /* that is open here; @path is what it is called then */
 };
 
 /*

@@ -70,13 +70,14 @@ struct export_state {
 	struct capture_loss loss;
 	bool complete;
 	struct capture_end end;
-	uint64_t lines, threw, runs_threw;
+	uint64_t lines, threw, runs_threw, flows;
 	bool shapes_seen;
 	void *private; /* the format's own, freed at the end */
 };
 
 /* Each returns 0 or a negative errno; NULL for what a format has no use for. */
 struct export_ops {
+	bool binary; /* what it writes is not for a terminal */
 	int (*begin)(struct export_state *e);
 	/* This and all below: of processes that are shown. */
 	int (*process_defined)(struct export_state *e, struct analyze_process *process);
@@ -92,6 +93,7 @@ struct export_ops {
 			     struct prepared *detail);
 	/* @nested has the totals with all that ran inside, for a format that asks for it. */
 	bool nested;
+	/* @exec has its parts, where they were recorded: see export_part_thread(). */
 	int (*exec)(struct export_state *e, const struct capture_exec *exec,
 		    const struct nested_exec *nested);
 	/* @ops is what its top-level operators took, or NULL if it had none. */
@@ -112,6 +114,20 @@ int prepare(struct prepared *prepared, const char *format, ...)
 static inline char *put_prepared(char *p, const struct prepared *prepared)
 {
 	return put_text(p, prepared->text, prepared->size);
+}
+
+/* Fill @values, of METRIC_VARIABLES, with what a metric of one execution may use. */
+void export_metric_variables(const struct nested_exec *nested, double *values);
+/*
+ * The thread that worked @part of an execution that is shown; NULL if it is of a process that
+ * is not shown, which is so in captures alone that no recording made.
+ */
+static inline const struct export_thread *export_part_thread(const struct export_state *e,
+							     const struct capture_part *part)
+{
+	const struct export_thread *thread = e->threads.items[part->thread];
+
+	return thread->process->shown ? thread : NULL;
 }
 
 /* Microseconds since the start of the recording, negative before it. */

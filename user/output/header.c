@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -40,6 +41,11 @@ void header_losses(const struct capture_loss *loss, struct loss_line *lines)
 		"operators were of runs whose end was lost, so that how long those took is not "
 		"known: record without --min-duration, or with a larger ring buffer",
 		loss->unfinished};
+	lines[8] = (struct loss_line){
+		"parts_lost",
+		"parts that pool threads worked are not in timelines, but in all sums: record with "
+		"a larger ring buffer",
+		loss->parts_lost};
 }
 
 /* "label    text", with @text from anywhere. */
@@ -147,6 +153,36 @@ static void print_target(const struct analysis *a, FILE *out)
 	line(out, "machine", text);
 }
 
+/* "161 GFLOP/s (AVX2) and 23.1 GB/s of memory", as far as it is known; "" if nothing is. */
+static const char *roof_text(const struct capture_roof *roof, const char *instructions, char *text,
+			     size_t size)
+{
+	double flops = roof->flops / 1e9, memory = roof->bytes[ROOF_MEMORY] / 1e9;
+	int n = 0;
+
+	text[0] = '\0';
+	if (roof->flops)
+		n = snprintf(text, size, "%.4g GFLOP/s%s%.15s%s", flops,
+			     instructions[0] ? " (" : "", instructions, instructions[0] ? ")" : "");
+	if (roof->bytes[ROOF_MEMORY])
+		snprintf(text + n, size - n, "%s%.3g GB/s of memory", n ? ", " : "", memory);
+	return text;
+}
+
+static void print_roofs(const struct analysis *a, FILE *out)
+{
+	const struct capture_roofs *roofs = &a->info.roofs;
+	char one[128], all[128], text[512];
+
+	if (!roofs->measured)
+		return;
+	roof_text(&roofs->one, roofs->instructions, one, sizeof(one));
+	roof_text(&roofs->all, "", all, sizeof(all));
+	snprintf(text, sizeof(text), "one CPU %s; %u together %s", one[0] ? one : "not known",
+		 roofs->cpus, all[0] ? all : "not known");
+	line(out, "roofs", text);
+}
+
 static void print_recording(const struct analysis *a, FILE *out)
 {
 	int64_t start = (int64_t)a->info.start + a->info.realtime_offset;
@@ -200,23 +236,36 @@ static void print_overhead(const struct analysis *a, FILE *out)
 	line(out, "probes", text);
 }
 
+const char *header_cost(const struct analyze_cost *cost, char *text, size_t size)
+{
+	if (cost->low <= 0)
+		snprintf(text, size, "slower by less than %.1f %%", 100 * fmax(cost->high, 0.001));
+	else if (cost->slower > 1)
+		snprintf(text, size, "take %.1f times as long (%.1f to %.1f)", 1 + cost->slower,
+			 1 + cost->low, 1 + cost->high);
+	else
+		snprintf(text, size, "%.1f %% slower (%.1f to %.1f %%)", 100 * cost->slower,
+			 100 * cost->low, 100 * cost->high);
+	return text;
+}
+
 static void print_cost(const struct analysis *a, FILE *out)
 {
 	const struct analyze_cost *cost = &a->cost;
-	char text[256], slower[128];
+	char text[256], slower[128], interval[64] = "";
 
 	if (!cost->pairs)
 		return;
-	if (cost->slower > 1)
-		snprintf(slower, sizeof(slower), "take %.1f times as long (%.1f to %.1f)",
-			 1 + cost->slower, 1 + cost->low, 1 + cost->high);
-	else
-		snprintf(slower, sizeof(slower), "%.1f %% slower (%.1f to %.1f %%)",
-			 100 * cost->slower, 100 * cost->low, 100 * cost->high);
+	/* Where it holds nothing, the sentence leaves it out. */
+	if (cost->low <= 0)
+		snprintf(interval, sizeof(interval), " (%.1f to %.1f %%)", 100 * cost->low,
+			 100 * cost->high);
 	if (cost->known)
 		snprintf(text, sizeof(text),
-			 "recording makes runs %s: %u with the operators' probes beside %u without",
-			 slower, cost->probed, cost->bare);
+			 "recording makes runs %s%s: %u with the operators' probes beside %u "
+			 "without",
+			 header_cost(cost, slower, sizeof(slower)), interval, cost->probed,
+			 cost->bare);
 	else
 		snprintf(text, sizeof(text),
 			 "not known, with %u of the %d comparisons that it takes: record longer, "
@@ -228,6 +277,7 @@ static void print_cost(const struct analysis *a, FILE *out)
 int header_print(const struct analysis *a, FILE *out)
 {
 	print_target(a, out);
+	print_roofs(a, out);
 	models_print(a, out);
 	print_recording(a, out);
 	print_events(a, out);
@@ -446,7 +496,8 @@ static void print_pool(const struct analysis *a, FILE *out)
 		text_count(count, sizeof(count), a->pool_threads), a->pool_threads == 1 ? "" : "s",
 		text_time(work, sizeof(work), a->pool_work_ns));
 	if (a->pool_cpu_ns >= a->pool_work_ns)
-		fprintf(out, "; they used %s of CPU time, %s of it outside of them (spinning)",
+		fprintf(out, "; %s used %s of CPU time, %s of it outside of them (spinning)",
+			a->pool_threads == 1 ? "it" : "they",
 			text_time(cpu, sizeof(cpu), a->pool_cpu_ns),
 			text_time(rest, sizeof(rest), a->pool_cpu_ns - a->pool_work_ns));
 	fputs(".\n", out);

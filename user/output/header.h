@@ -12,12 +12,14 @@ int header_print(const struct analysis *analysis, FILE *out);
 /* What the figures do not hold, the worst first: a missing end, losses, runs that failed, partial
  * runs; and if there are no operators, why that may be; then hints. Returns 0 or -ENOMEM. */
 int header_print_notes(const struct analysis *analysis, FILE *out);
+/* What recording does to runs, behind "makes runs"; @cost has to be known. Returns @text. */
+const char *header_cost(const struct analyze_cost *cost, char *text, size_t size);
 /* The kinds of loss, as words and numbers. */
 struct loss_line {
 	const char *key, *what;
 	uint64_t n;
 };
-#define LOSS_LINES 8
+#define LOSS_LINES 9
 void header_losses(const struct capture_loss *loss, struct loss_line *lines);
 
 #endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "subject.h"
+
+#include "base/units.h"
+
+enum {
+	OPTION_CONFIG = 256,
+	OPTION_WAIT,
+	OPTION_BUFFER,
+	OPTION_SHAPES,
+	OPTION_MEMORY,
+	OPTION_FOLLOW,
+};
+
+static const struct argp_option subject_options[] = {
+	{"follow", OPTION_FOLLOW, NULL, 0,
+	 "Record what they fork, too, and what these and they execute", 0},
+	{"duration", 'd', "TIME", 0, "Stop after this time (10s, 500ms, 2m); else at Ctrl-C", 0},
+	{"events", 'e', "EVENTS", 0,
+	 "Count these: EVENT[=NAME],... as in `opprobe list`, {a,b} to count together; none for "
+	 "time only",
+	 0},
+	{"config", OPTION_CONFIG, "FILE", 0, "Count the events of this JSON file", 0},
+	{"wait", OPTION_WAIT, NULL, 0, "Wait until the process has loaded a runtime", 0},
+	{"buffer", OPTION_BUFFER, "SIZE", 0, "Ring buffer, a power of two (default 8M)", 0},
+	{"shapes", OPTION_SHAPES, NULL, 0,
+	 "Record the shapes and types of each operator's inputs and outputs, and its attributes",
+	 0},
+	{"memory", OPTION_MEMORY, NULL, 0,
+	 "Record what each operator gets from the runtime's allocators, and gives back", 0},
+	{},
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct subject *subject = state->input;
+	struct recording_options *recording = subject->recording;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &subject->choice;
+		break;
+	case OPTION_FOLLOW:
+		recording->follow = true;
+		break;
+	case 'd':
+		if (parse_duration(text, &recording->duration))
+			argp_error(state, "'%s' is not a duration such as 10s or 500ms", text);
+		break;
+	case 'e':
+		recording->events = text;
+		break;
+	case OPTION_CONFIG:
+		recording->config = text;
+		break;
+	case OPTION_WAIT:
+		recording->wait = true;
+		break;
+	case OPTION_BUFFER:
+		if (parse_size(text, &recording->buffer_size) || recording->buffer_size < 4096 ||
+		    recording->buffer_size > 1 << 30 ||
+		    (recording->buffer_size & (recording->buffer_size - 1)))
+			argp_error(state, "'%s' is not a power of two from 4k to 1G", text);
+		break;
+	case OPTION_SHAPES:
+		recording->shapes = true;
+		break;
+	case OPTION_MEMORY:
+		recording->memory = true;
+		break;
+	case ARGP_KEY_END:
+		if (recording->events && recording->config)
+			argp_error(state, "-e and --config exclude each other");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp_child children[] = {{&choice_argp, 0, "Which processes:", 0}, {}};
+const struct argp subject_argp = {
+	.options = subject_options, .parser = parse, .children = children};
+
+void subject_check(const struct subject *subject, struct argp_state *state)
+{
+	if (!choice_made(&subject->choice))
+		argp_error(state, "which process? Give its id with -p PID, or its name with "
+				  "--comm NAME; `opprobe ps` lists those with a runtime");
+}
+
+int subject_find(struct subject *subject, const volatile sig_atomic_t *stop, struct error *err)
+{
+	struct recording_options *recording = subject->recording;
+	int error = choice_find(&subject->choice, stop, err);
+
+	recording->pids = subject->choice.pids;
+	recording->n_pids = subject->choice.n_pids;
+	recording->some = subject->choice.some;
+	return error;
+}

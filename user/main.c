@@ -21,7 +21,8 @@ struct command {
 
 static const struct command commands[] = {
 	{"ps", cmd_ps, "opprobe ps", "the processes that can be recorded"},
-	{"record", cmd_record, "opprobe record", "record a running process into a capture file"},
+	{"record", cmd_record, "opprobe record",
+	 "record a process or a command into a capture file"},
 	{"report", cmd_report, "opprobe report", "print a capture as a table, JSON or CSV"},
 	{"diff", cmd_diff, "opprobe diff", "compare runs of two captures, node by node"},
 	{"export", cmd_export, "opprobe export", "write a capture in a format of other tools"},
@@ -43,6 +44,7 @@ static void print_help(FILE *out)
 	      "Examples:\n"
 	      "  sudo opprobe ps\n"
 	      "  sudo opprobe --comm node -d 10s\n"
+	      "  sudo opprobe -- node server.js\n"
 	      "  sudo opprobe -p 4711 -e cycles,instructions,page-faults --sort self\n"
 	      "  sudo opprobe record -p 4711 -d 10s -o run.opp && opprobe report run.opp\n"
 	      "  opprobe doctor --file libonnxruntime.so\n\n"

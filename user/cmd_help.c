@@ -48,6 +48,7 @@ void cmd_print_overview(const struct command *all, FILE *out)
 	      "Examples:\n"
 	      "  sudo opprobe ps\n"
 	      "  sudo opprobe --comm node -d 10s\n"
+	      "  sudo opprobe -- node server.js\n"
 	      "  sudo opprobe -p 4711 -e cycles,instructions,page-faults --sort self\n"
 	      "  sudo opprobe record -p 4711 -d 10s -o run.opp && opprobe report run.opp\n"
 	      "  opprobe doctor --file libonnxruntime.so\n\n"

@@ -36,7 +36,7 @@ ARCH ?= $(shell uname -m)
 BPF_ARCH := $(if $(filter aarch64 arm64,$(ARCH)),arm64,x86)
 
 # name in messages : pkg-config module or header : Debian package
-LIBRARIES := libbpf libelf libcjson capstone zlib libseccomp libcap-ng ncursesw
+LIBRARIES := libbpf libelf libcjson capstone zlib libseccomp libcap-ng ncursesw libmicrohttpd
 PFM_LIBS  ?= -lpfm
 
 comma := ,
@@ -147,7 +147,8 @@ include tests/bench/bench.mk
 # -- dependencies ------------------------------------------------------------
 
 DEBIAN_BUILD := gcc make clang llvm pkg-config bpftool libbpf-dev libpfm4-dev libcjson-dev \
-	libelf-dev libcapstone-dev zlib1g-dev libseccomp-dev libcap-ng-dev libncurses-dev libc6-dev
+	libelf-dev libcapstone-dev zlib1g-dev libseccomp-dev libcap-ng-dev libncurses-dev \
+	libmicrohttpd-dev libc6-dev
 
 DEBIAN_PACKAGE := debhelper dpkg-dev
 
@@ -168,6 +169,7 @@ needs:
 	need '$(PKG_CONFIG) --exists libseccomp' libseccomp-dev; \
 	need '$(PKG_CONFIG) --exists libcap-ng' libcap-ng-dev; \
 	need '$(PKG_CONFIG) --exists ncursesw' libncurses-dev; \
+	need '$(PKG_CONFIG) --exists libmicrohttpd' libmicrohttpd-dev; \
 	need 'echo "#include <perfmon/pfmlib.h>" | $(CC) $(CFLAGS) -E -' libpfm4-dev; \
 	if [ -n "$$missing" ]; then \
 		echo "opprobe: these Debian packages are missing:$$missing" >&2; \

@@ -32,6 +32,7 @@ static const char doc[] =
 	"Write a capture in a format of other tools.\v"
 	"Examples:\n"
 	"  opprobe export run.opp --format chrome -o run.json.gz\n"
+	"  opprobe export run.opp --format perfetto -o run.pftrace.gz\n"
 	"  opprobe export run.opp --format ort -o onnxruntime_profile.json\n"
 	"  opprobe export run.opp --format csv | head\n"
 	"  opprobe export run.opp --format folded | flamegraph.pl > run.svg\n"

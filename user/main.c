@@ -17,6 +17,7 @@ static const struct command commands[] = {
 	 "record a process or a command into a capture file"},
 	{"top", cmd_top, "opprobe top", "watch a running process, once a second"},
 	{"report", cmd_report, "opprobe report", "print a capture as a table, JSON or CSV"},
+	{"view", cmd_view, "opprobe view", "show a capture in the browser"},
 	{"diff", cmd_diff, "opprobe diff", "compare runs of two captures, node by node"},
 	{"export", cmd_export, "opprobe export", "write a capture in a format of other tools"},
 	{"list", cmd_list, "opprobe list", "the events that can be counted here"},

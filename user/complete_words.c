@@ -3,6 +3,7 @@
 #include "complete.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -270,6 +271,16 @@ static void complete_when(struct completion *c)
 	complete_offer(c, "never", NULL);
 }
 
+static void complete_user(struct completion *c)
+{
+	const struct passwd *entry;
+
+	setpwent();
+	while ((entry = getpwent()))
+		complete_offer_foreign(c, entry->pw_name, entry->pw_gecos);
+	endpwent();
+}
+
 static void complete_file(struct completion *c)
 {
 	complete_files(c, "");
@@ -304,7 +315,9 @@ static const struct place {
 	{NULL, "process", "PID", complete_recorded_process},
 	{NULL, "comm", NULL, complete_comm},
 	{NULL, "config", NULL, complete_json},
+	{NULL, "user", NULL, complete_user},
 	{"record", "output", NULL, complete_capture},
+	{"top", "output", NULL, complete_capture},
 	{"", "output", NULL, complete_capture},
 	{NULL, NULL, "PID[,PID...]", complete_pids},
 	{NULL, NULL, "PID", offer_pids},

@@ -78,7 +78,9 @@ def _(t):
         options, letters = helped(t, command)
         check(len(options) > 3, "the help of '%s' was not understood" % command, options)
         text = section(rendered(os.path.join(t.objects, "man", page_of(command))), "OPTIONS")
-        items = [line.strip() for line in text.splitlines() if re.match(r" {5}-", line)]
+        # What a short one is, stands in its line.
+        items = [re.split(r" {2,}", line.strip())[0] for line in text.splitlines()
+                 if re.match(r" {5}-", line)]
         listed = {name: argument for line in items
                   for name, argument in re.findall(r"--([\w-]+)()", line)}
         check_equal(set(options) - set(listed), set(), "options that %s lacks" % page_of(command))
@@ -117,9 +119,9 @@ ARGUMENTS = {
     "WHEN": "never", "PID": None, "PID[,PID...]": None, "ID": None, "PATH": None, "WHAT": None,
     "time|EVENT": "time", "LIST": None,
     "GLOB": None, "N": None, "TIME": None, "SIZE": None, "STEPS": None, "RUNS": None, "CMD": None,
-    "COLUMNS": None, "PERCENT": None, "NAME=EXPR": None, "PORT": None, "SECONDS": None,
+    "COLUMNS": None, "PERCENT": None, "NAME=EXPR": None, "NAME": None, "PORT": None, "SECONDS": None,
 }
-OPTIONS = {"group-by": "session", "columns": "percent", "by": "time"}
+OPTIONS = {"group-by": "session", "columns": "percent", "by": "time", "user": "nobody"}
 
 
 @test("every argument of an option is completed, or it is said that there is nothing to")
@@ -336,6 +338,8 @@ TYPED = (
     ("export 'with sp", "[export] [with space.opp]"),
     ("doctor --file tw", "[doctor] [--file] [two.txt]"),
     ("help dif", "[help] [diff]"),
+    ("record --buffer=8M -- frobni", "[record] [--buffer=8M] [--] [frobnicate]"),
+    ("-- frobnicate tw", "[--] [frobnicate] [two.txt]"),
 )
 
 SHELLS = {
@@ -356,9 +360,10 @@ def completes_at_terminal(shell):
             with open(t.path("work/" + name), "w", encoding="utf-8"):
                 pass
         os.mkdir(t.path("bin"))
-        with open(t.path("bin/opprobe"), "w", encoding="utf-8") as file:
-            file.write(STUB % t.program)
-        os.chmod(t.path("bin/opprobe"), 0o755)
+        for name in ("opprobe", "frobnicate"):
+            with open(t.path("bin/" + name), "w", encoding="utf-8") as file:
+                file.write(STUB % t.program)
+            os.chmod(t.path("bin/" + name), 0o755)
         target = t.ort_run("1.24.3", "tiny")
         process = (("-p %s" % str(target.pid)[:-1], "[-p] [%d]" % target.pid),)
         arguments, first = SHELLS[shell]

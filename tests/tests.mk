@@ -36,7 +36,7 @@ DEBIAN_DEMO = python3 python3-onnx ca-certificates file \
 	$(shell command -v npm >/dev/null || echo npm)
 
 .PHONY: test unit fuzz faults soak e2e package test-runtime mutants mutants-check format cppcheck tidy check \
-	check-programs e2e-programs runtime-programs demo deps-tests deps-demo
+	check-programs e2e-programs runtime-programs demo pictures deps-tests deps-demo
 deps-tests:
 	$(Q)tests/install-packages $(DEBIAN_BUILD) $(DEBIAN_TESTS)
 
@@ -174,6 +174,12 @@ package: deb $(ORT_RUN) $(MODELS)
 demo: deps-demo
 	$(Q)$(MAKE) -j$(JOBS) $(PROGRAM) $(MODELS)
 	$(Q)tests/demo/run $(PROGRAM) $(O)
+
+# What the README shows, from real runs: look at them before they are committed.
+pictures: deps-tests
+	$(Q)tests/install-packages imagemagick
+	$(Q)$(MAKE) $(PROGRAM) $(MODELS)
+	$(Q)tests/demo/pictures --program $(PROGRAM) --objects $(O) .github/pictures
 
 mutants:
 	$(Q)tests/mutants/run . $(MUTANTS)

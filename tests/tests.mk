@@ -207,7 +207,10 @@ $(O)/tidy/opprobe.skel.h: $(SKELETON)
 	$(Q)mkdir -p $(@D)
 	$(Q){ echo '/* NOLINTBEGIN */'; cat $<; echo '/* NOLINTEND */'; } >$@
 
-tidy: $(O)/tidy/opprobe.skel.h
+$(O)/tidy/commit.h: $(O)/commit.h
+	$(Q)mkdir -p $(@D) && cp $< $@
+
+tidy: $(O)/tidy/opprobe.skel.h $(O)/tidy/commit.h
 	$(Q)printf '%s\n' $(SOURCES) | xargs -P $(JOBS) -I FILE clang-tidy --quiet FILE -- \
 		-D_GNU_SOURCE -DOPPROBE_VERSION='"$(VERSION)"' -isystem $(O)/tidy -std=gnu11 \
 		$(LIB_CFLAGS) && echo '1 passed, 0 failed' || \

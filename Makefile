@@ -6,7 +6,9 @@
 #   make test       unit tests and fuzz seeds: no root, no network, under a minute with -j
 #   make check      everything that can be checked (root)
 #   make bench      what a probe costs, as ratios (root)
-#   make install    into $(DESTDIR)$(prefix)
+#   make install    into $(DESTDIR)$(prefix): the program, its manual, completion of shells
+#   make deb        a Debian package, in $(O)/deb
+#   make pictures   those of the README, from real runs (root)
 #
 # V=1 shows the commands, DEBUG=1 builds with ASan and UBSan, O=DIR builds there,
 # RUNTIME=FOLDER links a runtime in that is none of opprobe's own (more_runtime of runtimes.c):
@@ -56,7 +58,8 @@ CFLAGS   ?= -g
 CFLAGS_ALL = -std=gnu11 $(OPTIMISE) $(HARDEN) $(WARNINGS) $(CFLAGS) $(LIB_CFLAGS)
 LIB_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIB_LIBS   = $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) $(PFM_LIBS) -lm -lpthread
-BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/$(BPF_ARCH) -Ibpf \
+# Where it was built stands in no file.
+BPF_CFLAGS := -g -fdebug-compilation-dir=. -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/$(BPF_ARCH) -Ibpf \
 	-Wall -Wextra -Wno-unused-parameter -Wno-unused-function $(if $(WERROR),-Werror) \
 	$(if $(SYSROOT),-isystem $(SYSROOT)/usr/include)
 
@@ -91,6 +94,17 @@ $(O)/user/%.o: user/%.S | needs
 	$(say) AS $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -I. $(CFLAGS_ALL) -c -o $@ $<
+
+# The commit that is built, of a checkout that says so: written where it changes.
+COMMIT ?= $(if $(wildcard .git),$(shell git describe --always --dirty --abbrev=12 --exclude='*' \
+	2>/dev/null))
+
+$(O)/commit.h: FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#define OPPROBE_COMMIT "$(COMMIT)"' >$@.tmp
+	$(Q)cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
+
+$(O)/user/cmd_version.o: $(O)/commit.h
 
 # The skeleton is made from the BPF object; the rooms that include it wait for it.
 $(patsubst %.c,$(O)/%.o,$(filter user/collect/% user/runtime/%,$(SOURCES))): $(SKELETON)
@@ -133,10 +147,12 @@ include tests/bench/bench.mk
 # -- dependencies ------------------------------------------------------------
 
 DEBIAN_BUILD := gcc make clang llvm pkg-config bpftool libbpf-dev libpfm4-dev libcjson-dev \
-	libelf-dev libcapstone-dev zlib1g-dev libseccomp-dev libcap-ng-dev libncurses-dev libmicrohttpd-dev \
-	libc6-dev
+	libelf-dev libcapstone-dev zlib1g-dev libseccomp-dev libcap-ng-dev libncurses-dev \
+	libmicrohttpd-dev libc6-dev
 
-.PHONY: all needs deps install uninstall clean
+DEBIAN_PACKAGE := debhelper dpkg-dev
+
+.PHONY: all needs deps pages deb install uninstall clean
 ifndef NEEDS_CHECKED
 needs:
 	$(Q)missing=; \
@@ -165,11 +181,45 @@ deps:
 	$(say) DEPS '$(words $(DEBIAN_BUILD)) packages'
 	$(Q)tests/install-packages $(DEBIAN_BUILD)
 
-install: $(PROGRAM)
+# What is installed below $(DESTDIR)$(prefix), each from a file of ours.
+mandir        ?= $(prefix)/share/man
+bashdir       ?= $(prefix)/share/bash-completion/completions
+zshdir        ?= $(prefix)/share/zsh/site-functions
+fishdir       ?= $(prefix)/share/fish/vendor_completions.d
+MANUAL  := $(notdir $(wildcard user/man/*.[15]))
+PAGES   := $(MANUAL:%=$(O)/man/%)
+MAN_DIRS := $(foreach page,$(MANUAL),$(mandir)/man$(subst .,,$(suffix $(page)))/$(page))
+INSTALLED = $(prefix)/bin/opprobe $(MAN_DIRS) $(bashdir)/opprobe $(zshdir)/_opprobe \
+	$(fishdir)/opprobe.fish
+
+# The options in them are asked of the program, which has to run here.
+pages: $(PAGES)
+
+$(O)/man/%: user/man/% user/man/page.awk user/capture/FORMAT.md $(PROGRAM)
+	$(say) MAN $@
+	$(Q)mkdir -p $(@D)
+	$(Q)awk -v program=$(abspath $(PROGRAM)) -v version=$(VERSION) -f user/man/page.awk $< >$@.tmp
+	$(Q)mv $@.tmp $@
+
+install: $(PROGRAM) $(PAGES)
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(prefix)/bin/opprobe
+	for page in $(MANUAL); do \
+		install -D -m 644 $(O)/man/$$page $(DESTDIR)$(mandir)/man$${page##*.}/$$page || exit; \
+	done
+	install -D -m 644 user/complete/opprobe.bash $(DESTDIR)$(bashdir)/opprobe
+	install -D -m 644 user/complete/opprobe.zsh $(DESTDIR)$(zshdir)/_opprobe
+	install -D -m 644 user/complete/opprobe.fish $(DESTDIR)$(fishdir)/opprobe.fish
+
+# Debian's own tools, and a folder of files: user/debian.
+deb: deps
+	$(Q)tests/install-packages $(DEBIAN_PACKAGE)
+	$(say) DEB $(O)/deb
+	$(Q)MAKEFLAGS= user/debian/build $(O)/deb $(VERSION) '$(COMMIT)' \
+		$(filter-out gcc make libc6-dev,$(DEBIAN_BUILD))
+	$(Q)ls $(O)/deb/opprobe_$(VERSION)_*.deb
 
 uninstall:
-	rm -f $(DESTDIR)$(prefix)/bin/opprobe
+	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
 
 clean:
 	rm -rf $(O) opprobe

@@ -6,6 +6,7 @@
 #                   is left out without it, and said to be
 #   make fuzz       each of tests/fuzz/fuzz_*.c for FUZZ_SECONDS
 #   make e2e        opprobe on real processes (root); E2E='TEXT...' chooses tests
+#   make package    the Debian package, and its life in a clean Debian (root)
 #   make test-runtime  of these, what proves that a runtime is one folder (root)
 #   make faults     every point of failure fails in turn (root): allocations, writes, mappings,
 #                   opens, bpf() and perf events, starts; FAULT_POINTS=N of each kind only,
@@ -27,14 +28,15 @@ JOBS   ?= $(shell nproc)
 # A node.js from elsewhere than Debian is as good, and brings its own npm.
 DEBIAN_TESTS = libcmocka-dev g++ binutils clang-format clang-tidy cppcheck \
 	libclang-rt-14-dev python3 python3-onnx protobuf-compiler chromium tmux ca-certificates file \
+	bash-completion zsh fish mandoc man-db debootstrap lintian \
 	$(shell command -v node >/dev/null || echo nodejs) \
 	$(shell command -v npm >/dev/null || echo npm)
 DEBIAN_DEMO = python3 python3-onnx ca-certificates file \
 	$(shell command -v node >/dev/null || echo nodejs) \
 	$(shell command -v npm >/dev/null || echo npm)
 
-.PHONY: test unit fuzz faults soak e2e test-runtime mutants mutants-check format cppcheck tidy check \
-	check-programs e2e-programs runtime-programs demo deps-tests deps-demo
+.PHONY: test unit fuzz faults soak e2e package test-runtime mutants mutants-check format cppcheck tidy check \
+	check-programs e2e-programs runtime-programs demo pictures deps-tests deps-demo
 deps-tests:
 	$(Q)tests/install-packages $(DEBIAN_BUILD) $(DEBIAN_TESTS)
 
@@ -156,7 +158,7 @@ $(SYMBOLS_PARTS): tests/targets/symbols_part.cc
 		-D$(patsubst symbols_%.so,%,$(@F))=1 -o $@ $<
 
 runtime-programs: $(RUNTIME_PROGRAM) $(SYMBOLS) $(SYMBOLS_PARTS)
-e2e-programs: $(PROGRAM) $(MODELS) $(ORT_RUN) runtime-programs e2e-exact \
+e2e-programs: $(PROGRAM) pages $(MODELS) $(ORT_RUN) runtime-programs e2e-exact \
 	$(O)/tests/bench/make_capture
 
 test-runtime: runtime-programs
@@ -165,9 +167,19 @@ test-runtime: runtime-programs
 e2e: e2e-programs
 	$(Q)tests/e2e/run --program $(PROGRAM) --objects $(O) $(E2E)
 
+# The Debian package, in a clean Debian.
+package: deb $(ORT_RUN) $(MODELS)
+	$(Q)tests/e2e/run --folder tests/package --program $(PROGRAM) --objects $(O) $(PACKAGE)
+
 demo: deps-demo
 	$(Q)$(MAKE) -j$(JOBS) $(PROGRAM) $(MODELS)
 	$(Q)tests/demo/run $(PROGRAM) $(O)
+
+# What the README shows, from real runs: look at them before they are committed.
+pictures: deps-tests
+	$(Q)tests/install-packages imagemagick
+	$(Q)$(MAKE) $(PROGRAM) $(MODELS)
+	$(Q)tests/demo/pictures --program $(PROGRAM) --objects $(O) .github/pictures
 
 mutants:
 	$(Q)tests/mutants/run . $(MUTANTS)
@@ -195,7 +207,10 @@ $(O)/tidy/opprobe.skel.h: $(SKELETON)
 	$(Q)mkdir -p $(@D)
 	$(Q){ echo '/* NOLINTBEGIN */'; cat $<; echo '/* NOLINTEND */'; } >$@
 
-tidy: $(O)/tidy/opprobe.skel.h
+$(O)/tidy/commit.h: $(O)/commit.h
+	$(Q)mkdir -p $(@D) && cp $< $@
+
+tidy: $(O)/tidy/opprobe.skel.h $(O)/tidy/commit.h
 	$(Q)printf '%s\n' $(SOURCES) | xargs -P $(JOBS) -I FILE clang-tidy --quiet FILE -- \
 		-D_GNU_SOURCE -DOPPROBE_VERSION='"$(VERSION)"' -isystem $(O)/tidy -std=gnu11 \
 		$(LIB_CFLAGS) && echo '1 passed, 0 failed' || \

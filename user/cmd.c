@@ -122,10 +122,24 @@ static void check_options(const struct options *all, int argc, char **argv)
 	}
 }
 
+/* Whoever wants the tables of a command in the place of what it does. */
+static struct {
+	int (*see)(const struct argp *argp, void *context);
+	void *context;
+} seer;
+
+void cmd_see_tables(int (*see)(const struct argp *argp, void *context), void *context)
+{
+	seer.see = see;
+	seer.context = context;
+}
+
 void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments)
 {
 	struct options all = {};
 
+	if (seer.see)
+		exit(seer.see(argp, seer.context));
 	add_options(&all, argp);
 	argp_err_exit_status = EXIT_USAGE;
 	check_options(&all, argc, argv);

@@ -6,7 +6,7 @@
 //	{"do": "eval", "code": "() => ..."}    what the function returns in the page
 //	{"do": "press", "keys": [...]}, {"do": "click", "at": SELECTOR, "x": N, "y": N},
 //	{"do": "fill", "at": SELECTOR, "text": ...}, {"do": "select", "at": SELECTOR, "value": ...},
-//	{"do": "shoot", "file": PATH}
+//	{"do": "shoot", "file": PATH, "full": false}    of the whole page, or what is seen of it
 //
 // Each answer has what went wrong in the page, and what it asked for, since it was opened.
 'use strict';
@@ -49,7 +49,7 @@ const actions = {
 	click: ({ at, x, y }) => page.click(at, x === undefined ? {} : { position: { x, y } }),
 	fill: ({ at, text }) => page.fill(at, text),
 	select: ({ at, value }) => page.selectOption(at, value),
-	shoot: ({ file }) => page.screenshot({ path: file, fullPage: true }).then(() => null),
+	shoot: ({ file, full = true }) => page.screenshot({ path: file, fullPage: full }).then(() => null),
 };
 
 async function main() {

@@ -34,7 +34,7 @@ ARCH ?= $(shell uname -m)
 BPF_ARCH := $(if $(filter aarch64 arm64,$(ARCH)),arm64,x86)
 
 # name in messages : pkg-config module or header : Debian package
-LIBRARIES := libbpf libelf libcjson capstone zlib libseccomp libcap-ng
+LIBRARIES := libbpf libelf libcjson capstone zlib libseccomp libcap-ng ncursesw
 PFM_LIBS  ?= -lpfm
 
 comma := ,
@@ -90,10 +90,24 @@ $(MORE_OBJECTS): CPPFLAGS += -Iuser
 $(O)/user/%.o: user/%.S | needs
 	$(say) AS $<
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) -I. $(CFLAGS_ALL) -c -o $@ $<
 
 # The skeleton is made from the BPF object; the rooms that include it wait for it.
 $(patsubst %.c,$(O)/%.o,$(filter user/collect/% user/runtime/%,$(SOURCES))): $(SKELETON)
+
+# What a page of a capture is made of is built in, with the hashes that its policy names it by.
+WEB := $(wildcard user/output/web/*.css user/output/web/*.js user/output/web/vendor/*.css \
+	user/output/web/vendor/*.js user/output/web/vendor/*.LICENSE)
+WEB_HASHES := $(patsubst %,$(O)/%.hash,$(filter %.css %.js,$(WEB)))
+WEB_VENDOR := user/output/web/vendor/SHA256SUMS
+
+$(O)/user/output/web/assets.o: $(WEB) $(WEB_HASHES)
+
+$(O)/user/output/web/%.hash: user/output/web/% $(WEB_VENDOR)
+	$(Q)mkdir -p $(@D)
+	$(if $(filter vendor/%,$*),$(Q)cd $(dir $(WEB_VENDOR)) && sha256sum --quiet --check SHA256SUMS)
+	$(Q)sha256sum $< | cut -c 1-64 | tr -d '\n' | tr a-f A-F | basenc --base16 -d | base64 | \
+		tr -d '\n' >$@.tmp && mv $@.tmp $@
 
 # One object for what belongs to no runtime and one for each runtime, linked.
 BPF_SOURCES := bpf/core.bpf.c $(wildcard bpf/*/*.bpf.c) $(filter %.bpf.c,$(MORE))
@@ -119,7 +133,7 @@ include tests/bench/bench.mk
 # -- dependencies ------------------------------------------------------------
 
 DEBIAN_BUILD := gcc make clang llvm pkg-config bpftool libbpf-dev libpfm4-dev libcjson-dev \
-	libelf-dev libcapstone-dev zlib1g-dev libseccomp-dev libcap-ng-dev libc6-dev
+	libelf-dev libcapstone-dev zlib1g-dev libseccomp-dev libcap-ng-dev libncurses-dev libc6-dev
 
 .PHONY: all needs deps install uninstall clean
 ifndef NEEDS_CHECKED
@@ -137,6 +151,7 @@ needs:
 	need '$(PKG_CONFIG) --exists zlib' zlib1g-dev; \
 	need '$(PKG_CONFIG) --exists libseccomp' libseccomp-dev; \
 	need '$(PKG_CONFIG) --exists libcap-ng' libcap-ng-dev; \
+	need '$(PKG_CONFIG) --exists ncursesw' libncurses-dev; \
 	need 'echo "#include <perfmon/pfmlib.h>" | $(CC) $(CFLAGS) -E -' libpfm4-dev; \
 	if [ -n "$$missing" ]; then \
 		echo "opprobe: these Debian packages are missing:$$missing" >&2; \

@@ -26,7 +26,7 @@ JOBS   ?= $(shell nproc)
 
 # A node.js from elsewhere than Debian is as good, and brings its own npm.
 DEBIAN_TESTS = libcmocka-dev g++ binutils clang-format clang-tidy cppcheck \
-	libclang-rt-14-dev python3 python3-onnx protobuf-compiler ca-certificates file \
+	libclang-rt-14-dev python3 python3-onnx protobuf-compiler chromium tmux ca-certificates file \
 	$(shell command -v node >/dev/null || echo nodejs) \
 	$(shell command -v npm >/dev/null || echo npm)
 DEBIAN_DEMO = python3 python3-onnx ca-certificates file \
@@ -156,7 +156,8 @@ $(SYMBOLS_PARTS): tests/targets/symbols_part.cc
 		-D$(patsubst symbols_%.so,%,$(@F))=1 -o $@ $<
 
 runtime-programs: $(RUNTIME_PROGRAM) $(SYMBOLS) $(SYMBOLS_PARTS)
-e2e-programs: $(PROGRAM) $(MODELS) $(ORT_RUN) runtime-programs e2e-exact
+e2e-programs: $(PROGRAM) $(MODELS) $(ORT_RUN) runtime-programs e2e-exact \
+	$(O)/tests/bench/make_capture
 
 test-runtime: runtime-programs
 	$(Q)tests/e2e/run --program $(PROGRAM) --objects $(O) test_runtime

@@ -20,6 +20,7 @@ void cmd_parse(const struct argp *argp, int argc, char **argv, void *arguments);
 int cmd_profile(int argc, char **argv); /* opprobe -p PID */
 int cmd_ps(int argc, char **argv);
 int cmd_record(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_export(int argc, char **argv);

@@ -18,6 +18,7 @@ enum key {
 	KEY_ALL = 256,
 	KEY_BY,
 	KEY_FAIL_ABOVE,
+	KEY_HTML,
 	KEY_JSON,
 	KEY_MODEL,
 	KEY_WIDTH,
@@ -29,6 +30,8 @@ static const struct argp_option options[] = {
 	{"limit", 'n', "N", 0, "Show at most N nodes", 0},
 	{"model", KEY_MODEL, "GLOB", 0, "Sessions whose model matches, as in opprobe report", 0},
 	{"json", KEY_JSON, 0, 0, "Print JSON: all nodes, all that was counted", 0},
+	{"html", KEY_HTML, 0, 0, "Make a page of two captures, of one file: needs -o", 0},
+	{"output", 'o', "FILE", 0, "Where the page goes", 0},
 	{"fail-above", KEY_FAIL_ABOVE, "PERCENT", 0,
 	 "Exit with 3 if runs of a model are slower by more than that, and the whole interval "
 	 "is above",
@@ -43,6 +46,7 @@ static const char doc[] =
 	"  opprobe diff before.opp after.opp\n"
 	"  opprobe diff before.opp after.opp --by instructions --all\n"
 	"  opprobe diff main.opp branch.opp --fail-above 5%   in CI: exits with 3 if so\n"
+	"  opprobe diff before.opp after.opp --html -o diff.html   to look at, in any browser\n"
 	"  opprobe diff a.opp b.opp --json | jq '.models[0].runs'\n"
 	"\n"
 	"More captures are each compared with the first. Runs are those that were seen whole and "
@@ -54,8 +58,8 @@ struct arguments {
 	const char *captures[CAPTURES_MAX];
 	size_t n_captures;
 	struct diff_options diff;
-	const char *model;
-	bool json;
+	const char *model, *output;
+	bool json, html;
 	bool limits;  /* --fail-above: */
 	double above; /* as a ratio, 1.05 */
 };
@@ -81,6 +85,18 @@ static unsigned long parse_number(struct argp_state *state, const char *name, co
 	return number;
 }
 
+static void check_page(const struct arguments *arguments, struct argp_state *state)
+{
+	if (arguments->html && arguments->json)
+		argp_error(state, "--html and --json exclude each other");
+	if (arguments->html && arguments->n_captures > 2)
+		argp_error(state, "a page is of two captures: name the one to compare with");
+	if (arguments->html && !arguments->output)
+		argp_error(state, "a page is for a browser: name its file, as with -o diff.html");
+	if (arguments->output && !arguments->html)
+		argp_error(state, "-o is for the page: add --html");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
@@ -103,6 +119,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		arguments->json = true;
 		return 0;
+	case KEY_HTML:
+		arguments->html = true;
+		return 0;
+	case 'o':
+		arguments->output = arg;
+		return 0;
 	case KEY_FAIL_ABOVE:
 		arguments->limits = true;
 		arguments->above = parse_percent(state, arg);
@@ -122,6 +144,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (arguments->n_captures < 2)
 			argp_error(state, "which captures? Name the one before and the one after");
+		check_page(arguments, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -156,27 +179,6 @@ static struct analysis *read_capture(const char *path, const struct arguments *a
 	return a;
 }
 
-/* What makes a comparison doubtful, beside what its intervals say. */
-static void print_doubts(const struct analysis *a, const char *path)
-{
-	if (a->damaged)
-		fprintf(stderr, "opprobe: note: of %s: %s\n", path, a->damage.text);
-	else if (!a->complete)
-		fprintf(stderr, "opprobe: note: the end of the recording in %s is missing\n", path);
-	if (a->unsure)
-		fprintf(stderr,
-			"opprobe: note: operators were lost in %s, perhaps of runs that seem whole\n",
-			path);
-	if (a->whole_runs.left_out)
-		fprintf(stderr,
-			"opprobe: note: %llu runs in %s are left out: of some of their operators "
-			"it is not known what they took themselves\n",
-			(unsigned long long)a->whole_runs.left_out, path);
-	if (a->whole_runs.step > 1)
-		fprintf(stderr, "opprobe: note: of the runs in %s, every %uth was compared\n", path,
-			a->whole_runs.step);
-}
-
 /* Runs of a model are slower than is allowed, and that is sure. */
 static bool is_above(const struct comparison *c, double above)
 {
@@ -186,6 +188,33 @@ static bool is_above(const struct comparison *c, double above)
 	return false;
 }
 
+struct page_job {
+	const struct comparison *c;
+	const struct arguments *arguments;
+};
+
+static int print_page(const void *of, FILE *out, struct error *err)
+{
+	const struct page_job *job = of;
+
+	return diff_print_html(job->c, job->arguments->captures[0], job->arguments->captures[1],
+			       out, err);
+}
+
+static int make_page(const struct comparison *c, const struct arguments *arguments,
+		     struct error *err)
+{
+	const struct page_job job = {c, arguments};
+
+	for (size_t i = 0; i < arguments->n_captures; i++)
+		if (output_is_capture(arguments->output, arguments->captures[i]))
+			return error_set(
+				err, -EINVAL,
+				"%s is one of the captures: name another file for the page",
+				arguments->output);
+	return output_to_file(arguments->output, print_page, &job, err);
+}
+
 static int print(const struct comparison *c, const struct arguments *arguments, struct error *err)
 {
 	int quantity = diff_quantity(c, arguments->diff.by, err);
@@ -193,6 +222,8 @@ static int print(const struct comparison *c, const struct arguments *arguments, 
 
 	if (quantity < 0)
 		return quantity;
+	if (arguments->html)
+		return make_page(c, arguments, err);
 	error = arguments->json ? diff_print_json(c, stdout)
 				: diff_print(c, &arguments->diff, quantity, stdout);
 	if (error)
@@ -217,7 +248,7 @@ static int compare_with(const struct analysis *before, const char *path,
 				  "choose one on each side with --model",
 				  arguments->captures[0], path);
 	} else if (c) {
-		print_doubts(after, path);
+		diff_print_doubts(after, path, "opprobe: ", stderr);
 		error = print(c, arguments, err);
 		*above |= arguments->limits && is_above(c, arguments->above);
 	} else if (after) {
@@ -240,7 +271,7 @@ int cmd_diff(int argc, char **argv)
 	cmd_parse(&argp, argc, argv, &arguments);
 	before = read_capture(arguments.captures[0], &arguments, &err);
 	if (before)
-		print_doubts(before, arguments.captures[0]);
+		diff_print_doubts(before, arguments.captures[0], "opprobe: ", stderr);
 	else
 		error = -EIO;
 	for (size_t i = 1; i < arguments.n_captures && !error; i++) {

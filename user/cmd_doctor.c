@@ -12,23 +12,30 @@
 #include "examine.h"
 #include "inspect/inspector.h"
 #include "output/text.h"
+#include "show_roofs.h"
 
 struct doctor_arguments {
 	const char *file;
 	struct choice choice;
-	bool json;
+	bool json, roofs;
 };
 
-enum { OPTION_FILE = 256, OPTION_JSON };
+enum { OPTION_FILE = 256, OPTION_JSON, OPTION_ROOFS };
 
 static const struct argp_option doctor_options[] = {
 	{"file", OPTION_FILE, "LIBRARY", 0,
 	 "Look for the places of probes in this library or program, without a process", 0},
+	{"roofs", OPTION_ROOFS, NULL, 0,
+	 "Measure what this machine can do at most, in FLOP per second and in bytes per second from "
+	 "memory and caches, on one CPU and on all that opprobe may use; it takes some seconds, in "
+	 "which these are busy. Captures that are recorded later on this machine have the result",
+	 0},
 	{"json", OPTION_JSON, NULL, 0,
 	 "Print {\"runtime\", \"version\", \"build_id\", \"architecture\", \"sites\": [{\"role\", "
 	 "\"function\", \"offset\", \"address\", \"instruction\", \"emulated\", \"routes\", "
 	 "\"stack_depth\"}, ...], \"notes\": [...]} of a file; of the machine and a process "
-	 "{\"checks\": [{\"name\", \"verdict\": \"ok\"|\"warn\"|\"fail\", \"text\"}, ...]}",
+	 "{\"checks\": [{\"name\", \"verdict\": \"ok\"|\"warn\"|\"fail\", \"text\"}, ...]}; of roofs {\"machine\": "
+	 "{\"roofs\": ...}} as in opprobe report --json-schema",
 	 0},
 	{},
 };
@@ -49,6 +56,9 @@ static error_t parse_doctor(int key, char *text, struct argp_state *state)
 	case OPTION_JSON:
 		arguments->json = true;
 		break;
+	case OPTION_ROOFS:
+		arguments->roofs = true;
+		break;
 	case ARGP_KEY_ARG:
 		argp_error(state, "there is no argument '%s' to take: did you mean --file %s?",
 			   text, text);
@@ -57,6 +67,9 @@ static error_t parse_doctor(int key, char *text, struct argp_state *state)
 		if (arguments->file && choice_made(&arguments->choice))
 			argp_error(state,
 				   "--file excludes -p, -a, --comm, --container and --cgroup");
+		if (arguments->roofs && (arguments->file || choice_made(&arguments->choice)))
+			argp_error(state, "--roofs is of the machine: leave out %s",
+				   arguments->file ? "--file" : "the process");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -79,6 +92,7 @@ static const struct argp doctor_argp = {
 	       "  sudo opprobe doctor\n"
 	       "  sudo opprobe doctor -p 4711\n"
 	       "  sudo opprobe doctor --comm node\n"
+	       "  sudo opprobe doctor --roofs\n"
 	       "  opprobe doctor --file libonnxruntime.so.1\n"
 	       "  opprobe doctor --file /proc/4711/root/usr/lib/libonnxruntime.so --json\n",
 };
@@ -243,5 +257,7 @@ int cmd_doctor(int argc, char **argv)
 	cmd_parse(&doctor_argp, argc, argv, &arguments);
 	if (arguments.file)
 		return examine_file(&arguments);
+	if (arguments.roofs)
+		return show_roofs(arguments.json);
 	return examine_machine(&arguments.choice, arguments.json);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "view.h"
@@ -17,6 +18,7 @@ enum key {
 static const struct argp_option options[] = {
 	{"run", KEY_RUN, "LIST", 0, "Runs by number, such as 0,5-9,20-", 2},
 	{"runs", KEY_RUN, 0, OPTION_ALIAS, 0, 2},
+	{"output", 'o', "FILE", 0, "Write here instead of stdout", 3},
 	{"json-schema", KEY_JSON_SCHEMA, 0, 0, "Print the schema of the JSON, and exit", 3},
 	{},
 };
@@ -34,6 +36,7 @@ static const char doc_format[] =
 	"  opprobe report run.opp --failed --group-by run  runs that failed, one by one\n"
 	"  opprobe report run.opp --metric 'bytes/instr=64*cache-misses/instructions'\n"
 	"  opprobe report run.opp --json | jq '.operators[0]'\n"
+	"  opprobe report run.opp --html -o run.html     a page to look at, in any browser\n"
 	"\n"
 	"Columns: %s; and metrics by name. With shapes, flops bytes gflops flop/byte and, per "
 	"execution, activation parameters output tell what operators compute and move by the "
@@ -42,7 +45,7 @@ static const char doc_format[] =
 	"element; bytes are inputs read and outputs written once.";
 
 struct arguments {
-	const char *capture;
+	const char *capture, *output;
 	struct report_options report;
 	bool json_schema;
 };
@@ -60,6 +63,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (analyze_parse_runs(&arguments->report.analyze, arg, &err))
 			argp_error(state, "%s", err.text);
 		return 0;
+	case 'o':
+		arguments->output = arg;
+		return 0;
 	case KEY_JSON_SCHEMA:
 		arguments->json_schema = true;
 		return 0;
@@ -71,10 +77,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!arguments->capture && !arguments->json_schema)
 			argp_error(state, "which capture? Name the file that opprobe record wrote");
+		/* No terminal is to be filled with markup. */
+		if (arguments->report.format && !strcmp(arguments->report.format, "html") &&
+		    !arguments->output && isatty(STDOUT_FILENO))
+			argp_error(state, "a page is for a browser: name its file, as with "
+					  "-o run.html");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+/* Returns 0 or a negative errno with @err set. */
+static int write_report(const struct arguments *arguments, struct error *err)
+{
+	if (arguments->json_schema)
+		return report_print_json_schema(stdout, err);
+	if (arguments->output && strcmp(arguments->output, "-") != 0)
+		return report_write(arguments->capture, &arguments->report, arguments->output, err);
+	return report_print(arguments->capture, &arguments->report, stdout, err);
 }
 
 int cmd_report(int argc, char **argv)
@@ -89,9 +110,7 @@ int cmd_report(int argc, char **argv)
 	report_columns(columns, sizeof(columns));
 	snprintf(doc, sizeof(doc), doc_format, columns);
 	cmd_parse(&argp, argc, argv, &arguments);
-	error = arguments.json_schema
-			? report_print_json_schema(stdout, &err)
-			: report_print(arguments.capture, &arguments.report, stdout, &err);
+	error = write_report(&arguments, &err);
 	/* Whoever closed the pipe has seen enough. */
 	if (error && error != -EPIPE)
 		fprintf(stderr, "opprobe: %s\n", err.text);

@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	{"ps", cmd_ps, "opprobe ps", "the processes that can be recorded"},
 	{"record", cmd_record, "opprobe record",
 	 "record a process or a command into a capture file"},
+	{"top", cmd_top, "opprobe top", "watch a running process, once a second"},
 	{"report", cmd_report, "opprobe report", "print a capture as a table, JSON or CSV"},
 	{"diff", cmd_diff, "opprobe diff", "compare runs of two captures, node by node"},
 	{"export", cmd_export, "opprobe export", "write a capture in a format of other tools"},

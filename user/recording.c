@@ -12,11 +12,15 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "collect/info.h"
 #include "inspect/rights.h"
+#include "roofs/roofs.h"
 
 /* For the comparison of runs with and without probes, behind the recording. */
 #define COST_TIME_MIN UINT64_C(1000000000)
 #define COST_TIME_MAX UINT64_C(10000000000)
+
+#define TELL_INTERVAL UINT64_C(900000000) /* ns: what is called each 0.2 s does it each second */
 
 void recording_say(const struct recording_options *options, const char *format, ...)
 {
@@ -30,7 +34,10 @@ void recording_say(const struct recording_options *options, const char *format, 
 	va_end(args);
 	/* Names in it may be the target's. */
 	utf8_clean(text);
-	fprintf(stderr, "opprobe: %s\n", text);
+	if (options->say)
+		options->say(options, text);
+	else
+		fprintf(stderr, "opprobe: %s\n", text);
 }
 
 static void show_progress(struct recording *recording, const struct collector_progress *progress)
@@ -41,7 +48,8 @@ static void show_progress(struct recording *recording, const struct collector_pr
 		recording_say(recording->options, "waiting for the first %s",
 			      runs ? "run" : "operator");
 	recording->told_to_wait |= progress->waiting;
-	if (progress->waiting || recording->options->quiet || !isatty(STDERR_FILENO))
+	if (progress->waiting || recording->options->quiet || recording->options->sink ||
+	    !isatty(STDERR_FILENO))
 		return;
 	fprintf(stderr, "\r\033[Kopprobe: %" PRIu64 " operators", progress->operators);
 	if (runs)
@@ -49,6 +57,17 @@ static void show_progress(struct recording *recording, const struct collector_pr
 	if (progress->lost)
 		fprintf(stderr, ", %" PRIu64 " lost", progress->lost);
 	fflush(stderr);
+}
+
+/* For who looks: about once a second. */
+static void tell_so_far(struct recording *recording)
+{
+	uint64_t now = clock_ns();
+
+	if (now - recording->told < TELL_INTERVAL)
+		return;
+	recording->told = now;
+	collector_tell_so_far(recording->collector);
 }
 
 /* What is in the capture by now survives whatever happens to opprobe. */
@@ -60,6 +79,10 @@ static int on_progress(void *context, const struct collector_progress *progress)
 				   progress->n_news);
 
 	show_progress(recording, progress);
+	if (!recording->writer) {
+		tell_so_far(recording);
+		return more;
+	}
 	return capture_writer_flush(recording->writer) ?: more;
 }
 
@@ -270,7 +293,7 @@ static int attach(struct recording *recording, struct error *err)
 	struct collector_options collect = {
 		.any_runtime = recording->follow.follow || options->n_pids > 1,
 		.counters = &recording->counters,
-		.sink = capture_writer_sink(recording->writer),
+		.sink = recording_sink(recording),
 		.buffer_size = options->buffer_size,
 		.min_duration = options->min_duration,
 		.selective = options->schedule.active || options->runs.n_runs,
@@ -343,7 +366,8 @@ static void measure_cost(struct recording *recording, int end)
 	    !location_has(&recording->first->located->location, SITE_RUN_ENTER))
 		return;
 	collector_end(recording->collector);
-	capture_writer_flush(recording->writer);
+	if (recording->writer)
+		capture_writer_flush(recording->writer);
 	limit = limit < COST_TIME_MIN ? COST_TIME_MIN : limit;
 	limit = limit > COST_TIME_MAX ? COST_TIME_MAX : limit;
 	if (tell)
@@ -371,11 +395,14 @@ static int record(struct recording *recording, struct error *err)
 		rights_reduce();
 	say_attached(recording);
 	recording->attached = clock_ns();
+	error = options->attached ? options->attached(options, err) : 0;
+	if (error)
+		return error;
 	/* As late as can be: names are read while their sessions live. */
 	following_let(recording->following);
 	end = options->schedule.active ? record_schedule(recording, err)
 				       : record_all(recording, err);
-	if (!options->quiet && isatty(STDERR_FILENO))
+	if (!options->quiet && !options->sink && isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	if (end < 0) {
 		collector_stop(recording->collector, COLLECTOR_STOPPED, NULL);
@@ -424,7 +451,7 @@ static int open_all(struct recording *recording, struct error *err)
 		return -EINVAL;
 	for (size_t i = 0; i < recording->counters.n_notes; i++)
 		recording_say(options, "%s", recording->counters.notes[i]);
-	error = recording_open_capture(recording, 1, err);
+	error = options->sink ? 0 : recording_open_capture(recording, 1, err);
 	if (error)
 		return error;
 	return options->ready ? options->ready(options, err) : 0;
@@ -444,6 +471,16 @@ static int close_capture(struct recording *recording, int error, struct recordin
 	return capture_writer_close(recording->writer, &result->capture, err);
 }
 
+/* Before the target is looked at, while nothing waits for a file. */
+static void read_roofs(struct recording *recording)
+{
+	struct capture_info machine = {};
+
+	info_describe_machine(&machine);
+	roofs_read(&machine);
+	recording->roofs = machine.roofs;
+}
+
 int recording_run(const struct recording_options *options, struct recording_result *result,
 		  struct error *err)
 {
@@ -455,6 +492,7 @@ int recording_run(const struct recording_options *options, struct recording_resu
 		return error_set(err, -ENOMEM, "out of memory");
 	recording->options = options;
 	recording->started = clock_ns();
+	read_roofs(recording);
 	recording_hurry(recording);
 	error = open_all(recording, err);
 	if (!error)

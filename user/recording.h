@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A recording as the user asks for it: find the runtime, attach, follow the
- * schedule, fill one capture or one per cycle.
+ * schedule, fill one capture or one per cycle; or feed a sink that looks.
  */
 #ifndef OPPROBE_RECORDING_H
 #define OPPROBE_RECORDING_H
@@ -48,6 +48,15 @@ struct recording_options {
 	int (*check)(const struct recording_options *options, const struct counter_set *counters,
 		     struct error *err);
 	int (*ready)(const struct recording_options *options, struct error *err);
+	/*
+	 * Takes the records in place of a file, if not NULL; it is told once a second of the pool
+	 * and of losses. With it:
+	 */
+	struct record_sink *sink;
+	/* May be NULL: called when probes are in place, and rights that nobody needs are gone. */
+	int (*attached)(const struct recording_options *options, struct error *err);
+	/* May be NULL: gets lines for the user, in place of stderr. */
+	void (*say)(const struct recording_options *options, const char *text);
 	void *context; /* the caller's */
 	const volatile sig_atomic_t *stop;
 };
@@ -65,7 +74,7 @@ struct recording_result {
 int recording_run(const struct recording_options *options, struct recording_result *result,
 		  struct error *err);
 
-/* A line on stderr, unless quiet. */
+/* A line for the user, unless quiet. */
 void recording_say(const struct recording_options *options, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

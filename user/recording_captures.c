@@ -30,7 +30,7 @@ static void name_capture(const struct recording *recording, unsigned int cycle, 
 static int write_record(struct recording *recording, const struct capture_record *record,
 			struct error *err)
 {
-	int error = sink_take(capture_writer_sink(recording->writer), record);
+	int error = sink_take(recording_sink(recording), record);
 
 	return error ? error_set(err, error, "cannot write the capture: %s", error_reason(error))
 		     : 0;
@@ -61,6 +61,7 @@ int recording_write_info(struct recording *recording, struct error *err)
 	/* The first process speaks for all, but for the notes. */
 	info_gather(&info, first->process, &first->located->location, &first->located->file,
 		    &recording->counters);
+	info.roofs = recording->roofs;
 	recording_add_notes(recording, &info);
 	return write_record(recording, &(struct capture_record){CAPTURE_INFO, .info = &info}, err);
 }

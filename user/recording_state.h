@@ -17,12 +17,13 @@
 
 struct recording {
 	const struct recording_options *options;
-	uint64_t started, attached; /* clock_ns() */
+	uint64_t started, attached, told; /* clock_ns() */
 	struct following_options follow;
 	struct following *following;
 	const struct collector_target *first; /* the one that speaks for all */
 	struct counter_set counters;
-	struct capture_writer *writer;
+	struct capture_roofs roofs;    /* of this machine, as they were kept */
+	struct capture_writer *writer; /* NULL with options->sink */
 	struct collector *collector;
 	struct overhead_job *overhead;
 	bool overhead_known;
@@ -32,6 +33,11 @@ struct recording {
 	ARRAY_OF(pid_t) commands; /* the user's, for complete captures, that may run yet */
 	bool told_to_wait;
 };
+
+static inline struct record_sink *recording_sink(const struct recording *recording)
+{
+	return recording->options->sink ?: capture_writer_sink(recording->writer);
+}
 
 /* Take precedence over the target's threads, and give it back, as for a child. */
 void recording_hurry(struct recording *recording);

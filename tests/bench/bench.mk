@@ -4,7 +4,8 @@
 #                   from one run, and its views (root); BENCH_ORT=VERSION, TURNS=N
 
 BENCH_ORT ?= 1.30.0
-BENCH_PROGRAMS := $(O)/tests/bench/empty_pair $(O)/tests/bench/make_capture
+BENCH_PROGRAMS := $(O)/tests/bench/empty_pair $(O)/tests/bench/make_capture \
+	$(O)/tests/bench/live_cost
 
 $(BENCH_PROGRAMS): $(O)/%: %.c $(LIBRARY)
 	$(say) CC $<
@@ -19,4 +20,5 @@ bench: deps-bench
 	$(Q)$(MAKE) -j$(JOBS) $(PROGRAM) $(MODELS) $(ORT_RUN) $(BENCH_PROGRAMS)
 	$(Q)tests/bench/probes $(abspath $(PROGRAM)) $(abspath $(O)) $(BENCH_ORT)
 	$(Q)echo
-	$(Q)tests/bench/views $(abspath $(PROGRAM)) $(abspath $(O))/tests/bench/make_capture
+	$(Q)tests/bench/views $(abspath $(PROGRAM)) $(abspath $(O))/tests/bench/make_capture \
+		$(abspath $(O))/tests/bench/live_cost

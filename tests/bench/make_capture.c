@@ -15,12 +15,13 @@
 
 #define NESTED	    3
 #define SESSIONS    4 /* with models */
+#define POOL	    2 /* threads, with parts */
 #define MICROSECOND 1000u
 
 struct settings {
 	uint64_t records;
 	uint32_t threads, events, nodes;
-	bool multiplexed, shapes, work, odd_names, unfinished, no_runs, outcomes, models;
+	bool multiplexed, shapes, work, parts, odd_names, unfinished, no_runs, outcomes, models;
 	const char *path;
 };
 
@@ -192,6 +193,12 @@ static void write_setups(struct maker *m)
 	}
 }
 
+/* Those of the pool have the numbers behind the others. */
+static uint32_t pool_thread(const struct maker *m, uint32_t i)
+{
+	return m->settings.threads + 1 + i;
+}
+
 static void write_definitions(struct maker *m)
 {
 	for (uint32_t i = 0; i < n_sessions(m); i++)
@@ -200,6 +207,10 @@ static void write_definitions(struct maker *m)
 	for (uint32_t i = 0; i < m->settings.threads; i++)
 		check(m, capture_write_thread(m->writer,
 					      &(struct capture_thread){i, 5000 + i, "worker", 0}));
+	for (uint32_t i = 0; m->settings.parts && i < POOL; i++)
+		check(m, capture_write_thread(
+				 m->writer,
+				 &(struct capture_thread){pool_thread(m, i), 6000 + i, "pool", 0}));
 	for (uint32_t i = 0; i < n_sessions(m); i++)
 		write_operators(m, i);
 	if (m->settings.models)
@@ -223,9 +234,30 @@ static void write_definitions(struct maker *m)
 	}
 }
 
+/* The work of @exec, in as many parts as there are threads of the pool. */
+static void add_parts(const struct maker *m, struct capture_exec *exec, struct capture_part *parts)
+{
+	uint64_t left = exec->work_ns;
+
+	for (uint32_t i = 0; i < POOL; i++) {
+		uint64_t ns = left / (POOL - i);
+
+		parts[i] = (struct capture_part){.thread = pool_thread(m, i),
+						 .cpu = i,
+						 .migrated = exec->run % 8 == i,
+						 .start = exec->start + 100 * i};
+		parts[i].end = parts[i].start + ns;
+		left -= ns;
+	}
+	exec->flags |= EXEC_PARTS;
+	exec->parts = parts;
+	exec->n_parts = POOL;
+}
+
 static void write_exec(struct maker *m, struct capture_exec *exec)
 {
 	uint64_t duration = exec->end - exec->start;
+	struct capture_part parts[POOL];
 
 	exec->cpu = exec->thread % 2;
 	exec->shapes = m->settings.shapes ? exec->run % 4 : CAPTURE_UNKNOWN;
@@ -241,6 +273,8 @@ static void write_exec(struct maker *m, struct capture_exec *exec)
 	if (m->settings.work && exec->op % 4 == 0) {
 		exec->flags |= EXEC_WORK;
 		exec->work_ns = duration / 2;
+		if (m->settings.parts)
+			add_parts(m, exec, parts);
 	}
 	check(m, capture_write_exec(m->writer, exec));
 	m->written++;
@@ -381,7 +415,7 @@ int main(int argc, char **argv)
 	struct error err;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:t:e:p:mswourfd")) >= 0) {
+	while ((option = getopt(argc, argv, "n:t:e:p:mswkourfd")) >= 0) {
 		switch (option) {
 		case 'n':
 			s->records = strtoull(optarg, NULL, 10);
@@ -403,6 +437,9 @@ int main(int argc, char **argv)
 			break;
 		case 'w':
 			s->work = true;
+			break;
+		case 'k':
+			s->parts = true;
 			break;
 		case 'o':
 			s->odd_names = true;
@@ -427,8 +464,9 @@ int main(int argc, char **argv)
 	    s->events > CAPTURE_COUNTERS) {
 		fprintf(stderr,
 			"usage: make_capture [-n RECORDS] [-t THREADS] [-e EVENTS] [-p "
-			"NODES] [-mswourfd] FILE\n"
+			"NODES] [-mswkourfd] FILE\n"
 			"  -m multiplexed events  -s shapes  -w work of other threads\n"
+			"  -k parts of that, on two threads of a pool\n"
 			"  -o odd node names      -u without an end record\n"
 			"  -r without records of runs  -f runs that fail or throw, and have tags\n"
 			"  -d models of four sessions, as far as they are known\n");

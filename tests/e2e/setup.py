@@ -33,7 +33,7 @@ def traced(t):
     with open(t.path("trace.json"), encoding="utf-8") as file:
         events = json.load(file)["traceEvents"]
     return [(event["name"], event["args"]["session"], event["dur"]) for event in events
-            if event.get("cat") == "Session" and event["name"] != "model_run"]
+            if event.get("cat") == "Session" and "step" not in event["args"]]
 
 
 def check_durations(got, expected):

@@ -2,12 +2,10 @@
 """What viewers of flame graphs read says what the table says."""
 
 import collections
-import importlib.util
 import json
-import os
-import subprocess
 
 from harness import check, check_equal, test
+from protobuf import exported
 
 
 def folded(t, *options):
@@ -98,18 +96,6 @@ def _(t):
                 report.json["total"]["total_ns"], "time of the runs")
 
 
-def profile(t, *options):
-    """What protobuf's own decoder reads of the capture as pprof's profile."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    made = subprocess.run([t.program, "export", t.path("capture.opp"), "--format", "pprof",
-                           *options], stdout=subprocess.PIPE, check=True)
-    subprocess.run(["protoc", "-I", here, "--python_out", t.path(""), "pprof.proto"], check=True)
-    spec = importlib.util.spec_from_file_location("pprof_pb2", t.path("pprof_pb2.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.Profile.FromString(made.stdout)
-
-
 @test("pprof's profile, read by protobuf's decoder, has what the table says of all that was counted")
 def _(t):
     target = t.ort_run("1.30.0", "nested", "-O", "0")
@@ -118,7 +104,7 @@ def _(t):
     target.run(20)
     probe.stop().nothing_lost()
     report = t.opprobe("report", t.path("capture.opp"), "--json").finish()
-    found = profile(t, "--weight", "task-clock")
+    found = exported(t, "pprof", "Profile", "--weight", "task-clock")
     text = list(found.string_table)
     check_equal(text[0], "", "the first string")
     check_equal(len(text), len(set(text)), "strings")

@@ -126,6 +126,6 @@ def _(t):
     made = t.opprobe("export", t.path("capture.opp"), "--format", "chrome")
     check_equal(made.wait(), 0, "status of export")
     runs = [event["args"] for event in json.loads(made.stdout)["traceEvents"]
-            if event["name"] == "model_run"]
+            if "step" in event.get("args", {})]
     check_equal([run.get("failed", False) for run in runs], [False] * 2 + [True] * 3, "runs")
     check(all(error.endswith(run["message"]) for run in runs[2:]), "another message", runs)

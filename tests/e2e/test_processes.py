@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from harness import check, check_counts, check_equal, described_counts, test
+from perfetto import Trace
 
 
 def started(t, *arguments):
@@ -233,5 +234,10 @@ def _(t):
                     "operators of " + model)
         names = collections.Counter(event["name"] for event in events
                                     if event["pid"] == target.pid)
-        check_equal(names["model_run"], runs, "runs in the trace of " + model)
+        check_equal(names[model + ".onnx"], runs, "runs in the trace of " + model)
+        trace = Trace(t, "--process", str(target.pid))
+        check_equal({trace.thread(found).pid for found in trace.of("Node")}, {target.pid},
+                    "processes in Perfetto's trace")
+        check_equal(len([found for found in trace.slices if found.name == model + ".onnx"]), runs,
+                    "runs in Perfetto's trace of " + model)
         check_equal(names["process_name"], 1, "groups of tracks of " + model)

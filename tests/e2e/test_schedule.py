@@ -170,7 +170,7 @@ def run_times(t, capture):
     events = json.loads(process.stdout)
     events = events["traceEvents"] if isinstance(events, dict) else events
     return {event["args"]["run"]: event["dur"] for event in events
-            if event["name"] == "model_run"}
+            if "step" in event.get("args", {})}
 
 
 @test("a capture streams through a pipe into a report")

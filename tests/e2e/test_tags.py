@@ -52,7 +52,7 @@ def _(t):
     made = t.opprobe("export", t.path("capture.opp"), "--format", "chrome")
     check_equal(made.wait(), 0, "status of export")
     runs = [event["args"] for event in json.loads(made.stdout)["traceEvents"]
-            if event["name"] == "model_run"]
+            if "step" in event.get("args", {})]
     check_equal([run.get("tag") for run in runs], ["mine", "mine", None], "tags")
 
 

@@ -58,7 +58,7 @@ static void compare_with_itself(const char *path, FILE *out)
 		capture_reader_close(reader);
 }
 
-#define EXPORTS 6 /* formats */
+#define EXPORTS 7 /* formats */
 
 /* One view of @path: a grouping in one of the formats, or an export; of one process or all. */
 static void print(const char *path, unsigned int view, FILE *out)
@@ -95,6 +95,11 @@ static void print(const char *path, unsigned int view, FILE *out)
 		options.analyze.runs[0] = (struct analyze_range){0, 5};
 		options.sort = "p99";
 		options.limit = 3;
+	}
+	/* A page is of nodes: in the place of one of the groupings. */
+	if (options.analyze.group == GROUP_OP && !(view % 3)) {
+		options.format = "html";
+		options.analyze.group = GROUP_NODE;
 	}
 	report_print(path, &options, out, &err);
 }

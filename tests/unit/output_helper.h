@@ -38,6 +38,11 @@ static inline struct test_capture odd_capture(void)
 	strcpy(info.events[1].name, "ticks \"x\"");
 	strcpy(info.events[2].name, "never");
 	strcpy(info.command, "server \"x\" \x01");
+	info.roofs = (struct capture_roofs){.measured = 1700000000,
+					    .cpus = 2,
+					    .instructions = "AVX\x1b",
+					    .one = {80500000000, {1, 2, 3, 18000000000}},
+					    .all = {161000000000, {.5e12, 0, 0, 23125000000}}};
 	c = test_begin(&info);
 	test_shapes(&c, 0, "[{\"float\":[1,64]},!{\"int64\":[]},-]", "[?,{\"float\":[1,7]}]");
 	/* A later version's type. */

@@ -55,6 +55,13 @@ static void everything_written_is_read_back(void **state)
 	strcpy(info.notes[0], "no hardware counters here");
 	info.n_notes = 1;
 	info.realtime_offset = -77;
+	info.roofs = (struct capture_roofs){
+		.measured = 1700000000,
+		.cpus = 64,
+		.instructions = "AVX-512",
+		.one = {CAPTURE_ROOF_MAX, {1, 0, 3, CAPTURE_ROOF_MAX}},
+		.all = {0, {5, 6, 7, 8}},
+	};
 	info.events[1].multiplexed = true;
 	info.events[1].group = 4;
 	strcpy(info.events[2].unit, "ns");
@@ -370,6 +377,29 @@ static void records_of_a_later_version_are_skipped(void **state)
 	assert_int_equal(read_all(c.path, &n, &err), 0);
 	assert_int_equal(n, 3 + 1 + 1 + 1);
 	test_remove(&c);
+}
+
+/* What no machine can do was not measured, but made up. */
+static void roofs_beyond_all_measure_are_damage(void **state)
+{
+	static const struct capture_roofs wrong[] = {
+		{1, 1, "", {CAPTURE_ROOF_MAX + 1}, {}},
+		{1, 1, "", {}, {.bytes[ROOF_MEMORY] = CAPTURE_ROOF_MAX + 1}},
+		{CAPTURE_ROOF_MAX + 1, 1, "", {}, {}},
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct capture_info info = test_info(0);
+		struct test_capture c;
+		struct error err = {};
+
+		info.roofs = wrong[i];
+		c = test_begin(&info);
+		test_finish(&c);
+		assert_null(capture_reader_open(c.path, &err));
+		assert_non_null(strstr(err.text, "damaged"));
+		test_remove(&c);
+	}
 }
 
 static void losses_of_before_runs_could_be_lost_are_read(void **state)
@@ -944,6 +974,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_capture_is_refused_with_a_reason),
 		cmocka_unit_test(records_of_a_later_version_are_skipped),
 		cmocka_unit_test(losses_of_before_runs_could_be_lost_are_read),
+		cmocka_unit_test(roofs_beyond_all_measure_are_damage),
 		cmocka_unit_test(a_run_with_the_reserved_bit_is_read_without_what_that_announced),
 		cmocka_unit_test(a_run_that_does_not_tell_its_operators_is_read),
 		cmocka_unit_test(contradictions_inside_whole_chunks_are_noticed),

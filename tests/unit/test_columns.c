@@ -101,6 +101,8 @@ struct expected {
 #define GE	  "\xe2\x89\xa5"
 #define PM	  "\xc2\xb1"
 #define NO_SHAPES "shapes of tensors that the work depends on are not known"
+#define BAR	  CELLS CELLS CELLS CELLS
+#define CELLS	  "\xe2\x96\x88\xe2\x96\x88"
 #define US	  " \xc2\xb5s"
 
 static const struct expected row_columns[] = {
@@ -135,6 +137,8 @@ static const struct expected row_columns[] = {
 	{"p95", "P95", "p95_ns", "4000", "4.000" US, "", "p95_ns"},
 	{"p99", "P99", "p99_ns", "4000", "4.000" US, "", "p99_ns"},
 	{"percent", "Percent", "percent", "50", "50.00%", "SGT", "percent"},
+	{"bar", "Bar", "bar", BAR, BAR, "", NULL},
+	{"cpu", "On CPU", "cpu", "", "-", "SGT", NULL},
 	{"work", "Work", "work_ns", "500", "500 ns", "ST", "other_threads_ns"},
 	{"busy", "Busy", "busy_ns", "10500", "10.50" US, "ST", "busy_ns"},
 	{"others", "Others", "others", "4.76190476", "4.76%", "ST", NULL},
@@ -143,6 +147,7 @@ static const struct expected row_columns[] = {
 	{"bytes", "Bytes", "bytes", "1792", GE "1.8 KiB", "S", "bytes"},
 	{"gflops", "GFLOP/s", "gflops", "0.682666667", "0.68", "S", "gflops"},
 	{"flop/byte", "FLOP/B", "flop/byte", "1.14285714", "1.14", "S", "flop_per_byte"},
+	{"roof", "Roof", "roof", "", "-", "", NULL},
 	{"activation", "Activation", "activation", "128.333333", "128 B", "", "activation_bytes"},
 	{"parameters", "Parameters", "parameters", "512", "512 B", "", "parameter_bytes"},
 	{"output", "Output", "output", "256", "256 B", "", "output_bytes"},

@@ -257,9 +257,10 @@ static void the_trace_names_the_model_of_a_run(void **state)
 	json = parse(export(&c, "chrome"));
 	cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
 	{
-		if (strcmp(string(event, "name"), "model_run"))
-			continue;
 		args = cJSON_GetObjectItem(event, "args");
+		if (!cJSON_HasObjectItem(args, "step"))
+			continue;
+		assert_string_equal(string(event, "name"), models[runs]);
 		assert_string_equal(string(args, "model"), models[runs]);
 		assert_true(number(args, "session") == runs++);
 	}

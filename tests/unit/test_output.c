@@ -16,6 +16,44 @@ static const cJSON *operator_named(const cJSON *json, const char *name)
 	return NULL;
 }
 
+/* Those of odd_capture(). */
+static void check_roofs(const cJSON *roofs)
+{
+	const cJSON *one = cJSON_GetObjectItem(roofs, "one_cpu");
+	const cJSON *all = cJSON_GetObjectItem(roofs, "all_cpus");
+
+	assert_true(number(roofs, "measured_s") == 1700000000);
+	assert_true(number(roofs, "cpus") == 2);
+	assert_string_equal(string(roofs, "instructions"), "AVX\x1b");
+	assert_true(number(one, "gflops") == 80.5);
+	assert_true(number(one, "memory_gb_per_s") == 18);
+	assert_true(number(one, "l2_gb_per_s") == 2e-9);
+	assert_true(number(all, "gflops") == 161);
+	assert_true(number(all, "memory_gb_per_s") == 23.125);
+	assert_true(number(all, "l1_gb_per_s") == 500);
+	assert_true(cJSON_IsNull(cJSON_GetObjectItem(all, "l2_gb_per_s")));
+	assert_true(cJSON_IsNull(cJSON_GetObjectItem(all, "l3_gb_per_s")));
+}
+
+static void a_header_tells_what_the_machine_can_do_at_most(void **state)
+{
+	struct test_capture c = odd_capture();
+	struct capture_info info = test_info(0);
+	char *text = report(&c, &(struct report_options){});
+
+	assert_non_null(strstr(text, "\nroofs      one CPU 80.5 GFLOP/s (AVX\\x1b), 18 GB/s of "
+				     "memory; 2 together 161 GFLOP/s, 23.1 GB/s of memory\n"));
+	free(text);
+	test_remove(&c);
+	c = test_begin(&info);
+	test_finish(&c);
+	text = report(&c, &(struct report_options){});
+	assert_non_null(strstr(text, "\nmachine "));
+	assert_null(strstr(text, "\nroofs "));
+	free(text);
+	test_remove(&c);
+}
+
 static void the_json_report_has_every_operator_under_its_name(void **state)
 {
 	static const char *const shown[] = {
@@ -54,6 +92,7 @@ static void the_json_report_has_every_operator_under_its_name(void **state)
 	assert_true(number(json, "lost") == 0);
 	assert_true(number(cJSON_GetObjectItem(json, "total"), "total_ns") == N_NAMES * 1000 + 500);
 	assert_string_equal(string(cJSON_GetObjectItem(json, "runtime"), "version"), "1.24.3");
+	check_roofs(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "machine"), "roofs"));
 	cJSON_Delete(json);
 	test_remove(&c);
 }
@@ -475,7 +514,7 @@ static void a_format_is_found_by_its_name_and_the_error_tells_which_there_are(vo
 
 		for (const struct format *f = formats; f->name; f++) {
 			assert_ptr_equal(format_find(formats, f->name, &err), f);
-			assert_true(f->help[0] && (i ? f->ops || f->fold : !!f->write));
+			assert_true(f->help[0] && (i ? f->ops || f->fold : f->write || f->page));
 		}
 	}
 	assert_int_equal(export_capture("/dev/null", &(struct export_options){.format = "nix"}, "-",
@@ -484,7 +523,7 @@ static void a_format_is_found_by_its_name_and_the_error_tells_which_there_are(vo
 	assert_int_equal(
 		report_print("/dev/null", &(struct report_options){.format = "nix"}, stdout, &err),
 		-EINVAL);
-	assert_string_equal(err.text, "there is no format 'nix': choose table, json or csv");
+	assert_string_equal(err.text, "there is no format 'nix': choose table, json, csv or html");
 }
 
 static void times_have_four_digits_and_the_unit_that_suits(void **state)
@@ -533,6 +572,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_json_report_has_every_operator_under_its_name),
+		cmocka_unit_test(a_header_tells_what_the_machine_can_do_at_most),
 		cmocka_unit_test(the_schema_describes_the_json_report),
 		cmocka_unit_test(a_table_shows_no_control_characters_of_the_target),
 		cmocka_unit_test(a_table_never_prints_what_was_not_counted_as_zero),

@@ -17,11 +17,40 @@ struct flops_slot {
 	bool used;
 	uint32_t op, shapes;
 	struct flops flops;
+	bool other_types;
 };
 
-static struct flops flops_of_exec(struct fold *f, const struct op_state *state,
-				  const struct capture_exec *exec,
-				  const struct shapes_state *shapes)
+/* What is computed in single precision has such tensors, and beside them numbers of elements. */
+static bool is_single(const struct capture_values *values, bool *floats)
+{
+	struct tensor tensors[CAPTURE_VALUES_MAX];
+	int n = tensors_of(values, tensors);
+
+	for (int i = 0; i < n; i++)
+		switch (tensors[i].element.type) {
+		case ELEMENT_FLOAT:
+			*floats = true;
+			break;
+		case ELEMENT_INT32:
+		case ELEMENT_INT64:
+		case ELEMENT_BOOL:
+			break;
+		default:
+			return false;
+		}
+	return n >= 0;
+}
+
+static bool has_other_types(const struct flops_operator *op)
+{
+	bool floats = false;
+
+	return !is_single(op->inputs, &floats) || !is_single(op->outputs, &floats) || !floats;
+}
+
+static const struct flops_slot *flops_of_exec(struct fold *f, const struct op_state *state,
+					      const struct capture_exec *exec,
+					      const struct shapes_state *shapes)
 {
 	uint64_t key = (uint64_t)exec->op << 32 | exec->shapes;
 	const struct flops_operator op = {state->op.op_type, state->op.domain, state->attributes,
@@ -32,12 +61,15 @@ static struct flops flops_of_exec(struct fold *f, const struct op_state *state,
 		*slot = (struct flops_slot){.used = true,
 					    .op = exec->op,
 					    .shapes = exec->shapes,
-					    .flops = flops_of(&op)};
-	return slot->flops;
+					    .flops = flops_of(&op),
+					    .other_types = has_other_types(&op)};
+	return slot;
 }
 
-static void add(struct analyze_amounts *amounts, struct flops flops, uint64_t ns)
+static void add(struct analyze_amounts *amounts, const struct flops_slot *slot, uint64_t ns)
 {
+	struct flops flops = slot->flops;
+
 	if (flops.flops != FLOPS_UNKNOWN) {
 		amounts->flops = flops_add(amounts->flops, flops.flops);
 		amounts->flops_counted++;
@@ -52,6 +84,9 @@ static void add(struct analyze_amounts *amounts, struct flops flops, uint64_t ns
 	if (flops.flops != FLOPS_UNKNOWN && flops.bytes != FLOPS_UNKNOWN) {
 		amounts->both_flops = flops_add(amounts->both_flops, flops.flops);
 		amounts->both_bytes = flops_add(amounts->both_bytes, flops.bytes);
+		amounts->both_ns += ns;
+		/* Data that is only moved is of any type. */
+		amounts->other_types += flops.flops && slot->other_types;
 	}
 }
 
@@ -69,7 +104,7 @@ int amounts_add(struct fold *f, const struct op_state *state, struct analyze_row
 		const struct capture_exec *exec, const struct nested_exec *nested)
 {
 	const struct shapes_state *shapes = table_get(&f->shapes, exec->shapes);
-	struct flops flops;
+	const struct flops_slot *slot;
 
 	if (exec->flags & EXEC_THREW)
 		return 0;
@@ -95,9 +130,9 @@ int amounts_add(struct fold *f, const struct op_state *state, struct analyze_row
 		f->flops = calloc(SLOTS, sizeof(*f->flops));
 	if (!f->flops)
 		return -ENOMEM;
-	flops = flops_of_exec(f, state, exec, shapes);
-	add(row->amounts, flops, nested->ns);
-	add(f->a.sum->amounts, flops, nested->ns);
+	slot = flops_of_exec(f, state, exec, shapes);
+	add(row->amounts, slot, nested->ns);
+	add(f->a.sum->amounts, slot, nested->ns);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "fold.h"
 #include "metric.h"
 #include "titles.h"
+#include "watch.h"
 
 static struct fold *fold_of(struct analysis *a)
 {
@@ -133,6 +134,10 @@ void analyze_look(struct analysis *a)
 	a->duration = last > a->info.start ? last - a->info.start : 0;
 	a->rows = f->rows.items;
 	a->n_rows = f->rows.n;
+	a->largest_ns = 0;
+	for (size_t i = 0; i < a->n_rows; i++)
+		a->largest_ns =
+			a->rows[i]->total > a->largest_ns ? a->rows[i]->total : a->largest_ns;
 }
 
 /* -- taking ---------------------------------------------------------------- */
@@ -336,9 +341,15 @@ static void know_failed(struct fold *f, struct fold *before)
 /* All records of @reader, to @a. */
 static int fold_records(struct analysis *a, struct capture_reader *reader, struct error *err)
 {
-	int read = capture_replay(reader, analyze_sink(a), &a->damage);
-	int error = analyze_finish(a, err);
-	const char *cut = capture_reader_cut(reader);
+	struct analyze_watch *watch = a->options.watch;
+	int read, error = watch ? watch->begin(watch) : 0;
+	const char *cut;
+
+	if (error)
+		return error_set(err, error, "out of memory");
+	read = capture_replay(reader, analyze_sink(a), &a->damage);
+	error = analyze_finish(a, err);
+	cut = capture_reader_cut(reader);
 
 	a->damaged = read < 0;
 	snprintf(a->cut, sizeof(a->cut), "%s", cut ? cut : "");

@@ -31,6 +31,7 @@
 #include "tensors.h"
 
 struct analyze_estimates;
+struct analyze_watch;
 struct histogram;
 struct metric;
 struct turns;
@@ -70,9 +71,11 @@ struct analyze_options {
 	const char *metrics[ANALYZE_METRICS_MAX]; /* NAME=EXPR, beside the usual ones */
 	size_t n_metrics;
 	bool failed; /* of runs that failed only; else of those only that did not */
+	bool once;   /* records come once: nothing is kept of which runs failed, for another time */
 	bool no_default_metrics;
-	bool runs_apart; /* keep what each row took in each whole run */
-	bool compensate; /* subtract what the probes added, if the capture knows it */
+	bool runs_apart;	     /* keep what each row took in each whole run */
+	struct analyze_watch *watch; /* not with runs_apart, see watch.h; or NULL */
+	bool compensate;	     /* subtract what the probes added, if the capture knows it */
 };
 
 /* One counter over a row's executions. */
@@ -104,7 +107,8 @@ struct analyze_amounts {
 	uint64_t flops, flops_counted, flops_ns; /* sum, of how many, their time */
 	uint32_t flops_missing;			 /* bits: enum flops_reason of the others */
 	uint64_t bytes, bytes_counted;
-	uint64_t both_flops, both_bytes; /* of those where both are known */
+	uint64_t both_flops, both_bytes, both_ns; /* of those where both are known */
+	uint64_t other_types; /* of these, that computed with others than single precision */
 	struct {
 		uint64_t total, counted;
 	} sizes[ANALYZE_SIZES];
@@ -174,6 +178,7 @@ struct analysis {
 	size_t n_metrics;
 	struct analyze_row **rows;
 	size_t n_rows;
+	uint64_t largest_ns; /* the total of the row that has most */
 	/* The rows shown, none counted twice: executions inside another one
 	 * that is shown do not add to it. */
 	struct analyze_row *sum;
@@ -322,6 +327,13 @@ const char *analyze_flops_missing(const struct analyze_row *row);
 /* 10^9 FLOP per second of these executions' total time; NaN if not known. */
 double analyze_gflops(const struct analyze_row *row);
 double analyze_flop_per_byte(const struct analyze_row *row);
+/*
+ * Of the executions where FLOP and bytes are known: the least time that they could have
+ * taken, by the roofs of as many CPUs as their session has threads for an operator, over what
+ * they took. 1 is the roof, the higher one of computing and of the memory's; more is to be had
+ * where data is in caches. NaN if not known, and where they computed in another precision.
+ */
+double analyze_roof(const struct analysis *analysis, const struct analyze_row *row);
 /* Bytes per execution, the mean of those where it is known; NaN if of none. */
 double analyze_size(const struct analyze_row *row, enum analyze_size size);
 /* The value of metric @i for @row; NaN if not known. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "histogram.h"
+#include "watch.h"
 
 static void add_self(struct analyze_row *row, const struct capture_exec *exec,
 		     const struct nested_exec *nested)
@@ -61,9 +62,10 @@ static int add_to_row(struct fold *f, struct op_state *state, struct open_run *r
 		      const struct capture_exec *exec, const struct nested_exec *nested)
 {
 	struct analyze_row *row = row_of(f, state, exec);
+	struct analyze_watch *watch = f->a.options.watch;
 	bool in_total = counts_in_total(f, exec);
 
-	if (!row)
+	if (!row || (watch && watch->exec(watch, row, run, exec, nested)))
 		return -ENOMEM;
 	add_self(row, exec, nested);
 	add_self(f->a.sum, exec, nested);
@@ -396,6 +398,7 @@ static int add_whole_run(struct fold *f, const struct capture_run *run, const st
 {
 	const struct thread_state *thread = table_get(&f->threads, run->thread);
 	struct analyze_row *runs = f->a.runs;
+	struct analyze_watch *watch = f->a.options.watch;
 	uint64_t duration = run->end - run->start;
 	const uint64_t *work = ops ? ops->work : NULL;
 	uint32_t counted = run->counted, seen = run_seen(run);
@@ -421,6 +424,8 @@ static int add_whole_run(struct fold *f, const struct capture_run *run, const st
 				     run->counters[i] + (work ? work[i] : 0), work ? work[i] : 0))
 			return -ENOMEM;
 	}
+	if (watch && watch->run(watch, run, ops))
+		return -ENOMEM;
 	if (f->a.options.runs_apart &&
 	    run_parts_end(f, run, ops, !ops || (on_one_thread(run, ops) && ops->ns <= duration)))
 		return -ENOMEM;
@@ -468,7 +473,7 @@ static int add_outcome(struct fold *f, const struct capture_run *run)
 		f->a.runs_failed++;
 		f->a.failures.items[run->failure].runs++;
 	}
-	if (f->failed_known || (!run->threw && !run_failed(run)))
+	if (f->failed_known || f->a.options.once || (!run->threw && !run_failed(run)))
 		return 0;
 	f->a.failed_inside = true;
 	failed = array_push(&f->failed);
@@ -535,16 +540,33 @@ int fold_run(struct fold *f, const struct capture_run *run)
 
 /* -- the pool ------------------------------------------------------------------ */
 
+/* Take back what was told of @thread before: the last record of it counts. */
+static void forget_pool(struct fold *f, struct thread_state *thread)
+{
+	if (!thread->pool.told)
+		return;
+	f->a.pool_threads--;
+	f->a.pool_work_ns -= thread->pool.work_ns;
+	f->pool_cpu_ns -= thread->pool.cpu_ns;
+	f->pool_cpu_unknown -= !thread->pool.cpu_ns;
+}
+
 /* A thread with operators of its own is no pool thread: its CPU time says nothing. */
 void fold_pool(struct fold *f, const struct capture_pool *pool)
 {
 	struct thread_state *thread = table_get(&f->threads, pool->thread);
 
-	if (!thread || thread->seen || !thread->process->shown)
+	if (!thread)
 		return;
-	if (!pool->cpu_ns)
-		f->pool_cpu_unknown = true;
-	f->a.pool_threads++;
-	f->a.pool_work_ns += pool->work_ns;
-	f->a.pool_cpu_ns = f->pool_cpu_unknown ? 0 : f->a.pool_cpu_ns + pool->cpu_ns;
+	forget_pool(f, thread);
+	thread->pool.told = !thread->seen && thread->process->shown;
+	if (thread->pool.told) {
+		thread->pool.work_ns = pool->work_ns;
+		thread->pool.cpu_ns = pool->cpu_ns;
+		f->a.pool_threads++;
+		f->a.pool_work_ns += pool->work_ns;
+		f->pool_cpu_ns += pool->cpu_ns;
+		f->pool_cpu_unknown += !pool->cpu_ns;
+	}
+	f->a.pool_cpu_ns = f->pool_cpu_unknown ? 0 : f->pool_cpu_ns;
 }

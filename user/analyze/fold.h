@@ -43,6 +43,10 @@ struct thread_state {
 	/* How often an event was seen to pause: what was counted in whole under the same
 	 * number was counted in one turn. */
 	uint32_t pauses[CAPTURE_COUNTERS];
+	struct {
+		bool told; /* last, of the pool: the rest */
+		uint64_t work_ns, cpu_ns;
+	} pool;
 };
 
 /* Things by number, grown as numbers appear. */
@@ -53,10 +57,11 @@ struct table {
 struct fold {
 	struct analysis a; /* first: what the views see */
 	struct record_sink sink;
-	bool begun, ended;     /* the info has come; nothing comes any more */
-	int error;	       /* the first one, a negative errno, */
-	struct error err;      /* and its sentence */
-	bool pool_cpu_unknown; /* of one of the pool's threads */
+	bool begun, ended;	   /* the info has come; nothing comes any more */
+	int error;		   /* the first one, a negative errno, */
+	struct error err;	   /* and its sentence */
+	uint32_t pool_cpu_unknown; /* of how many of the pool's threads; of the others: */
+	uint64_t pool_cpu_ns;
 	struct rows rows;
 	struct table ops, threads, shapes;
 	struct strings strings;	  /* of definitions, and labels */

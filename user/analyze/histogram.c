@@ -27,7 +27,7 @@ static unsigned int octave_of(uint64_t value)
 	return value < SUB_BUCKETS ? 0 : 63 - __builtin_clzll(value) - SUB_BITS + 1;
 }
 
-static int count(struct histogram *h, uint64_t value)
+static int count(struct histogram *h, uint64_t value, uint64_t n)
 {
 	unsigned int octave = octave_of(value);
 	unsigned int shift = octave ? octave - 1 : 0;
@@ -37,7 +37,7 @@ static int count(struct histogram *h, uint64_t value)
 		if (!h->octaves[octave])
 			return -ENOMEM;
 	}
-	h->octaves[octave][(value >> shift) % SUB_BUCKETS]++;
+	h->octaves[octave][(value >> shift) % SUB_BUCKETS] += n;
 	return 0;
 }
 
@@ -50,7 +50,7 @@ static int convert(struct histogram **histogram)
 	if (!h->octaves)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < h->n; i++)
-		if (count(h, h->exact[i]))
+		if (count(h, h->exact[i], 1))
 			return -ENOMEM;
 	smaller = realloc(h, sizeof(*h));
 	*histogram = smaller ? smaller : h;
@@ -92,7 +92,7 @@ int histogram_add(struct histogram **histogram, uint64_t value)
 	if (!h->octaves && convert(histogram))
 		return -ENOMEM;
 	(*histogram)->n++;
-	return count(*histogram, value);
+	return count(*histogram, value, 1);
 }
 
 static int compare(const void *a, const void *b)
@@ -132,6 +132,69 @@ uint64_t histogram_percentile(struct histogram *h, double percent)
 				return middle(octave, sub);
 		}
 	return 0;
+}
+
+/* Call @each with the values, or with the middles of buckets and how many are there. */
+static int for_each(const struct histogram *h, int (*each)(void *to, uint64_t value, uint64_t n),
+		    void *to)
+{
+	int error = 0;
+
+	for (uint64_t i = 0; h && !h->octaves && i < h->n && !error; i++)
+		error = each(to, h->exact[i], 1);
+	for (unsigned int octave = 0; h && h->octaves && octave < OCTAVES; octave++)
+		for (unsigned int sub = 0; h->octaves[octave] && sub < SUB_BUCKETS && !error; sub++)
+			if (h->octaves[octave][sub])
+				error = each(to, middle(octave, sub), h->octaves[octave][sub]);
+	return error;
+}
+
+static int add_some(void *to, uint64_t value, uint64_t n)
+{
+	struct histogram **histogram = to;
+	int error = 0;
+
+	if (n == 1)
+		return histogram_add(histogram, value);
+	/* Many are in buckets, or are to be. */
+	while (n && !error && (!*histogram || !(*histogram)->octaves)) {
+		error = histogram_add(histogram, value);
+		n--;
+	}
+	if (error || !n)
+		return error;
+	(*histogram)->n += n;
+	return count(*histogram, value, n);
+}
+
+int histogram_add_all(struct histogram **histogram, const struct histogram *from)
+{
+	return for_each(from, add_some, histogram);
+}
+
+uint64_t histogram_count(const struct histogram *h)
+{
+	return h ? h->n : 0;
+}
+
+struct below {
+	uint64_t value, n;
+};
+
+static int count_below(void *to, uint64_t value, uint64_t n)
+{
+	struct below *below = to;
+
+	below->n += value < below->value ? n : 0;
+	return 0;
+}
+
+uint64_t histogram_count_below(const struct histogram *h, uint64_t value)
+{
+	struct below below = {.value = value};
+
+	for_each(h, count_below, &below);
+	return below.n;
 }
 
 void histogram_free(struct histogram *h)

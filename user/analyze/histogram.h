@@ -13,6 +13,12 @@ struct histogram;
 
 /* Add @value, allocating *@histogram at first. Returns 0 or -ENOMEM. */
 int histogram_add(struct histogram **histogram, uint64_t value);
+/* Add all that is in @from, which may be NULL, as exactly as it is there. Returns 0 or -ENOMEM. */
+int histogram_add_all(struct histogram **histogram, const struct histogram *from);
+/* How many values there are, and how many of them are below @value: exactly, or of buckets those
+ * whose middle is. */
+uint64_t histogram_count(const struct histogram *histogram);
+uint64_t histogram_count_below(const struct histogram *histogram, uint64_t value);
 /* The value of nearest rank, for @percent of 0 to 100; 0 if there is none. */
 uint64_t histogram_percentile(struct histogram *histogram, double percent);
 void histogram_free(struct histogram *histogram);

@@ -41,8 +41,7 @@ static int find_place(int from, const char *path, struct place *place)
 	return place->dir < 0 ? -errno : 0;
 }
 
-/* Is what belongs to @owner no trap of somebody else's? */
-static bool is_trusted(uid_t owner)
+bool output_is_trusted(uid_t owner)
 {
 	unsigned int user, group;
 
@@ -156,7 +155,7 @@ static int follow(struct output_file *file, const struct place *place, const str
 		file->fd = openat(place->dir, place->name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 		return file->fd < 0 ? -errno : 0;
 	}
-	if (!is_trusted(st->st_uid))
+	if (!output_is_trusted(st->st_uid))
 		return -ELOOP;
 	n = readlinkat(place->dir, place->name, target, sizeof(target) - 1);
 	if (n < 0)
@@ -174,7 +173,7 @@ static int open_named(struct output_file *file, const struct place *place, const
 	if (S_ISDIR(st->st_mode))
 		return -EISDIR;
 	/* Devices are made by root alone. */
-	if ((S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode)) && !is_trusted(st->st_uid))
+	if ((S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode)) && !output_is_trusted(st->st_uid))
 		return -ELOOP;
 	if (!S_ISREG(st->st_mode))
 		return open_in_place(file, place);

@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "error.h"
 
@@ -27,6 +28,9 @@ enum output_naming {
 
 /* How long @path is without the ending of its last name: 5 of "a/run.opp", and of "a/run". */
 int output_stem(const char *path);
+
+/* Is what belongs to @owner no trap of somebody else's? */
+bool output_is_trusted(uid_t owner);
 
 struct output_file {
 	int fd;	    /* close-on-exec, its own */

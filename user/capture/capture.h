@@ -7,6 +7,8 @@
 #ifndef OPPROBE_CAPTURE_H
 #define OPPROBE_CAPTURE_H
 
+#include <sys/types.h>
+
 #include "../base/error.h"
 #include "../base/output_file.h"
 #include "records.h"
@@ -22,6 +24,13 @@ struct capture_writer;
  */
 struct capture_writer *capture_writer_open(const char *path, enum output_naming naming,
 					   struct error *err);
+/*
+ * The same without a file: @put gets each piece of the capture instead, in their order, and may
+ * fail as a file does. The first is the header, the second a chunk that begins with the info. What
+ * a chunk says is complete in itself, but for what was defined in those before.
+ */
+struct capture_writer *capture_writer_new(int (*put)(void *context, const void *piece, size_t size),
+					  void *context, struct error *err);
 /* A reader, of a pipe, that does not read for 5 s, or 1 s when *@stop is set, is a failure. */
 void capture_writer_be_impatient(struct capture_writer *writer, const volatile sig_atomic_t *stop);
 /*
@@ -45,7 +54,8 @@ int capture_writer_flush(struct capture_writer *writer);
  * before.
  */
 int capture_writer_close(struct capture_writer *writer, char **where, struct error *err);
-/* Close and free, with nothing written that is worth a file; @err is set if the file failed. */
+/* Close and free, with nothing written that is worth a file; @err is set if the file failed. What
+ * has no file ends so, too. */
 void capture_writer_drop(struct capture_writer *writer, struct error *err);
 
 /* -- reading ------------------------------------------------------------ */
@@ -58,6 +68,12 @@ struct capture_reader;
  * format, or damaged so early that nothing can be said.
  */
 struct capture_reader *capture_reader_open(const char *path, struct error *err);
+/*
+ * The same of a capture in no file: @read fills a buffer as read() does, and returns a negative
+ * errno where it fails. @name is for sentences. It cannot be read twice.
+ */
+struct capture_reader *capture_reader_new(ssize_t (*read)(void *context, void *buffer, size_t size),
+					  void *context, const char *name, struct error *err);
 const struct capture_info *capture_reader_info(const struct capture_reader *reader);
 /*
  * Fill @record with the next record behind the info, in file order. Returns 1; 0 at the end

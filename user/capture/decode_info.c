@@ -22,6 +22,29 @@ static void decode_event(struct cursor *c, struct capture_info *info)
 	info->n_events++;
 }
 
+static void decode_roof(struct cursor *c, struct capture_roof *roof)
+{
+	roof->flops = cursor_uleb(c);
+	if (roof->flops > CAPTURE_ROOF_MAX)
+		cursor_fail(c);
+	for (int level = 0; level < ROOF_LEVELS; level++) {
+		roof->bytes[level] = cursor_uleb(c);
+		if (roof->bytes[level] > CAPTURE_ROOF_MAX)
+			cursor_fail(c);
+	}
+}
+
+static void decode_roofs(struct cursor *c, struct capture_roofs *roofs)
+{
+	*roofs = (struct capture_roofs){.measured = cursor_uleb(c)};
+	roofs->cpus = format_get_u32(c);
+	texts_copy(c, roofs->instructions, sizeof(roofs->instructions));
+	decode_roof(c, &roofs->one);
+	decode_roof(c, &roofs->all);
+	if (!roofs->measured || roofs->measured > CAPTURE_ROOF_MAX)
+		cursor_fail(c);
+}
+
 /* A field that is nothing but a string. */
 static void info_string(const struct cursor *c, char *to, size_t size)
 {
@@ -80,6 +103,9 @@ static void decode_info_field(uint64_t field, struct cursor *c, struct capture_i
 	case INFO_NOTE:
 		if (info->n_notes < CAPTURE_NOTES)
 			info_string(c, info->notes[info->n_notes++], sizeof(info->notes[0]));
+		break;
+	case INFO_ROOFS:
+		decode_roofs(c, &info->roofs);
 		break;
 	}
 }

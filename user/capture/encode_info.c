@@ -33,6 +33,29 @@ static uint8_t *put_event(uint8_t *p, const struct capture_event *event)
 				end - payload);
 }
 
+static uint8_t *put_roof(uint8_t *p, const struct capture_roof *roof)
+{
+	p = format_put_varint(p, roof->flops);
+	for (int level = 0; level < ROOF_LEVELS; level++)
+		p = format_put_varint(p, roof->bytes[level]);
+	return p;
+}
+
+static uint8_t *put_roofs(uint8_t *p, const struct capture_roofs *roofs)
+{
+	uint8_t payload[sizeof(*roofs) + (2 * ROOF_LEVELS + 5) * FORMAT_VARINT_MAX], *end = payload;
+
+	if (!roofs->measured)
+		return p;
+	end = format_put_varint(end, roofs->measured);
+	end = format_put_varint(end, roofs->cpus);
+	end = format_put_bytes(end, roofs->instructions,
+			       strnlen(roofs->instructions, sizeof(roofs->instructions)));
+	end = put_roof(put_roof(end, &roofs->one), &roofs->all);
+	return format_put_bytes(format_put_varint(p, INFO_ROOFS), (const char *)payload,
+				end - payload);
+}
+
 uint8_t *encode_info(uint8_t *p, const struct capture_info *info)
 {
 	p = put_number(p, INFO_PID, info->pid);
@@ -54,5 +77,5 @@ uint8_t *encode_info(uint8_t *p, const struct capture_info *info)
 		p = put_event(p, &info->events[i]);
 	for (uint32_t i = 0; i < info->n_notes; i++)
 		p = put_string(p, INFO_NOTE, info->notes[i], sizeof(info->notes[i]));
-	return p;
+	return put_roofs(p, &info->roofs);
 }

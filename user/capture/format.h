@@ -47,6 +47,7 @@ enum format_info {
 	INFO_OPPROBE_VERSION,
 	INFO_EVENT,
 	INFO_NOTE,
+	INFO_ROOFS,
 };
 
 /* The first number of an execution: the flags of enum capture_exec_flags, and

@@ -21,7 +21,9 @@
 #include "format.h"
 
 struct capture_reader {
-	int fd;
+	int fd; /* unless @read gives what would be read */
+	ssize_t (*read)(void *context, void *buffer, size_t size);
+	void *context;
 	char *path;
 	struct capture_info info;
 	struct decoder decoder;
@@ -35,18 +37,28 @@ struct capture_reader {
 	char cut[256];
 };
 
+static ssize_t read_some(struct capture_reader *reader, void *buffer, size_t size)
+{
+	ssize_t n;
+
+	if (reader->read)
+		return reader->read(reader->context, buffer, size);
+	do
+		n = read(reader->fd, buffer, size);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
 /* Read up to @size bytes; fewer only at the end of the file. */
 static ssize_t read_fully(struct capture_reader *reader, void *buffer, size_t size)
 {
 	size_t done = 0;
 
 	while (done < size) {
-		ssize_t n = read(reader->fd, (uint8_t *)buffer + done, size - done);
+		ssize_t n = read_some(reader, (uint8_t *)buffer + done, size - done);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
-			return -errno;
+			return n;
 		if (!n)
 			break;
 		done += n;
@@ -337,11 +349,31 @@ struct capture_reader *capture_reader_open(const char *path, struct error *err)
 	return reader;
 }
 
+struct capture_reader *capture_reader_new(ssize_t (*read)(void *context, void *buffer, size_t size),
+					  void *context, const char *name, struct error *err)
+{
+	struct capture_reader *reader = calloc(1, sizeof(*reader));
+	char *path = strdup(name);
+
+	if (!reader || !path) {
+		error_set(err, -ENOMEM, "cannot read the capture %s: out of memory", name);
+		free(reader);
+		free(path);
+		return NULL;
+	}
+	*reader = (struct capture_reader){.fd = -1, .read = read, .context = context, .path = path};
+	if (read_header(reader, err) || read_info(reader, err)) {
+		capture_reader_close(reader);
+		return NULL;
+	}
+	return reader;
+}
+
 int capture_reader_rewind(struct capture_reader *reader, struct error *err)
 {
 	struct capture_reader begun = {.fd = reader->fd, .path = reader->path};
 
-	if (lseek(reader->fd, 0, SEEK_SET))
+	if (reader->read || lseek(reader->fd, 0, SEEK_SET))
 		return -ESPIPE;
 	decoder_free(&reader->decoder);
 	array_free(&reader->chunk);

@@ -2,7 +2,7 @@
 /*
  * What a recording is made of: records, in the order in which they became
  * known, and the sinks that take them. collect/ hands records to one sink and
- * knows no more of it; the capture file, the fold of analyze/, the exports
+ * knows no more of it; the capture file, the fold of analyze/, the exports, the live view
  * and the measurement of the probes' own cost are sinks.
  *
  * Things are referred to by small numbers (operator, session, thread, shapes,
@@ -42,6 +42,25 @@ struct capture_event {
 	char unit[16];	  /* "ns" for clocks, "bytes", "" for counts */
 };
 
+/* From where data comes: the roof is of reading, or of reading and writing, what lies there. */
+enum capture_roof_level { ROOF_L1, ROOF_L2, ROOF_L3, ROOF_MEMORY, ROOF_LEVELS };
+
+/* What CPUs can do at most, each second. 0: not known. */
+struct capture_roof {
+	uint64_t flops; /* multiply-adds of single precision are two */
+	uint64_t bytes[ROOF_LEVELS];
+};
+
+#define CAPTURE_ROOF_MAX UINT64_C(1000000000000000000) /* what is more was not measured */
+
+/* What the machine can do at most, as `opprobe doctor --roofs` measured it. */
+struct capture_roofs {
+	uint64_t measured;     /* when, s of CLOCK_REALTIME; 0: never, and nothing is known */
+	uint32_t cpus;	       /* that all are of */
+	char instructions[16]; /* whose, "AVX2" */
+	struct capture_roof one, all; /* of one CPU, and of those of them together */
+};
+
 /*
  * Facts about the recording that are known before the first operator. What
  * they say of a process and of a runtime is that of process 0.
@@ -58,6 +77,7 @@ struct capture_info {
 	char cpu[128];	  /* model name */
 	char host[128];
 	uint32_t n_cpus;
+	struct capture_roofs roofs;
 	int64_t realtime_offset; /* CLOCK_REALTIME - CLOCK_MONOTONIC, ns */
 	uint64_t start;		 /* when the probes were in place */
 	char opprobe_version[32];
@@ -306,7 +326,8 @@ static inline uint64_t loss_total(const struct capture_loss *loss)
 	return loss_operators(loss) + loss->work_lost + loss->runs_full + loss->parts_lost;
 }
 
-/* What a thread did for operators of others, over the whole recording. */
+/* What a thread did for operators of others, over the whole recording: told at its end, and to
+ * a sink that looks before that now and then, so far. */
 struct capture_pool {
 	uint32_t thread;
 	uint64_t work_ns; /* inside of tasks */

@@ -10,6 +10,12 @@
 
 #define READER_PATIENCE 5000 /* ms */
 
+static int write_piece(struct capture_writer *writer, const void *piece, size_t size)
+{
+	return writer->put ? writer->put(writer->context, piece, size)
+			   : output_file_write(&writer->file, piece, size);
+}
+
 static int write_header(struct capture_writer *writer)
 {
 	uint8_t header[FORMAT_HEADER_SIZE];
@@ -17,7 +23,7 @@ static int write_header(struct capture_writer *writer)
 	memcpy(header, FORMAT_MAGIC, FORMAT_MAGIC_SIZE);
 	format_put_le32(header + 8, FORMAT_VERSION | FORMAT_HEADER_SIZE << 16);
 	format_put_le32(header + 12, FORMAT_BYTE_ORDER);
-	return output_file_write(&writer->file, header, sizeof(header));
+	return write_piece(writer, header, sizeof(header));
 }
 
 static void start_chunk(struct capture_writer *writer)
@@ -72,6 +78,27 @@ struct capture_writer *capture_writer_open(const char *path, enum output_naming 
 	return writer;
 }
 
+struct capture_writer *capture_writer_new(int (*put)(void *context, const void *piece, size_t size),
+					  void *context, struct error *err)
+{
+	struct capture_writer *writer = calloc(1, sizeof(*writer));
+	int error = writer ? 0 : -ENOMEM;
+
+	if (writer) {
+		writer->put = put;
+		writer->context = context;
+		writer->sink.take = writer_take;
+		start_chunk(writer);
+		error = write_header(writer);
+	}
+	if (!error)
+		return writer;
+	error_set(err, error, "cannot hold what is recorded: %s", error_reason(error));
+	if (writer)
+		free_writer(writer);
+	return NULL;
+}
+
 void capture_writer_be_impatient(struct capture_writer *writer, const volatile sig_atomic_t *stop)
 {
 	writer->file.patience = READER_PATIENCE;
@@ -95,8 +122,7 @@ int capture_writer_flush(struct capture_writer *writer)
 	format_put_le32(writer->buffer + 4, writer->n_records);
 	format_put_le32(writer->buffer + 8, crc32_z(0, payload, length));
 	format_put_le32(writer->buffer + 12, crc32_z(0, writer->buffer, 12));
-	writer->error =
-		output_file_write(&writer->file, writer->buffer, FORMAT_CHUNK_HEADER + length);
+	writer->error = write_piece(writer, writer->buffer, FORMAT_CHUNK_HEADER + length);
 	start_chunk(writer);
 	return writer->error;
 }
@@ -130,6 +156,10 @@ int capture_writer_close(struct capture_writer *writer, char **where, struct err
 
 void capture_writer_drop(struct capture_writer *writer, struct error *err)
 {
+	if (writer->put) {
+		free_writer(writer);
+		return;
+	}
 	if (writer->error)
 		error_set(err, writer->error, "writing the capture to %s failed: %s",
 			  writer->file.path, reason(writer->error));

@@ -22,7 +22,9 @@ _Static_assert((5 * CAPTURE_COUNTERS + 32) * FORMAT_VARINT_MAX +
 
 struct capture_writer {
 	struct record_sink sink; /* first: take() is handed its address */
-	struct output_file file;
+	struct output_file file; /* unless @put gets what would be written */
+	int (*put)(void *context, const void *piece, size_t size);
+	void *context;
 	int error; /* the first one that the file gave, a negative errno */
 	bool has_info, has_exec;
 	uint32_t n_records; /* in the buffer */

@@ -355,14 +355,25 @@ static int send_end(struct collector *collector, uint64_t ended, enum collector_
 	return collector->failed;
 }
 
-static void send_rest(struct collector *collector)
+static void send_losses(struct collector *collector)
 {
 	const struct capture_record loss = {.type = CAPTURE_LOSS, .loss = losses_so_far(collector)};
 
+	collector_send(collector, &loss);
+}
+
+void collector_tell_so_far(struct collector *collector)
+{
+	send_pool(collector);
+	send_losses(collector);
+}
+
+static void send_rest(struct collector *collector)
+{
 	send_pool(collector);
 	collector_tell_memory(collector);
 	send_notes(collector);
-	collector_send(collector, &loss);
+	send_losses(collector);
 }
 
 int collector_finish(struct collector *collector, enum collector_end end, struct error *err)

@@ -133,6 +133,11 @@ void collector_select(struct collector *collector, unsigned int window, uint32_t
  */
 int collector_run(struct collector *collector, const struct collector_limits *limits,
 		  struct error *err);
+/*
+ * Tell the sink by now what is told at the end, of the pool and of losses: for one that looks
+ * while the recording goes on. The last record of a thread counts.
+ */
+void collector_tell_so_far(struct collector *collector);
 /* The last records for the sink: the pool, notes, losses and the end. Probes stay. */
 int collector_finish(struct collector *collector, enum collector_end end, struct error *err);
 /* Finish, as all wanted runs are recorded, and go on with @next, which has its info. */

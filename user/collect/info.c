@@ -64,12 +64,24 @@ static void add_events(struct capture_info *info, const struct counter_set *coun
 		info_add_note(info, counters->notes[i]);
 }
 
+void info_describe_machine(struct capture_info *info)
+{
+	struct utsname machine;
+
+	info->n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	if (!uname(&machine)) {
+		snprintf(info->kernel, sizeof(info->kernel), "%s", machine.release);
+		snprintf(info->machine, sizeof(info->machine), "%.31s", machine.machine);
+		snprintf(info->host, sizeof(info->host), "%s", machine.nodename);
+	}
+	read_cpu(info->cpu, sizeof(info->cpu));
+}
+
 void info_gather(struct capture_info *info, const struct process *process,
 		 const struct location *location, const struct mapped_file *file,
 		 const struct counter_set *counters)
 {
 	struct timespec realtime;
-	struct utsname machine;
 
 	*info = (struct capture_info){};
 	info->start = clock_ns();
@@ -77,18 +89,12 @@ void info_gather(struct capture_info *info, const struct process *process,
 	info->realtime_offset =
 		realtime.tv_sec * 1000000000LL + realtime.tv_nsec - (int64_t)info->start;
 	info->pid = process->pid;
-	info->n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	snprintf(info->command, sizeof(info->command), "%s", process->command);
 	snprintf(info->library, sizeof(info->library), "%s", file->path);
 	snprintf(info->runtime, sizeof(info->runtime), "%s", location->runtime->name);
 	snprintf(info->version, sizeof(info->version), "%.31s", location->version);
 	snprintf(info->build_id, sizeof(info->build_id), "%s", location->build_id);
 	snprintf(info->opprobe_version, sizeof(info->opprobe_version), "%s", OPPROBE_VERSION);
-	if (!uname(&machine)) {
-		snprintf(info->kernel, sizeof(info->kernel), "%s", machine.release);
-		snprintf(info->machine, sizeof(info->machine), "%.31s", machine.machine);
-		snprintf(info->host, sizeof(info->host), "%s", machine.nodename);
-	}
-	read_cpu(info->cpu, sizeof(info->cpu));
+	info_describe_machine(info);
 	add_events(info, counters);
 }

@@ -8,6 +8,8 @@
 #include "../runtime/runtime.h"
 #include "../target/process.h"
 
+/* Into @info: what this machine is called, and what it has. */
+void info_describe_machine(struct capture_info *info);
 /* Gather the facts into @info, stamped with the time of now; of notes, those of @counters. */
 void info_gather(struct capture_info *info, const struct process *process,
 		 const struct location *location, const struct mapped_file *file,

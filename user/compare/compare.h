@@ -69,6 +69,9 @@ struct comparison {
 struct comparison *compare(const struct analysis *before, const struct analysis *after);
 void comparison_free(struct comparison *comparison);
 
+/* What a comparison calls the model of @session, which may be NULL. */
+const char *compared_title(const struct analyze_session *session);
+
 /* Is it on both sides? */
 static inline bool compared_both(const struct compared_row *row)
 {

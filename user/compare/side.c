@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
+
 /* Of an event that took turns, the runs that were counted in whole are the short ones. */
 #define KNOWN_SHARE 0.95
 
@@ -16,7 +18,7 @@ static const struct analyze_session *session_of(const struct side *side, uint32_
 	return sessions_get(&side->a->sessions, session);
 }
 
-static const char *title_of(const struct analyze_session *session)
+const char *compared_title(const struct analyze_session *session)
 {
 	if (!session)
 		return "session not known";
@@ -27,7 +29,7 @@ static const char *title_of(const struct analyze_session *session)
 
 static const char *title_of_run(const struct side *side, uint32_t run)
 {
-	return title_of(session_of(side, side->a->whole_runs.items[run].session));
+	return compared_title(session_of(side, side->a->whole_runs.items[run].session));
 }
 
 static int compare_runs(const void *x, const void *y, void *arg)
@@ -44,8 +46,8 @@ static void add_model(struct side *side, uint32_t *runs)
 		session_of(side, side->a->whole_runs.items[*runs].session);
 	const char *path = session ? session->about.path : NULL;
 
-	side->models[side->n_models++] =
-		(struct side_model){.title = title_of(session), .path = path ?: "", .runs = runs};
+	side->models[side->n_models++] = (struct side_model){
+		.title = compared_title(session), .path = path ?: "", .runs = runs};
 }
 
 static int make_models(struct side *side)
@@ -73,7 +75,7 @@ static int make_models(struct side *side)
 
 static struct side_model *model_of(const struct side *side, const struct analyze_row *row)
 {
-	const char *title = title_of(session_of(side, row->session));
+	const char *title = compared_title(session_of(side, row->session));
 	size_t low = 0, high = side->n_models;
 
 	while (low < high) {

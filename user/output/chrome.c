@@ -3,7 +3,7 @@
  * The Trace Event Format of chrome://tracing, which Perfetto reads too
  * ("Trace Event Format", the Catapult project). Slices of runs and nodes, the
  * nodes by their plain names, with the args that ONNX Runtime's own profiler gives
- * them and the counters as numbers; a track per counter. What pool threads worked
+ * them and the counters as numbers; a track per counter and thread. What pool threads worked
  * are slices on their tracks, by the names of the nodes, with an arrow from each.
  */
 #include "export.h"
@@ -22,9 +22,8 @@
 /* What a line needs beside prepared text. */
 #define NUMBER_ROOM 24
 
-/* Events per time of the operators of a process that ended in one step. */
+/* Events per time of the operators of a thread that ended in one step. */
 struct tracks {
-	uint32_t pid;
 	uint64_t step; /* its number, since the start of the recording */
 	bool used;
 	uint64_t first;	  /* when the first of these operators started */
@@ -89,18 +88,14 @@ static int chrome_begin(struct export_state *e)
 static int chrome_process(struct export_state *e, struct analyze_process *process)
 {
 	char *name = text_json(process->command[0] ? process->command : "process");
-	struct tracks *tracks = calloc(1, sizeof(*tracks));
 	struct prepared line = {};
 	int error = -ENOMEM;
 
-	process->private = tracks;
-	if (name && tracks) {
-		tracks->pid = process->pid;
+	if (name)
 		error = prepare(&line,
 				"%s{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,"
 				"\"args\":{\"name\":%s}}",
 				e->processes.n_shown > 1 ? ",\n" : "", process->pid, name);
-	}
 	if (!error)
 		stream_put(e->out, line.text);
 	free(line.text);
@@ -191,12 +186,7 @@ static char *put_metrics(const struct export_state *e, char *p, const struct nes
 {
 	double values[METRIC_VARIABLES];
 
-	for (uint32_t i = 0; i < CAPTURE_COUNTERS; i++)
-		values[i] = nested->counted >> i & 1 ? (double)nested->total[i] : NAN;
-	values[METRIC_NS] = nested->ns;
-	values[METRIC_SELF_NS] = nested->self_known ? (double)nested->self_ns : NAN;
-	values[METRIC_BUSY_NS] = nested->ns + nested->work_ns;
-	values[METRIC_COUNT] = 1;
+	export_metric_variables(nested, values);
 	for (size_t i = 0; i < e->n_metrics; i++) {
 		double value = metric_value(e->metrics[i], values);
 
@@ -231,9 +221,11 @@ static size_t counters_room(const struct export_state *e)
 	return room;
 }
 
-/* The rates of the step that is over, as of its first operator's start. */
-static int write_tracks(struct export_state *e, struct tracks *tracks)
+/* The rates of the step that is over, as of its first start. A counter is of a process, and an id
+ * tells those of its threads apart. */
+static int write_tracks(struct export_state *e, const struct export_thread *thread)
 {
+	struct tracks *tracks = thread->private;
 	uint64_t ts = tracks->first > tracks->last_ts ? tracks->first : tracks->last_ts;
 
 	for (uint32_t i = 0; i < e->info.n_events; i++) {
@@ -241,15 +233,17 @@ static int write_tracks(struct export_state *e, struct tracks *tracks)
 
 		if (!tracks->ns[i])
 			continue;
-		p = stream_reserve(e->out, e->keys[i].size + 128);
+		p = stream_reserve(e->out, e->keys[i].size + thread->detail.size + 192);
 		if (!p)
 			return -ENOMEM;
 		p = PUT_LITERAL(p, ",\n{\"name\"");
 		/* The key is ,"NAME": with its colon behind. */
 		*p++ = ':';
 		p = put_text(p, e->keys[i].text + 1, e->keys[i].size - 3);
-		p = PUT_LITERAL(p, " per \xc2\xb5s\",\"ph\":\"C\",\"pid\":");
-		p = put_u64(p, tracks->pid);
+		p = PUT_LITERAL(p, " per \xc2\xb5s\",\"ph\":\"C\",\"id\":\"thread ");
+		p = put_u64(p, thread->thread.tid);
+		p = PUT_LITERAL(p, "\",\"pid\":");
+		p = put_prepared(p, &thread->detail);
 		p = PUT_LITERAL(p, ",\"ts\":");
 		p = put_since_start(e, p, ts);
 		p = PUT_LITERAL(p, ",\"args\":{\"value\":");
@@ -266,12 +260,16 @@ static int write_tracks(struct export_state *e, struct tracks *tracks)
 static int add_to_tracks(struct export_state *e, const struct capture_exec *exec,
 			 const struct nested_exec *nested)
 {
-	struct tracks *tracks = e->threads.items[exec->thread]->process->private;
+	struct export_thread *thread = e->threads.items[exec->thread];
+	struct tracks *tracks;
 	uint64_t since = exec->end > e->info.start ? exec->end - e->info.start : 0;
 	int error = 0;
 
+	thread->private = tracks = thread->private ?: calloc(1, sizeof(*tracks));
+	if (!tracks)
+		return -ENOMEM;
 	if (tracks->used && since / TRACK_STEP > tracks->step)
-		error = write_tracks(e, tracks);
+		error = write_tracks(e, thread);
 	if (!tracks->used) {
 		tracks->used = true;
 		tracks->step = since / TRACK_STEP;
@@ -429,21 +427,33 @@ static const struct prepared *model_of(const struct export_state *e, uint32_t se
 	return known ? &e->models.items[session] : NULL;
 }
 
+/* A viewer adds up what has one name: runs of a model, if that is known. */
+static char *put_run_name(char *p, const struct prepared *model)
+{
+	static const char key[] = ",\"model\":";
+
+	p = PUT_LITERAL(p, ",\n{\"name\":");
+	if (!model)
+		return PUT_LITERAL(p, "\"model_run\"");
+	return put_text(p, model->text + sizeof(key) - 1, model->size - (sizeof(key) - 1));
+}
+
 static int chrome_run(struct export_state *e, const struct capture_run *run,
 		      const struct open_run *ops)
 {
 	const struct prepared *failure = run_failed(run) ? &e->failures.items[run->failure] : NULL;
 	const struct prepared *model = model_of(e, run->session);
 	char *tag = ops && ops->tag ? text_json(ops->tag) : NULL;
-	char *p =
-		stream_reserve(e->out, counters_room(e) + 448 + (failure ? failure->size : 0) +
-					       (model ? model->size : 0) + (tag ? strlen(tag) : 0));
+	char *p = stream_reserve(e->out, counters_room(e) + 448 + (failure ? failure->size : 0) +
+						 (model ? 2 * model->size : 0) +
+						 (tag ? strlen(tag) : 0));
 
 	if (!p || (ops && ops->tag && !tag)) {
 		free(tag);
 		return -ENOMEM;
 	}
-	p = PUT_LITERAL(p, ",\n{\"name\":\"model_run\",\"cat\":\"Session\",\"pid\":");
+	p = put_run_name(p, model);
+	p = PUT_LITERAL(p, ",\"cat\":\"Session\",\"pid\":");
 	p = put_times(e, p, e->threads.items[run->thread], run->start, run->end, !run->threw);
 	p = PUT_LITERAL(p, ",\"args\":{\"run\":");
 	p = put_u64(p, run->run);
@@ -552,9 +562,9 @@ static int chrome_end(struct export_state *e)
 	uint64_t lost = loss_total(&e->loss);
 	int error = 0;
 
-	for (size_t i = 0; i < e->processes.n && !error; i++)
-		if (e->processes.items[i]->shown)
-			error = write_tracks(e, e->processes.items[i]->private);
+	for (size_t i = 0; i < e->threads.n && !error; i++)
+		if (e->threads.items[i] && e->threads.items[i]->private)
+			error = write_tracks(e, e->threads.items[i]);
 	stream_put(e->out, "\n],\n\"otherData\":{");
 	if (!error)
 		error = put_runtimes(e);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The kinds of columns, and where the value of each comes from. */
 #include <math.h>
+#include <string.h>
 
 #include "columns.h"
 #include "attributes.h"
 #include "shapes.h"
+#include "text.h"
+
+#define BAR_CELLS 8
 
 #define FIELD(name)  offsetof(struct analyze_row, name)
 #define AMOUNT(name) offsetof(struct analyze_amounts, name)
@@ -137,6 +141,52 @@ static struct value percent(const struct analysis *a, const struct analyze_row *
 	return share(row->total, a->base_ns);
 }
 
+/* As long as its time is beside that of the row that has most, in eighths of a cell. */
+static struct value bar(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	static char bars[8 * BAR_CELLS + 1][3 * BAR_CELLS + 1];
+	unsigned int eighths;
+	char *to;
+
+	if (!row->ended || !a->largest_ns)
+		return absent;
+	eighths = lrint(8.0 * BAR_CELLS * row->total / a->largest_ns);
+	eighths = eighths > 8 * BAR_CELLS ? 8 * BAR_CELLS : eighths ? eighths : 1;
+	to = bars[eighths];
+	if (!*to)
+		text_bar(to, eighths);
+	return value_text(to, false);
+}
+
+/* The number of event @name; -1 if it was not counted. */
+static int event_find(const struct analysis *a, const char *name)
+{
+	for (uint32_t i = 0; i < a->info.n_events; i++)
+		if (!strcmp(a->info.events[i].event, name))
+			return i;
+	return -1;
+}
+
+/* The share of the time on a CPU, of all threads that worked for it. */
+static struct value cpu(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	static const char *const parts[] = {"on-cpu", "ready", "blocked"};
+	double sum = 0, on_cpu = NAN;
+
+	for (int part = 0; part < 3; part++) {
+		int i = event_find(a, parts[part]);
+		struct analyze_estimate total = {};
+
+		if (i >= 0)
+			total = analyze_total(row, i);
+		if (!total.known || total.at_least)
+			return absent;
+		on_cpu = part ? on_cpu : total.value;
+		sum += total.value;
+	}
+	return share(on_cpu, sum);
+}
+
 static struct value self(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
 	return row->count ? estimate(analyze_self_time(row), row->self) : value_whole(0);
@@ -227,6 +277,11 @@ static struct value flop_per_byte(const struct analysis *a, const struct analyze
 				  uint32_t of)
 {
 	return value_real(analyze_flop_per_byte(row));
+}
+
+static struct value roof(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_real(100 * analyze_roof(a, row));
 }
 
 /* The mean of what is mostly the same each time. */
@@ -359,6 +414,11 @@ static bool has_shapes(const struct analysis *a)
 	return a->has_shapes;
 }
 
+static bool has_roofs(const struct analysis *a)
+{
+	return a->has_shapes && a->info.roofs.measured;
+}
+
 static bool has_peaks(const struct analysis *a)
 {
 	return a->has_peaks;
@@ -445,6 +505,9 @@ const struct column_kind column_kinds[] = {
 	{"percent", "Percent", percent, 0, &unit_percent, ON_TIMES | LOSS_SHARE,
 	 .member = {"percent", "number",
 		    "Of the time of all top-level operators and of that between them."}},
+	{"bar", "Bar", bar, 0, &unit_text, 0, .member = {}},
+	{"cpu", "On CPU", cpu, 0, &unit_percent, ON_SUM | ON_GAP | ON_TOTAL | LOSS_SAMPLE,
+	 .member = {}},
 	{"work", "Work", work, 0, &unit_ns, ON_SUM | ON_TOTAL | LOSS_SUM | LOSS_WORK,
 	 .member = {"other_threads_ns", "count", "What other threads worked for it, summed."}},
 	{"busy", "Busy", busy, 0, &unit_ns, ON_SUM | ON_TOTAL | LOSS_SUM | LOSS_WORK,
@@ -479,6 +542,12 @@ const struct column_kind column_kinds[] = {
 	{"flop/byte", "FLOP/B", flop_per_byte, 0, &unit_rate, ON_SUM | LOSS_SAMPLE,
 	 .member = {"flop_per_byte", "number", "Of the executions where both are known.",
 		    has_shapes}},
+	{"roof", "Roof", roof, 0, &unit_percent, LOSS_SAMPLE,
+	 .member = {"roof_percent", "number",
+		    "With roofs: of these executions' time, what they need at least by the higher "
+		    "roof, of floating-point operations or of bytes of memory, of as many CPUs as "
+		    "their session has threads for an operator. More than 100: data was in caches.",
+		    has_roofs}},
 	{"activation", "Activation", mean_size, SIZE_ACTIVATION, &unit_bytes, LOSS_SAMPLE,
 	 .member = {"activation_bytes", "number",
 		    "Of inputs, constants and outputs per execution: a mean.", has_shapes}},

@@ -289,6 +289,8 @@ static int choose_usual(const struct analysis *a, const struct report_options *o
 		ADD(columns, "busy", "others");
 	if (analyze_amounts(a->sum)->flops)
 		ADD(columns, "gflops", "flop/byte");
+	if (analyze_amounts(a->sum)->flops && a->info.roofs.measured)
+		ADD(columns, "roof");
 	for (uint32_t i = 0; i < a->info.n_events; i++) {
 		add_event(a, columns, "", i);
 		if (options->self_counters)
@@ -301,6 +303,53 @@ static int choose_usual(const struct analysis *a, const struct report_options *o
 	return 0;
 }
 
+static bool is_part_of_time(const struct capture_event *event)
+{
+	return !strcmp(event->event, "on-cpu") || !strcmp(event->event, "ready") ||
+	       !strcmp(event->event, "blocked");
+}
+
+static const char *const live[] = {"percent", "bar", "avg", "p99", "cpu", NULL};
+static const char *const what_rows_are[] = {"op",    "inputs",	 "pid",	  "session",
+					    "model", "provider", "index", NULL};
+
+bool column_is_live(const struct column *column)
+{
+	if (!column->kind->title)
+		return false;
+	for (const char *const *key = live; *key; key++)
+		if (!strcmp(column->kind->key, *key))
+			return true;
+	for (const char *const *key = what_rows_are; *key; key++)
+		if (!strcmp(column->kind->key, *key))
+			return true;
+	return false;
+}
+
+/* What changes while one looks: shares and means, no sums. */
+static int choose_live(const struct analysis *a, const struct report_options *options,
+		       struct columns *columns)
+{
+	add_what_the_row_is(a, options, columns);
+	if (a->options.group == GROUP_NODE && add_what_tells_apart(a, options, columns))
+		return -ENOMEM;
+	add(columns, live);
+	if (analyze_amounts(a->sum)->flops)
+		ADD(columns, "gflops");
+	for (size_t i = 0; i < a->n_metrics; i++)
+		make_metric_column(a, &columns->columns[columns->n++], i);
+	if (a->sum->threw)
+		ADD(columns, "threw");
+	if (a->has_work)
+		ADD(columns, "others");
+	for (uint32_t i = 0; i < a->info.n_events; i++)
+		if (!is_part_of_time(&a->info.events[i]))
+			add_event(a, columns, "avg:", i);
+	if (a->has_peaks)
+		ADD(columns, "peak");
+	return 0;
+}
+
 int columns_choose(const struct analysis *a, const struct report_options *options,
 		   struct columns *columns, struct error *err)
 {
@@ -310,7 +359,7 @@ int columns_choose(const struct analysis *a, const struct report_options *option
 	columns->n = 0;
 	if (p && !strcmp(p, "all"))
 		p = NULL;
-	if (!p && choose_usual(a, options, columns))
+	if (!p && (options->live ? choose_live : choose_usual)(a, options, columns))
 		return error_set(err, -ENOMEM, "out of memory");
 	while (p) {
 		const char *comma = strchrnul(p, ',');

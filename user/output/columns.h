@@ -81,6 +81,8 @@ struct columns {
 /* The columns that @options ask for. Returns 0, or -EINVAL or -ENOMEM with @err set. */
 int columns_choose(const struct analysis *analysis, const struct report_options *options,
 		   struct columns *columns, struct error *err);
+/* Is it one of those that a live table is to have in any case? */
+bool column_is_live(const struct column *column);
 /* Behind the others: how many executions were counted, of each event. */
 void columns_add_counted(const struct analysis *analysis, struct columns *columns);
 /* Behind the others, where operators were lost: their share. */

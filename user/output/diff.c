@@ -437,6 +437,12 @@ static void put_sentence(const struct compared_model *model, FILE *out)
 	fputc('\n', out);
 }
 
+void diff_print_sentences(const struct comparison *c, FILE *out)
+{
+	for (size_t i = 0; i < c->models.n; i++)
+		put_sentence(&c->models.items[i], out);
+}
+
 static int print_wrapped(const struct compared_model *model, size_t width, FILE *out)
 {
 	char *text = NULL;

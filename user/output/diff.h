@@ -21,5 +21,15 @@ int diff_quantity(const struct comparison *comparison, const char *by, struct er
 int diff_print(const struct comparison *comparison, const struct diff_options *options,
 	       size_t quantity, FILE *out);
 int diff_print_json(const struct comparison *comparison, FILE *out);
+/* What it comes to: a line per model. */
+void diff_print_sentences(const struct comparison *comparison, FILE *out);
+/* Of the capture @path: what makes a comparison doubtful, lines that begin with @before. */
+void diff_print_doubts(const struct analysis *a, const char *path, const char *before, FILE *out);
+/*
+ * A page of it, of the captures at these paths. Returns 0 or -ENOMEM with @err set; failures of
+ * @out are for the caller to see.
+ */
+int diff_print_html(const struct comparison *comparison, const char *before, const char *after,
+		    FILE *out, struct error *err);
 
 #endif

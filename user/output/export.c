@@ -2,6 +2,7 @@
 #include "export.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,16 @@ char *put_since_start(const struct export_state *e, char *p, uint64_t time)
 		return put_us(p, time - e->info.start);
 	*p++ = '-';
 	return put_us(p, e->info.start - time);
+}
+
+void export_metric_variables(const struct nested_exec *nested, double *values)
+{
+	for (uint32_t i = 0; i < CAPTURE_COUNTERS; i++)
+		values[i] = nested->counted >> i & 1 ? (double)nested->total[i] : NAN;
+	values[METRIC_NS] = nested->ns;
+	values[METRIC_SELF_NS] = nested->self_known ? (double)nested->self_ns : NAN;
+	values[METRIC_BUSY_NS] = nested->ns + nested->work_ns;
+	values[METRIC_COUNT] = 1;
 }
 
 /* -- definitions ------------------------------------------------------------- */
@@ -394,12 +405,13 @@ static void print_notes(const struct capture_loss *loss, bool empty, struct capt
 }
 
 /* A file that is read while it is replaced by itself is gone. */
-static bool is_same_file(const char *a, const char *b)
+bool output_is_capture(const char *out_path, const char *capture_path)
 {
 	struct stat x, y;
 
-	return strcmp(a, "-") != 0 && strcmp(b, "-") != 0 && !stat(a, &x) && !stat(b, &y) &&
-	       S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	return strcmp(out_path, "-") != 0 && strcmp(capture_path, "-") != 0 &&
+	       !stat(out_path, &x) && !stat(capture_path, &y) && S_ISREG(x.st_mode) &&
+	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 /* Each record as it comes, to @out, which is closed. Returns what export_capture() does. */
@@ -478,13 +490,16 @@ int export_capture(const char *capture_path, const struct export_options *option
 	if (!reader)
 		return -EIO;
 	e.format = found->ops;
-	if (is_same_file(capture_path, out_path))
+	if (output_is_capture(out_path, capture_path))
 		error = error_set(err, -EINVAL,
 				  "%s is the capture itself: name another file for the export",
 				  out_path);
 	else
 		e.out = stream_open(out_path, options->naming, err);
-	if (e.out)
+	if (e.out && found->ops && found->ops->binary && stream_is_terminal(e.out)) {
+		error = error_set(err, -EINVAL, "a trace is no text: name a file, with -o FILE");
+		stream_close(e.out, false, NULL, NULL);
+	} else if (e.out)
 		error = found->ops ? export_records(&e, reader, capture_path, options->where, notes,
 						    err)
 				   : export_rows(found, e.out, reader, options, notes, err);

@@ -77,6 +77,7 @@ struct export_state {
 
 /* Each returns 0 or a negative errno; NULL for what a format has no use for. */
 struct export_ops {
+	bool binary; /* what it writes is not for a terminal */
 	int (*begin)(struct export_state *e);
 	/* This and all below: of processes that are shown. */
 	int (*process_defined)(struct export_state *e, struct analyze_process *process);
@@ -115,6 +116,8 @@ static inline char *put_prepared(char *p, const struct prepared *prepared)
 	return put_text(p, prepared->text, prepared->size);
 }
 
+/* Fill @values, of METRIC_VARIABLES, with what a metric of one execution may use. */
+void export_metric_variables(const struct nested_exec *nested, double *values);
 /*
  * The thread that worked @part of an execution that is shown; NULL if it is of a process that
  * is not shown, which is so in captures alone that no recording made.

@@ -11,11 +11,15 @@ const struct format report_formats[] = {
 	{"table", "Print the table", .write = table_print},
 	{"json", "Print JSON", .write = json_print},
 	{"csv", "Print comma-separated values", .write = csv_print},
+	{"html", "Write a page for a browser, of one file that needs nothing else: with -o FILE",
+	 .page = html_print},
 	{},
 };
 
 const struct format export_formats[] = {
 	{"chrome", "a trace for ui.perfetto.dev and chrome://tracing", .ops = &chrome_ops},
+	{"perfetto", "the same as Perfetto's own trace, with a track per thread and event",
+	 .ops = &perfetto_ops},
 	{"ort", "what ONNX Runtime's own profiler would have written", .ops = &ort_ops},
 	{"csv", "every execution of an operator as a line, but not the runs",
 	 .ops = &records_csv_ops},

@@ -13,6 +13,9 @@ int json_print(const struct analysis *analysis, const struct report_options *opt
 int csv_print(const struct analysis *analysis, const struct report_options *options, FILE *out,
 	      struct error *err);
 
-extern const struct export_ops chrome_ops, ort_ops, records_csv_ops, speedscope_ops;
+int html_print(struct capture_reader *reader, const struct report_options *options,
+	       struct analysis **analysis, FILE *out, struct error *err);
+
+extern const struct export_ops chrome_ops, ort_ops, perfetto_ops, records_csv_ops, speedscope_ops;
 
 #endif

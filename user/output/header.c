@@ -153,6 +153,36 @@ static void print_target(const struct analysis *a, FILE *out)
 	line(out, "machine", text);
 }
 
+/* "161 GFLOP/s (AVX2) and 23.1 GB/s of memory", as far as it is known; "" if nothing is. */
+static const char *roof_text(const struct capture_roof *roof, const char *instructions, char *text,
+			     size_t size)
+{
+	double flops = roof->flops / 1e9, memory = roof->bytes[ROOF_MEMORY] / 1e9;
+	int n = 0;
+
+	text[0] = '\0';
+	if (roof->flops)
+		n = snprintf(text, size, "%.4g GFLOP/s%s%.15s%s", flops,
+			     instructions[0] ? " (" : "", instructions, instructions[0] ? ")" : "");
+	if (roof->bytes[ROOF_MEMORY])
+		snprintf(text + n, size - n, "%s%.3g GB/s of memory", n ? ", " : "", memory);
+	return text;
+}
+
+static void print_roofs(const struct analysis *a, FILE *out)
+{
+	const struct capture_roofs *roofs = &a->info.roofs;
+	char one[128], all[128], text[512];
+
+	if (!roofs->measured)
+		return;
+	roof_text(&roofs->one, roofs->instructions, one, sizeof(one));
+	roof_text(&roofs->all, "", all, sizeof(all));
+	snprintf(text, sizeof(text), "one CPU %s; %u together %s", one[0] ? one : "not known",
+		 roofs->cpus, all[0] ? all : "not known");
+	line(out, "roofs", text);
+}
+
 static void print_recording(const struct analysis *a, FILE *out)
 {
 	int64_t start = (int64_t)a->info.start + a->info.realtime_offset;
@@ -247,6 +277,7 @@ static void print_cost(const struct analysis *a, FILE *out)
 int header_print(const struct analysis *a, FILE *out)
 {
 	print_target(a, out);
+	print_roofs(a, out);
 	models_print(a, out);
 	print_recording(a, out);
 	print_events(a, out);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../roofs/roofs.h"
 #include "columns.h"
 #include "formats.h"
 #include "header.h"
@@ -194,6 +195,31 @@ static void put_processes(struct json *j)
 	fputc(']', j->out);
 }
 
+static void put_roof(struct json *j, const char *key, const struct capture_roof *roof)
+{
+	fprintf(j->out, ",\"%s\":{\"gflops\":", key);
+	put_value(j, value_real(roof->flops ? roof->flops / 1e9 : NAN));
+	for (int level = 0; level < ROOF_LEVELS; level++)
+		member_double(j, roofs_levels[level],
+			      roof->bytes[level] ? roof->bytes[level] / 1e9 : NAN);
+	fputc('}', j->out);
+}
+
+static void put_roofs(struct json *j, const struct capture_roofs *roofs)
+{
+	fprintf(j->out, ",\"roofs\":");
+	if (!roofs->measured) {
+		fputs("null", j->out);
+		return;
+	}
+	fprintf(j->out, "{\"measured_s\":%" PRIu64, roofs->measured);
+	member_or_null(j, "instructions", roofs->instructions);
+	member_u64(j, "cpus", roofs->cpus, roofs->cpus);
+	put_roof(j, "one_cpu", &roofs->one);
+	put_roof(j, "all_cpus", &roofs->all);
+	fputc('}', j->out);
+}
+
 static void put_about(struct json *j)
 {
 	const struct capture_info *info = &j->a->info;
@@ -213,6 +239,7 @@ static void put_about(struct json *j)
 	member_or_null(j, "architecture", info->machine);
 	member_or_null(j, "cpu", info->cpu);
 	member_u64(j, "cpus", info->n_cpus, info->n_cpus);
+	put_roofs(j, &info->roofs);
 	fputc('}', j->out);
 }
 

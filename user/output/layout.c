@@ -13,11 +13,11 @@
 #define EVENTS	"(events)"
 #define METRICS "(metrics)"
 static const char *const important[] = {
-	"name",	   "session",	"model", "pid",	  "provider", "index",	"duration",
-	"outcome", "tag",	"total", "count", "percent",  "avg",	"op",
-	"inputs",  "lost",	"threw", "p50",	  "p99",      "p95",	EVENTS,
-	"peak",	   "loading",	"init",	 "self",  METRICS,    "others", "gflops",
-	"busy",	   "flop/byte", "max",	 "step",  "min",      NULL,
+	"name",	     "session", "model", "pid",	    "provider", "index",  "duration", "outcome",
+	"tag",	     "total",	"count", "percent", "avg",	"op",	  "inputs",   "lost",
+	"threw",     "p50",	"p99",	 "p95",	    "cpu",	"bar",	  EVENTS,     "peak",
+	"loading",   "init",	"self",	 METRICS,   "others",	"gflops", "roof",     "busy",
+	"flop/byte", "max",	"step",	 "min",	    NULL,
 };
 
 /* Its place in that order; what is not in it comes last. */
@@ -56,13 +56,23 @@ static size_t needed(const struct columns *columns, size_t c, bool all, const st
 
 /* Show column @c if it has room, or must be shown; returns the room that is taken then. */
 static size_t show(const struct columns *columns, size_t c, size_t room, size_t taken, bool all,
-		   struct layout *layout)
+		   bool narrow, struct layout *layout)
 {
-	size_t takes = taken + (c ? LAYOUT_SPACE : 0) + needed(columns, c, all, layout);
+	size_t takes = taken + (c ? LAYOUT_SPACE : 0) + needed(columns, c, narrow, layout);
 
 	layout->shown[c] = !c || all || takes <= room;
 	layout->n_left_out += !layout->shown[c];
 	return layout->shown[c] ? takes : taken;
+}
+
+/* What the texts want that were to give way: the columns that nobody asked for leave them that. */
+static size_t add_wanted(const struct columns *columns, size_t taken, const struct layout *layout)
+{
+	for (size_t c = 0; c < columns->n; c++)
+		if (layout->shown[c])
+			taken += needed(columns, c, false, layout) -
+				 needed(columns, c, true, layout);
+	return taken;
 }
 
 /* Give column @c up to @width, of what is @left; returns what is left then. */
@@ -76,11 +86,17 @@ static size_t widen(size_t c, size_t width, size_t left, struct layout *layout)
 	return left - gets;
 }
 
-/* Give texts what is left of the room: all of them what they want, then the first ones more. */
-static void share(const struct columns *columns, size_t left, bool all, struct layout *layout)
+/* Give texts what is left of the @room: all of them what they want, then the first ones more. */
+static void share(const struct columns *columns, size_t room, bool narrow, struct layout *layout)
 {
-	for (size_t c = 0; c < columns->n; c++)
-		layout->widths[c] = needed(columns, c, all, layout);
+	size_t taken = 0, left;
+
+	for (size_t c = 0; c < columns->n; c++) {
+		layout->widths[c] = needed(columns, c, narrow, layout);
+		if (layout->shown[c])
+			taken += (c ? LAYOUT_SPACE : 0) + layout->widths[c];
+	}
+	left = room > taken ? room - taken : 0;
 	for (size_t c = 0; c < columns->n; c++)
 		left = widen(c, wanted(c, layout), left, layout);
 	for (size_t c = 0; c < columns->n; c++)
@@ -101,9 +117,14 @@ void layout_fit(const struct columns *columns, size_t room, bool all, struct lay
 		}
 		return;
 	}
-	for (unsigned int at = 0; at <= sizeof(important) / sizeof(important[0]); at++)
+	for (unsigned int at = 0; at <= sizeof(important) / sizeof(important[0]); at++) {
+		bool narrow = all || (layout->narrow && !at);
+
 		for (size_t c = 0; c < columns->n; c++)
 			if ((layout->asked[c] ? 0 : rank(&columns->columns[c])) == at)
-				taken = show(columns, c, room, taken, all, layout);
-	share(columns, room > taken ? room - taken : 0, all, layout);
+				taken = show(columns, c, room, taken, all, narrow, layout);
+		if (narrow && !all)
+			taken = add_wanted(columns, taken, layout);
+	}
+	share(columns, room, all || layout->narrow, layout);
 }

@@ -11,6 +11,7 @@ struct layout {
 	size_t full[COLUMNS_MAX];   /* what stands in each column takes, */
 	size_t widths[COLUMNS_MAX]; /* and what it gets */
 	bool asked[COLUMNS_MAX];    /* for by name, in some way: to be left out last */
+	bool narrow; /* for those that are asked for, texts give way as far as they can */
 	bool shown[COLUMNS_MAX];
 	size_t n_left_out;
 };

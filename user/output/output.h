@@ -28,6 +28,10 @@ struct format {
 	 * 0 or a negative errno with @err set. */
 	int (*write)(const struct analysis *analysis, const struct report_options *options,
 		     FILE *out, struct error *err);
+	/* Or a report from more than the rows, by reading the capture several times, from its
+	 * beginning on. *@analysis gets the analysis that it is of, to be freed, or stays NULL. */
+	int (*page)(struct capture_reader *reader, const struct report_options *options,
+		    struct analysis **analysis, FILE *out, struct error *err);
 	const struct export_ops *ops;
 	int (*fold)(const struct analysis *analysis, const char *weight, struct stream *out,
 		    struct folded_told *told, struct error *err);
@@ -67,14 +71,17 @@ struct report_options {
 	/* Columns to show, separated by commas, "all" of the usual ones, or NULL: those of them
 	 * that have room. */
 	const char *columns;
-	size_t limit;	    /* rows at most, 0: all */
-	bool percentiles;   /* p50, p95 and p99 in the table */
+	size_t limit;	  /* rows at most, 0: all */
+	bool live;	  /* the usual ones are those of a table that is looked at as it goes on */
+	bool percentiles; /* p50, p95 and p99 in the table */
 	bool self_counters; /* a column of self counts per event in the table */
 	enum report_header header;
 	uint16_t width; /* columns of a line, WIDTH_ANY; 0: of the terminal, if it is one */
 	enum report_colour colour;
 };
 
+/* Is what is to be written to @out_path the capture @capture_path itself? "-" is no file. */
+bool output_is_capture(const char *out_path, const char *capture_path);
 /*
  * Analyse the capture @capture_path ("-" for stdin) and print it to @out.
  * Returns 0, or a negative errno with @err set (-EINVAL for a column, a metric
@@ -83,6 +90,10 @@ struct report_options {
  */
 int report_print(const char *capture_path, const struct report_options *options, FILE *out,
 		 struct error *err);
+/* The same, to the file @out_path ("-" for stdout), see output_file.h: of a damaged capture what
+ * precedes the damage is there then; after other failures there is no file. */
+int report_write(const char *capture_path, const struct report_options *options,
+		 const char *out_path, struct error *err);
 /*
  * Would it be refused, for a column or a metric that does not exist, of a
  * recording that begins with @info? Returns what report_print() would.
@@ -116,5 +127,12 @@ int export_capture(const char *capture_path, const struct export_options *option
 
 /* The sentence for a failed write to @out; returns its negative errno. */
 int output_failed(const char *what, int error, struct error *err);
+/*
+ * Make the file @out_path ("-": stdout) of what @put prints of @of, which takes the place of what
+ * is there when it is whole; of -EBADMSG, what is printed is kept, too. 0 or a negative errno
+ * with @err set.
+ */
+int output_to_file(const char *out_path, int (*put)(const void *of, FILE *out, struct error *err),
+		   const void *of, struct error *err);
 
 #endif

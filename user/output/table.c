@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The report for people: a header, a table that fits the terminal, notes. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "layout.h"
 #include "shorten.h"
 #include "text.h"
+#include "table.h"
 #include "tree.h"
 #include "verdict.h"
 
@@ -25,7 +27,8 @@ struct table_state {
 	size_t n_rows;			       /* to print */
 	size_t last;			       /* column that is shown */
 	size_t room;			       /* columns of a line; 0: any number */
-	size_t n_measured; /* of the columns, those whose cells are being measured */
+	size_t n_measured;   /* of the columns, those whose cells are being measured */
+	unsigned int totals; /* enum line of those below the rows, bits */
 	bool colour;
 };
 
@@ -185,16 +188,22 @@ static int each_total(struct table_state *t, int (*each)(struct table_state *, e
 							 const struct analyze_row *, size_t))
 {
 	const struct analysis *a = t->a;
-	int error = each(t, LINE_SUM, a->sum, 0);
+	const struct {
+		enum line line;
+		const struct analyze_row *row;
+		bool is_there;
+	} lines[] = {
+		{LINE_SUM, a->sum, true},
+		{LINE_REST, a->rest, a->rest},
+		{LINE_GAP, a->gap, a->has_runs},
+		{LINE_TOTAL, a->runs->ended ? a->runs : NULL, a->has_runs},
+		{LINE_OUTSIDE, a->outside, a->has_runs && a->outside->count},
+	};
+	int error = 0;
 
-	if (!error && a->rest)
-		error = each(t, LINE_REST, a->rest, 0);
-	if (!error && a->has_runs)
-		error = each(t, LINE_GAP, a->gap, 0);
-	if (!error && a->has_runs)
-		error = each(t, LINE_TOTAL, a->runs->ended ? a->runs : NULL, 0);
-	if (!error && a->has_runs && a->outside->count)
-		error = each(t, LINE_OUTSIDE, a->outside, 0);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]) && !error; i++)
+		if (lines[i].is_there && t->totals & lines[i].line)
+			error = each(t, lines[i].line, lines[i].row, 0);
 	return error;
 }
 
@@ -225,11 +234,13 @@ static void find_asked(struct table_state *t)
 
 	if (t->options->sort)
 		column_find(t->a, t->options->sort, &sorted, NULL);
+	t->layout.narrow = t->options->live;
 	for (size_t c = 0; c < t->columns.n; c++) {
 		const struct column *column = &t->columns.columns[c];
 
 		t->layout.asked[c] = (sorted.kind == column->kind && sorted.of == column->of) ||
-				     (column->kind == &metric_kind && column->of >= own);
+				     (column->kind == &metric_kind && column->of >= own) ||
+				     (t->options->live && column_is_live(column));
 	}
 }
 
@@ -357,7 +368,7 @@ static int print_rows(struct table_state *t)
 
 	for (size_t i = 0; i < t->n_rows && !error; i++)
 		error = print_line(t, LINE_ROW, t->rows[i], i);
-	if (t->n_rows < t->a->n_rows)
+	if (t->n_rows < t->a->n_rows && !t->options->live)
 		fprintf(t->out, "... and %s more rows\n",
 			text_count(left, sizeof(left), t->a->n_rows - t->n_rows));
 	return error;
@@ -385,7 +396,7 @@ static int print_table(struct table_state *t)
 		error = print_rows(t);
 	if (!error)
 		error = print_totals(t);
-	if (!error && t->layout.n_left_out)
+	if (!error && t->layout.n_left_out && !t->options->live)
 		error = print_left_out(t);
 	return error;
 }
@@ -466,6 +477,7 @@ int table_print(const struct analysis *a, const struct report_options *options, 
 				.options = options,
 				.out = out,
 				.room = room_of(options, out),
+				.totals = UINT_MAX,
 				.colour = wants_colour(options, out)};
 	int error = prepare(&t, err);
 
@@ -473,5 +485,27 @@ int table_print(const struct analysis *a, const struct report_options *options, 
 		error = error_set(err, -ENOMEM, "cannot print the report: out of memory");
 	free_texts(&t);
 	free(t.rows);
+	return error;
+}
+
+int table_print_part(const struct analysis *a, const struct report_options *options,
+		     const struct table_part *part, FILE *out, struct error *err)
+{
+	struct table_state t = {.a = a,
+				.options = options,
+				.out = out,
+				.room = room_of(options, out),
+				.totals = part->totals};
+	struct analyze_row **ordered;
+	size_t first = part->first < a->n_rows ? part->first : a->n_rows;
+	int error = prepare(&t, err);
+
+	ordered = t.rows;
+	t.rows += first;
+	t.n_rows = part->n < a->n_rows - first ? part->n : a->n_rows - first;
+	if (!error && print_table(&t))
+		error = error_set(err, -ENOMEM, "out of memory");
+	free_texts(&t);
+	free(ordered);
 	return error;
 }

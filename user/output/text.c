@@ -285,6 +285,20 @@ char *text_cut(const char *text, size_t head, size_t width)
 	return shorter;
 }
 
+char *text_bar(char *to, unsigned int eighths)
+{
+	char *p = to;
+
+	/* U+2588 is a whole cell, U+258F an eighth of one. */
+	for (; eighths; eighths -= eighths < 8 ? eighths : 8) {
+		*p++ = '\xe2';
+		*p++ = '\x96';
+		*p++ = (char)(0x90 - (eighths < 8 ? eighths : 8));
+	}
+	*p = '\0';
+	return to;
+}
+
 /* -- numbers ----------------------------------------------------------------- */
 
 char *text_count(char *to, size_t size, uint64_t value)

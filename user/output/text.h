@@ -46,6 +46,8 @@ size_t text_room(FILE *out);
 
 /* The following fill @to, of @size bytes, and return it. */
 
+/* A bar of @eighths of a cell, three bytes for each that it begins, and a zero; returns @to. */
+char *text_bar(char *to, unsigned int eighths);
 /* "12.34 ms", of four digits and the unit that suits. */
 char *text_time(char *to, size_t size, double ns);
 /* "1,234,567" */

@@ -222,39 +222,56 @@ static double own_part(const struct analysis *a, const char *name)
 	return NAN;
 }
 
-static void print_waits(const struct analysis *a, FILE *out)
+bool verdict_waits(const struct analysis *a, double shares[3])
 {
-	static const char *const kinds[] = {"on a CPU", "waiting for one", "blocked"};
 	double parts[] = {own_part(a, "on-cpu"), own_part(a, "ready"), own_part(a, "blocked")};
 	double all = parts[0] + parts[1] + parts[2];
-	unsigned int n = 0;
-	char share[32];
 
 	/* Not so if one of them is not known. */
 	if (!(all > 0) || parts[0] < 0 || parts[1] < 0 || parts[2] < 0)
+		return false;
+	for (int i = 0; i < 3; i++)
+		shares[i] = parts[i] / all;
+	return true;
+}
+
+static void print_waits(const struct analysis *a, FILE *out)
+{
+	static const char *const kinds[] = {"on a CPU", "waiting for one", "blocked"};
+	double parts[3];
+	unsigned int n = 0;
+	char share[32];
+
+	if (!verdict_waits(a, parts))
 		return;
 	for (int i = 0; i < 3; i++) {
-		if (parts[i] / all < SHARE_VISIBLE)
+		if (parts[i] < SHARE_VISIBLE)
 			continue;
 		fprintf(out, "%s%s %s", n ? ", " : "Of operators' time ",
-			text_share(share, sizeof(share), parts[i] / all), n ? "" : "is ");
+			text_share(share, sizeof(share), parts[i]), n ? "" : "is ");
 		fputs(kinds[i], out);
 		n++;
 	}
 	fputs(". ", out);
 }
 
-static void print_pool(const struct analysis *a, FILE *out)
+bool verdict_spins(const struct analysis *a, double *share)
 {
 	double spun = (double)a->pool_cpu_ns - a->pool_work_ns;
+
+	*share = a->pool_cpu_ns && spun > 0 ? spun / a->pool_cpu_ns : 0;
+	return a->pool_threads && a->pool_cpu_ns;
+}
+
+static void print_pool(const struct analysis *a, FILE *out)
+{
+	double spun;
 	char share[32];
 
-	/* Nor if their CPU time is not known. */
-	if (!a->pool_threads || spun <= SHARE_VISIBLE * a->pool_cpu_ns)
+	if (!verdict_spins(a, &spun) || spun <= SHARE_VISIBLE)
 		return;
 	fprintf(out, "%u pool thread%s %s of %s CPU time. ", a->pool_threads,
-		a->pool_threads == 1 ? " spins" : "s spin",
-		text_share(share, sizeof(share), spun / a->pool_cpu_ns),
+		a->pool_threads == 1 ? " spins" : "s spin", text_share(share, sizeof(share), spun),
 		a->pool_threads == 1 ? "its" : "their");
 }
 

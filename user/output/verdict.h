@@ -6,6 +6,7 @@
 #ifndef OPPROBE_OUTPUT_VERDICT_H
 #define OPPROBE_OUTPUT_VERDICT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "../analyze/analyze.h"
@@ -15,5 +16,13 @@
  * What is not known is left out. Returns 0 or -ENOMEM.
  */
 int verdict_print(const struct analysis *analysis, FILE *out);
+
+/*
+ * How operators' own threads spent their time: shares on a CPU, waiting for one, and blocked, which
+ * are 1 together. False if that is not known.
+ */
+bool verdict_waits(const struct analysis *analysis, double shares[3]);
+/* Which share of the pool's CPU time was no work for operators; false if that is not known. */
+bool verdict_spins(const struct analysis *analysis, double *share);
 
 #endif

@@ -64,7 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!arguments->capture)
 			argp_error(state, "which capture? Name the file that opprobe record wrote");
-		if (!strcmp(arguments->capture, "-"))
+		else if (!strcmp(arguments->capture, "-"))
 			argp_error(state, "a pipe cannot be read several times: name a file");
 		return 0;
 	default:

@@ -253,6 +253,8 @@ def _(t):
         def own_terminal():
             os.setsid()
             fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+            # Whoever runs the tests in the background may have it ignored.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
         target = start(t, OrtTarget, ["sh", "-c", before + line],
                        preexec_fn=own_terminal).ready()
         os.close(terminal)

@@ -85,7 +85,7 @@ static int print_title(const struct analysis *a, FILE *out)
 		fputs(session->title, out);
 	else
 		fprintf(out, "%zu sessions", sessions);
-	if (a->processes.n_shown == 1)
+	if (process && a->processes.n_shown == 1)
 		fprintf(out, " in %s", process->label);
 	else
 		fprintf(out, " in %u processes", a->processes.n_shown);

@@ -197,13 +197,13 @@ static void add_shares(const struct live_look *look, struct frame *frame)
 		n += snprintf(line + n, sizeof(line) - n, "probes add %s  ",
 			      text_percent(share[0], sizeof(share[0]), look->minute.cost));
 	if (a->lost_operators)
-		n += snprintf(line + n, sizeof(line) - n, "LOST %s",
-			      text_percent(share[0], sizeof(share[0]), a->lost_share));
+		snprintf(line + n, sizeof(line) - n, "LOST %s",
+			 text_percent(share[0], sizeof(share[0]), a->lost_share));
 	else if (a->lost)
-		n += snprintf(line + n, sizeof(line) - n, "LOST %s parts",
-			      text_count(count, sizeof(count), a->lost));
+		snprintf(line + n, sizeof(line) - n, "LOST %s parts",
+			 text_count(count, sizeof(count), a->lost));
 	else
-		n += snprintf(line + n, sizeof(line) - n, "lost 0");
+		snprintf(line + n, sizeof(line) - n, "lost 0");
 	frame_add(frame, a->lost ? FRAME_WARNING : FRAME_PLAIN, "%s", line);
 	if (a->runs_failed + a->runs_threw)
 		frame_add(frame, FRAME_WARNING, "%s of %s runs failed",
@@ -389,6 +389,8 @@ int top_sort(const struct live_look *look, const struct top_view *view, int by, 
 			    : error_set(err, -ENOMEM, "out of memory");
 	size_t at = 0;
 
+	if (!error && !columns->n)
+		error = error_set(err, -ENOENT, "there is no column to sort by");
 	for (size_t i = 0; !error && i < columns->n; i++) {
 		const struct column *column = &columns->columns[i];
 

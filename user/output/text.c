@@ -358,6 +358,15 @@ char *text_bytes(char *to, size_t size, uint64_t bytes)
 	return to;
 }
 
+char *text_share(char *to, size_t size, double share)
+{
+	if (share > 0 && share < 0.005)
+		snprintf(to, size, "<1 %%");
+	else
+		snprintf(to, size, "%.0f %%", 100 * share);
+	return to;
+}
+
 size_t text_room(FILE *out)
 {
 	const char *columns = getenv("COLUMNS");

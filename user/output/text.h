@@ -54,5 +54,7 @@ char *text_time(char *to, size_t size, double ns);
 char *text_count(char *to, size_t size, uint64_t value);
 /* "1.50 KiB" */
 char *text_bytes(char *to, size_t size, uint64_t bytes);
+/* "87 %", of a part of one; what is less than half of a hundredth, and not nothing, is "<1 %". */
+char *text_share(char *to, size_t size, double share);
 
 #endif

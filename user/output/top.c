@@ -28,16 +28,6 @@ static const char *text_rate(char *to, size_t size, double rate)
 	return to;
 }
 
-/* "23 %" */
-static const char *text_share(char *to, size_t size, double share)
-{
-	if (share > 0 && share < 0.005)
-		snprintf(to, size, "<1 %%");
-	else
-		snprintf(to, size, "%.0f %%", 100 * share);
-	return to;
-}
-
 /* "1.4 %", and what is less than can be printed, and not nothing, is not "0.0 %". */
 static const char *text_percent(char *to, size_t size, double share)
 {

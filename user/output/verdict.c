@@ -13,16 +13,6 @@
 #define SHARE_ENOUGH  0.1  /* of the time, for a second operator type to be told */
 #define SHARE_VISIBLE 0.01 /* of what is less, there is nothing to be said */
 
-/* "87 %"; what is less than half of one, and not nothing, is not "0 %". */
-static const char *text_share(char *to, size_t size, double share)
-{
-	if (share > 0 && share < 0.005)
-		snprintf(to, size, "<1 %%");
-	else
-		snprintf(to, size, "%.0f %%", 100 * share);
-	return to;
-}
-
 /* -- what is wrong ------------------------------------------------------------------ */
 
 static bool is_whole(const struct analysis *a)

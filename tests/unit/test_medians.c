@@ -43,6 +43,12 @@ static double drifting(size_t i)
 	return independent(i) + now;
 }
 
+/* Something else had the CPU, for a while that is a twentieth of all. */
+static double held_up(size_t i)
+{
+	return independent(i) * (i >= RUNS / 2 && i < RUNS / 2 + RUNS / 20 ? 2 : 1);
+}
+
 static struct median median_by(double (*value)(size_t), size_t n, double more)
 {
 	double values[RUNS];
@@ -110,6 +116,20 @@ static void a_machine_that_drifts_changes_nothing(void **state)
 		fail_msg("%.1f of 100", none);
 }
 
+static void what_held_runs_up_for_a_while_hides_nothing(void **state)
+{
+	int wide = 0;
+
+	for (int i = 0; i < 400; i++) {
+		struct median plain = median_by(independent, RUNS, 0);
+		struct median hiccup = median_by(held_up, RUNS, 0);
+
+		wide += hiccup.error > 3 * plain.error;
+	}
+	/* By the standard deviation of its blocks, all are. */
+	assert_in_range(wide, 0, 40);
+}
+
 static void few_runs_tell_a_median_and_no_interval(void **state)
 {
 	double values[] = {5, 1, 9, 7, 3};
@@ -154,6 +174,7 @@ int main(void)
 		cmocka_unit_test(what_did_not_change_seems_to_once_of_20_times),
 		cmocka_unit_test(what_changed_is_found_with_the_right_amount),
 		cmocka_unit_test(a_machine_that_drifts_changes_nothing),
+		cmocka_unit_test(what_held_runs_up_for_a_while_hides_nothing),
 		cmocka_unit_test(few_runs_tell_a_median_and_no_interval),
 		cmocka_unit_test(what_was_measured_differently_is_no_change),
 		cmocka_unit_test(quantiles_are_students),

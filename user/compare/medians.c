@@ -8,7 +8,9 @@
 #define BLOCK_MIN  5	 /* runs in each */
 #define ONE_SIDE   0.025 /* of the order statistics, at most */
 /* Blocks scatter by so many times what those of independent runs do: not by chance. */
-#define DRIFT	     2
+#define DRIFT 2
+/* The outer sixths of a normal distribution, in standard deviations. */
+#define SIXTHS_APART 1.935
 #define BISECTIONS   60 /* of the range of a quantile, beyond what a double tells */
 #define STEPS	     400
 #define QUANTILE_MAX 1e6
@@ -100,22 +102,22 @@ static double error_by_order(const double *values, size_t n)
 
 /*
  * How the medians of @n_blocks blocks scatter, whose values are sorted each by itself then: the
- * standard deviation. The first tenth is left out, as the first runs are slow in any recording.
+ * standard deviation, from what is left without the outer sixths, as a block or two in which
+ * something else had the CPU move the median of all runs as little. The first tenth is left out, as
+ * the first runs are slow in any recording.
  */
 static double scatter_of_blocks(double *values, size_t n, size_t n_blocks)
 {
-	double sum = 0, squares = 0;
-	size_t skipped = (n_blocks + 9) / 10, left = n_blocks - skipped;
+	size_t skipped = (n_blocks + 9) / 10, left = 0;
+	double middles[BLOCKS_MAX];
 
 	for (size_t i = skipped; i < n_blocks; i++) {
 		size_t first = n * i / n_blocks, end = n * (i + 1) / n_blocks;
-		double middle = middle_of(values + first, end - first);
 
-		sum += middle;
-		squares += middle * middle;
+		middles[left++] = middle_of(values + first, end - first);
 	}
-	squares -= sum * sum / (double)left;
-	return sqrt(fmax(0, squares) / (double)(left - 1));
+	qsort(middles, left, sizeof(*middles), compare_values);
+	return (middles[left - 1 - left / 6] - middles[left / 6]) / SIXTHS_APART;
 }
 
 struct median median_of(double *values, size_t n)

@@ -179,6 +179,20 @@ static void add_note(struct fold *f, const struct capture_note *note)
 		memcpy(info->notes[info->n_notes++], note->text, sizeof(note->text));
 }
 
+static void add_overhead(struct fold *f, const struct capture_overhead *overhead)
+{
+	struct compensation *compensation = &f->compensation;
+
+	f->a.overhead = *overhead;
+	f->a.has_overhead = true;
+	f->a.compensated = f->a.options.compensate;
+	compensation->overhead = f->a.compensated ? &f->a.overhead : NULL;
+	compensation->counters = compensation->clocks;
+	for (uint32_t i = 0; i < f->a.info.n_events; i++)
+		if (overhead->own[i] || overhead->nested[i])
+			compensation->counters |= 1U << i;
+}
+
 static int add_record(struct fold *f, const struct capture_record *record)
 {
 	struct analysis *a = &f->a;
@@ -226,10 +240,7 @@ static int add_record(struct fold *f, const struct capture_record *record)
 	case CAPTURE_COST:
 		return cost_add(&f->cost_runs, &record->cost);
 	case CAPTURE_OVERHEAD:
-		a->overhead = record->overhead;
-		a->has_overhead = true;
-		a->compensated = a->options.compensate;
-		f->compensation.overhead = a->compensated ? &a->overhead : NULL;
+		add_overhead(f, &record->overhead);
 		return 0;
 	}
 	return -EINVAL;

@@ -137,7 +137,7 @@ static void compensate(struct nested_exec *nested, const struct inside *inside,
 {
 	nested->ns = without_probes(compensation, -1, nested->ns, 1, true, &nested->inside,
 				    inside ? inside->ns : 0);
-	for (uint32_t bits = nested_seen(nested); bits; bits &= bits - 1) {
+	for (uint32_t bits = nested_seen(nested) & compensation->counters; bits; bits &= bits - 1) {
 		int i = __builtin_ctz(bits);
 
 		nested->total[i] = without_probes(
@@ -216,12 +216,15 @@ void nesting_close(struct nesting *nesting, const struct capture_exec *exec,
 
 void on_time_add_nested(struct on_time *own, struct on_time *work, const struct nested_exec *nested)
 {
-	struct on_time calling = {.known = nested->on.known};
+	struct on_time calling;
 
-	if (calling.known) {
-		calling = nested->on;
-		on_time_subtract(&calling, &nested->work_on, nested_seen(nested));
+	/* Most often: no event takes turns. */
+	if (!nested->on.known) {
+		own->known = work->known = false;
+		return;
 	}
+	calling = nested->on;
+	on_time_subtract(&calling, &nested->work_on, nested_seen(nested));
 	on_time_add(own, &calling, nested_seen(nested));
 	on_time_add(work, &nested->work_on, nested_seen(nested));
 }

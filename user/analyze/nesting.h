@@ -23,6 +23,7 @@ struct probes {
 struct compensation {
 	const struct capture_overhead *overhead; /* NULL: nothing */
 	uint32_t clocks;			 /* bit i: counter i is time on the CPU */
+	uint32_t counters;			 /* those that probes add to, clocks among them */
 };
 
 /* Executions of which none lies inside another one. */

@@ -137,3 +137,32 @@ def _(t):
     check_equal(total, report.json["total"]["total_ns"], "time of the runs")
     check(any("float" in text[label.str] for sample in found.sample for label in sample.label
               if text[label.key] == "inputs"), "no shapes")
+
+
+@test("pprof tells threads apart, whichever of them a node ran on")
+def _(t):
+    target = t.ort_run("1.30.0", "nested", "-O", "0", "-c", "2")
+    probe = t.attach(target, "-e", "none")
+    target.run(20)
+    probe.stop().nothing_lost()
+    found = exported(t, "pprof", "Profile")
+    text = list(found.string_table)
+    names = {place.id: next(text[function.name] for function in found.function
+                            if function.id == place.line[0].function_id)
+             for place in found.location}
+    threads, stacks = collections.Counter(), collections.defaultdict(set)
+    for sample in found.sample:
+        if names[sample.location_id[0]] == "between operators":
+            continue
+        labels = {text[label.key]: text[label.str] or label.num for label in sample.label}
+        thread = (labels["thread"], labels["tid"])
+        threads[thread] += sample.value[1]
+        stacks[thread].add(tuple(names[place] for place in sample.location_id))
+        check(names[sample.location_id[-1]].startswith("nested"), "the root")
+    report = t.opprobe("report", t.path("capture.opp"), "--json", "--group-by", "thread").finish()
+    check_equal(threads, {(row["name"], row["tid"]): row["total_ns"] for row in report.operators},
+                "time of the threads")
+    check_equal(len(threads), 2, "threads")
+    one, other = stacks.values()
+    check_equal(one, other, "what is around nodes")
+    check(max(map(len, one)) > 3, "nothing is inside of anything")

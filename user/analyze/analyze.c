@@ -45,21 +45,15 @@ static void sum_from_cover(struct fold *f)
 	}
 }
 
-/* With one row per node and the node around it: which row is around which.
- * A node of a subgraph has one node around it, so any row of that will do. */
+/* With one row per node and the node around it: which row is around which. Any row of the node
+ * around it will do: they differ in the thread at most. */
 static void link_parents(struct fold *f)
 {
-	for (size_t i = 0; i < f->rows.n; i++)
-		f->rows.items[i]->parent = NULL;
-	for (size_t i = 0; i < f->ops.n; i++) {
-		struct op_state *state = table_get(&f->ops, i);
-		struct op_state *around;
+	for (size_t i = 0; i < f->rows.n; i++) {
+		struct analyze_row *row = f->rows.items[i];
+		const struct op_state *around = table_get(&f->ops, row->around);
 
-		if (!state || !state->row || state->row_part == CAPTURE_UNKNOWN)
-			continue;
-		around = table_get(&f->ops, state->row_part);
-		if (around && around->row != state->row)
-			state->row->parent = around->row;
+		row->parent = around && around->row != row ? around->row : NULL;
 	}
 }
 

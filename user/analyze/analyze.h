@@ -59,6 +59,7 @@ struct analyze_range {
 struct analyze_options {
 	enum analyze_group group;
 	bool tree;	       /* one row per node and the node around it */
+	bool threads_apart;    /* GROUP_NODE: and per thread */
 	const char *name, *op; /* globs on the shown name and the op type, or NULL */
 	const char *tag;       /* a glob on the tag of runs, or NULL */
 	const char *model;     /* a glob on the path or title of the session's model, or NULL */
@@ -124,6 +125,8 @@ struct analyze_row {
 	struct tensor_list *inputs, *outputs;
 	struct attribute_set *attributes;
 	uint32_t op, session, node_index, thread, tid, run, step;
+	uint32_t around;      /* with options.tree: the operator that it ran inside of */
+	const char *executor; /* with options.threads_apart: the thread's label; else NULL */
 	const struct analyze_process *process;
 	const struct analyze_model *model; /* as far as it was known when they ran */
 	struct analyze_row *parent;	   /* with options.tree: the row around it, or NULL */

@@ -26,7 +26,7 @@ struct op_state {
 	/* The row that it added to last, and the part of the key that may vary. */
 	struct analyze_row *row;
 	const struct analyze_process *row_process;
-	uint32_t row_part;
+	uint64_t row_part;
 };
 
 struct shapes_state {

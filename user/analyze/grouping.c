@@ -160,7 +160,7 @@ static uint64_t pair(uint32_t high, uint32_t low)
 }
 
 /* The part of the key that differs between executions of one operator on one process. */
-static uint32_t varying_part(const struct fold *f, const struct op_state *state,
+static uint64_t varying_part(const struct fold *f, const struct op_state *state,
 			     const struct capture_exec *exec)
 {
 	switch (f->a.options.group) {
@@ -174,7 +174,8 @@ static uint32_t varying_part(const struct fold *f, const struct op_state *state,
 	case GROUP_MODEL:
 		return state->session ? state->session->changes : 0;
 	case GROUP_NODE:
-		return f->a.options.tree ? exec->parent : 0;
+		return pair(f->a.options.tree ? exec->parent : 0,
+			    f->a.options.threads_apart ? exec->thread : 0);
 	default:
 		return 0;
 	}
@@ -223,7 +224,7 @@ static struct row_key key_of(const struct fold *f, const struct op_state *state,
 		key.words[2] = (uintptr_t)op->provider;
 		key.words[3] = pair(op->session, op->name[0] ? 0 : op->node_index);
 		key.words[4] = f->a.options.tree ? exec->parent : 0;
-		key.words[5] = process;
+		key.words[5] = f->a.options.threads_apart ? exec->thread : process;
 		break;
 	case GROUP_OP:
 		key.words[0] = (uintptr_t)op->op_type;
@@ -321,6 +322,9 @@ static void start_row(struct fold *f, struct analyze_row *row, const struct op_s
 	case GROUP_NODE:
 		row->label = row->name = state->label;
 		row->node_index = state->op.node_index;
+		row->around = f->a.options.tree ? exec->parent : CAPTURE_UNKNOWN;
+		if (f->a.options.threads_apart)
+			row->executor = thread_label(f, &thread->thread);
 		break;
 	case GROUP_OP:
 	case GROUP_SHAPE:
@@ -399,7 +403,7 @@ static void keep_common(struct fold *f, struct analyze_row *row, const struct op
 struct analyze_row *row_of(struct fold *f, struct op_state *state, const struct capture_exec *exec)
 {
 	const struct thread_state *thread = table_get(&f->threads, exec->thread);
-	uint32_t part = varying_part(f, state, exec);
+	uint64_t part = varying_part(f, state, exec);
 	struct analyze_row *row = state->row;
 
 	if (!row || state->row_part != part || state->row_process != thread->process) {

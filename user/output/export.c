@@ -440,6 +440,7 @@ static int export_rows(const struct format *format, struct stream *out,
 {
 	const struct analyze_options by_stack = {.group = GROUP_NODE,
 						 .tree = true,
+						 .threads_apart = format->threads,
 						 .compensate = true,
 						 .one_process = options->one_process,
 						 .pid = options->pid};

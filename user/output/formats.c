@@ -29,7 +29,7 @@ const struct format export_formats[] = {
 	 .ops = &speedscope_ops},
 	{"pprof",
 	 "the same stacks with all that was counted, for go tool pprof and what reads its files",
-	 .fold = pprof_write},
+	 .fold = pprof_write, .threads = true},
 	{},
 };
 

@@ -35,6 +35,7 @@ struct format {
 	const struct export_ops *ops;
 	int (*fold)(const struct analysis *analysis, const char *weight, struct stream *out,
 		    struct folded_told *told, struct error *err);
+	bool threads; /* from rows of each thread, then */
 };
 
 /* Each ends with a format without a name. Of a report's the first is the one

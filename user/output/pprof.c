@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pprof's profile (proto/profile.proto of github.com/google/pprof): a sample per node, below
- * the nodes around it, with what it took itself of all that was counted. As folded stacks
+ * pprof's profile (proto/profile.proto of github.com/google/pprof): a sample per node and thread,
+ * below the nodes around it, with what it took itself of all that was counted. As folded stacks
  * it is of the rows of an analysis. A sample has a number for each of its types and cannot say that
  * one is not known: an event of which something is not, or that is an estimate, is left out in
  * whole.
@@ -224,14 +224,12 @@ static void put_label(struct pprof *p, struct message *sample, const char *key, 
 	message_free(&label);
 }
 
-static void put_pid(struct pprof *p, struct message *sample, const struct analyze_row *row)
+static void put_number(struct pprof *p, struct message *sample, const char *key, uint64_t number)
 {
 	struct message label = {};
 
-	if (!row->process)
-		return;
-	message_add_number(&label, LABEL_KEY, string_of(p, "pid"));
-	message_add_number(&label, LABEL_NUMBER, row->process->pid);
+	message_add_number(&label, LABEL_KEY, string_of(p, key));
+	message_add_number(&label, LABEL_NUMBER, number);
 	message_add(sample, SAMPLE_LABEL, &label);
 	message_free(&label);
 }
@@ -253,7 +251,10 @@ static void put_row(struct pprof *p, const struct analyze_row *row, struct folde
 	put_label(p, &sample, "op_type", row->op_type);
 	put_label(p, &sample, "provider", row->provider);
 	put_label(p, &sample, "inputs", shapes_known(row->inputs));
-	put_pid(p, &sample, row);
+	put_label(p, &sample, "thread", row->executor);
+	put_number(p, &sample, "tid", row->tid);
+	if (row->process)
+		put_number(p, &sample, "pid", row->process->pid);
 	message_add(&p->profile, PROFILE_SAMPLE, &sample);
 	message_free(&sample);
 }

@@ -215,7 +215,9 @@ static int make_page(const struct comparison *c, const struct arguments *argumen
 	return output_to_file(arguments->output, print_page, &job, err);
 }
 
-static int print(const struct comparison *c, const struct arguments *arguments, struct error *err)
+/* With what is in @path. */
+static int print(const struct comparison *c, const char *path, const struct arguments *arguments,
+		 struct error *err)
 {
 	int quantity = diff_quantity(c, arguments->diff.by, err);
 	int error;
@@ -224,7 +226,7 @@ static int print(const struct comparison *c, const struct arguments *arguments, 
 		return quantity;
 	if (arguments->html)
 		return make_page(c, arguments, err);
-	error = arguments->json ? diff_print_json(c, stdout)
+	error = arguments->json ? diff_print_json(c, arguments->captures[0], path, stdout)
 				: diff_print(c, &arguments->diff, quantity, stdout);
 	if (error)
 		return error_set(err, error, "cannot print the comparison: out of memory");
@@ -249,7 +251,7 @@ static int compare_with(const struct analysis *before, const char *path,
 				  arguments->captures[0], path);
 	} else if (c) {
 		diff_print_doubts(after, path, "opprobe: ", stderr);
-		error = print(c, arguments, err);
+		error = print(c, path, arguments, err);
 		*above |= arguments->limits && is_above(c, arguments->above);
 	} else if (after) {
 		error = error_set(err, -ENOMEM, "cannot compare: out of memory");

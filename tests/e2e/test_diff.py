@@ -112,7 +112,11 @@ def _(t):
         probe.signal(2)
         check_equal(probe.wait(), 0, "exit status")
     check(", other inputs" in diff(t, *captures), "no word of the inputs")
-    model = json.loads(diff(t, *captures, "--json"))["models"][0]
+    lines = [json.loads(line) for line in
+             diff(t, captures[0], captures[1], captures[0], "--json").splitlines()]
+    check_equal([(line["before"], line["after"]) for line in lines],
+                [(captures[0], captures[1]), (captures[0], captures[0])], "of which captures")
+    model = lines[0]["models"][0]
     check_equal([found["what"] for found in model["runs"]["values"]],
                 ["time", "on-cpu", "page-faults"], "what is compared")
     node = max(model["nodes"], key=lambda node: value(node, "time")["change"])

@@ -83,7 +83,7 @@ def _(t):
     browser.open(page)
     sentence = browser.eval("document.querySelector('#verdict').textContent")
     text = " ".join(succeeds(t, "diff", before, after).split())
-    check("runs are" in sentence and " ".join(sentence.split()) in text, "another sentence",
+    check("slower.onnx: runs " in sentence and " ".join(sentence.split()) in text, "another sentence",
           sentence, text)
     check_pictures(browser, model, inside)
     rows = {row["name"]: row for row in rows_of(browser)}

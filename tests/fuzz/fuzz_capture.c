@@ -50,7 +50,7 @@ static void compare_with_itself(const char *path, FILE *out)
 		c = compare(a, a);
 	if (c) {
 		diff_print(c, &(struct diff_options){.all = true, .width = 60}, 0, out);
-		diff_print_json(c, out);
+		diff_print_json(c, path, path, out);
 	}
 	comparison_free(c);
 	analysis_free(a);

@@ -299,9 +299,11 @@ static void a_program_is_told_what_is_not_known(void **state)
 	FILE *out = open_memstream(&text, &size);
 
 	pair_up(&pair, capture_of(plain), capture_with(after, "/m/model.onnx", RUNS, 3));
-	assert_int_equal(diff_print_json(pair.c, out), 0);
+	assert_int_equal(diff_print_json(pair.c, "a.opp", "\xff.opp", out), 0);
 	fclose(out);
 	root = parse(text);
+	assert_string_equal(cJSON_GetObjectItem(root, "before")->valuestring, "a.opp");
+	assert_string_equal(cJSON_GetObjectItem(root, "after")->valuestring, "\xef\xbf\xbd.opp");
 	nodes = cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(root, "models"), 0),
 				    "nodes");
 	assert_int_equal(cJSON_GetArraySize(nodes), 4);

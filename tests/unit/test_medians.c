@@ -159,6 +159,21 @@ static void what_was_measured_differently_is_no_change(void **state)
 	assert_true(change.significant && isnan(change.ratio) && isnan(change.ratio_low));
 }
 
+static void an_interval_is_wider_the_fewer_runs_it_rests_on(void **state)
+{
+	struct median before = {6, 50, 0, 5}, after = {6, 60, 3, 5}, zero = {6, 0, 0, 5};
+	struct change change = changed(&zero, &after, 0);
+
+	/* Student's, of five degrees. */
+	assert_true(fabs(change.low - (60 - 3 * 2.5706)) < 1e-3);
+	assert_true(fabs(change.high - (60 + 3 * 2.5706)) < 1e-3);
+	change = changed(&before, &after, 0);
+	assert_true(fabs(change.low - (60 * exp(-0.05 * 2.5706) - 50)) < 1e-3);
+	assert_true(fabs(change.high - (60 * exp(0.05 * 2.5706) - 50)) < 1e-3);
+	assert_true(fabs(change.ratio_low - 1.2 * exp(-0.05 * 2.5706)) < 1e-5);
+	assert_true(fabs(change.ratio_high - 1.2 * exp(0.05 * 2.5706)) < 1e-5);
+}
+
 /* Values of the tables that are in any book. */
 static void quantiles_are_students(void **state)
 {
@@ -177,6 +192,7 @@ int main(void)
 		cmocka_unit_test(what_held_runs_up_for_a_while_hides_nothing),
 		cmocka_unit_test(few_runs_tell_a_median_and_no_interval),
 		cmocka_unit_test(what_was_measured_differently_is_no_change),
+		cmocka_unit_test(an_interval_is_wider_the_fewer_runs_it_rests_on),
 		cmocka_unit_test(quantiles_are_students),
 	};
 

@@ -165,12 +165,27 @@ static double reach_at(struct reach *reach, double freedom)
 	return reach->errors[degrees];
 }
 
+/*
+ * Of two that are above 0 it is their ratio that has an interval, of errors in relation to them;
+ * the difference has the same, so that the one is never significant without the other.
+ */
+static void by_ratio(struct change *change, const struct median *before, const struct median *after,
+		     double half, double slack)
+{
+	double relative = half * hypot(before->error / before->value, after->error / after->value);
+
+	change->low = after->value * exp(-relative) - before->value - slack;
+	change->high = after->value * exp(relative) - before->value + slack;
+	change->ratio_low = fmax(0, 1 + change->low / before->value);
+	change->ratio_high = 1 + change->high / before->value;
+}
+
 struct change change_between(const struct median *before, const struct median *after,
 			     struct reach *reach, double slack)
 {
 	struct change change = {NAN, NAN, NAN, NAN, NAN, NAN, false, false};
 	bool positive = before->value > 0 && after->value > 0;
-	double half, relative;
+	double half;
 
 	change.by = after->value - before->value;
 	if (positive)
@@ -181,12 +196,8 @@ struct change change_between(const struct median *before, const struct median *a
 	change.low = change.by - half * hypot(before->error, after->error) - slack;
 	change.high = change.by + half * hypot(before->error, after->error) + slack;
 	change.known = true;
+	if (positive)
+		by_ratio(&change, before, after, half, slack);
 	change.significant = change.low > 0 || change.high < 0;
-	if (!positive)
-		return change;
-	relative = half * hypot(before->error / before->value, after->error / after->value) +
-		   slack / fmin(before->value, after->value);
-	change.ratio_low = change.ratio * exp(-relative);
-	change.ratio_high = change.ratio * exp(relative);
 	return change;
 }

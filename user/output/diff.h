@@ -20,7 +20,9 @@ int diff_quantity(const struct comparison *comparison, const char *by, struct er
 /* Print @comparison. Returns 0 or -ENOMEM; @quantity is of diff_quantity(). */
 int diff_print(const struct comparison *comparison, const struct diff_options *options,
 	       size_t quantity, FILE *out);
-int diff_print_json(const struct comparison *comparison, FILE *out);
+/* The same for programs, of the captures at these paths. */
+int diff_print_json(const struct comparison *comparison, const char *before, const char *after,
+		    FILE *out);
 /* What it comes to: a line per model. */
 void diff_print_sentences(const struct comparison *comparison, FILE *out);
 /* Of the capture @path: what makes a comparison doubtful, lines that begin with @before. */

@@ -26,7 +26,7 @@ static int write_diff(const void *of, FILE *out, struct error *err)
 {
 	const struct diff_page *p = of;
 
-	return diff_print_json(p->c, out) ? no_memory(err) : 0;
+	return diff_print_json(p->c, p->before, p->after, out) ? no_memory(err) : 0;
 }
 
 /* "key":"text", null if there is none. */

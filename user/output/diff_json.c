@@ -150,13 +150,15 @@ static void add_model(struct json *j, cJSON *to, const struct comparison *c,
 		add_node(j, add_item(j, nodes), c, &model->items[i]);
 }
 
-int diff_print_json(const struct comparison *c, FILE *out)
+int diff_print_json(const struct comparison *c, const char *before, const char *after, FILE *out)
 {
 	cJSON *root = cJSON_CreateObject(), *models;
 	struct json j = {.failed = !root};
 	char *text = NULL;
 
 	add_number(&j, root, "version", 1);
+	add_text(&j, root, "before", before);
+	add_text(&j, root, "after", after);
 	add_number(&j, root, "confidence", COMPARE_CONFIDENCE);
 	add_number(&j, root, "models_gone", (double)c->models_gone);
 	add_number(&j, root, "models_new", (double)c->models_new);

@@ -106,7 +106,7 @@
 		columns.push(
 			{ key: what + ":before", title: title + "before", unit, shown, value: (node) => medianOf(valueOf(node, what), "before") },
 			{ key: what + ":after", title: title + "after", unit, shown, value: (node) => medianOf(valueOf(node, what), "after") },
-			{ key: what + ":change", title: title + "change", unit, shown: true, value: (node) => changeOf(node, what) },
+			{ key: what + ":change", title: title + "change", unit, shown: true, value: (node) => changeOf(node, what), order: Math.abs },
 			{ key: what + ":percent", title: title + "%", unit: "percent", shown, value: (node) => { const value = valueOf(node, what); return value && known(value.ratio) ? 100 * (value.ratio - 1) : null; } },
 			{ key: what + ":low", title: title + "at least", unit: "percent", shown, about: "The interval holds the truth 95 times of 100, of all nodes together", value: (node) => { const value = valueOf(node, what); return value && known(value.ratio_low) ? 100 * (value.ratio_low - 1) : null; } },
 			{ key: what + ":high", title: title + "at most", unit: "percent", shown, value: (node) => { const value = valueOf(node, what); return value && known(value.ratio_high) ? 100 * (value.ratio_high - 1) : null; } },

@@ -2,7 +2,8 @@
 // A table that is searched, sorted and grouped, with columns to choose from.
 "use strict";
 
-// columns: {key, title, unit, value(row), shown, sum(rows), text}; groups: {title, key(row)},
+// columns: {key, title, unit, value(row), shown, sum(rows), text, order(value): what is sorted by};
+// groups: {title, key(row)},
 // the first of which is of the rows themselves. total: {title, value(key)} of the last line.
 opprobe.table = (place, { rows, columns, groups, total, label, sort }) => {
 	const { el, clean, format } = opprobe;
@@ -49,8 +50,10 @@ opprobe.table = (place, { rows, columns, groups, total, label, sort }) => {
 		if (!column)
 			return list;
 		const sign = state.down ? -1 : 1;
-		return list.map((row) => [valueOf(column, row), row]).sort(([a], [b]) => {
-			const x = a === null || a === undefined, y = b === null || b === undefined;
+		const unknown = (value) => value === null || value === undefined;
+		const orderOf = (value) => unknown(value) || !column.order ? value : column.order(value);
+		return list.map((row) => [orderOf(valueOf(column, row)), row]).sort(([a], [b]) => {
+			const x = unknown(a), y = unknown(b);
 			if (x || y)
 				return x - y; // what is not known comes last
 			return sign * (typeof a === "string" ? (a < b ? -1 : a > b ? 1 : 0) : a - b);

@@ -3,6 +3,7 @@
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import pwd
@@ -170,8 +171,9 @@ def _(t):
     script = ("import os, signal; print([line for line in open('/proc/self/status') "
               "if line.startswith('Sig')][1:], os.getpgrp() == os.getpgid(os.getppid()), "
               "os.getpriority(0, 0), sorted(os.listdir('/proc/self/fd')))")
-    command = [sys.executable, "-c", script]
-    for ignored in (signal.SIG_DFL, signal.SIG_IGN):
+    # Python ignores some signals by itself.
+    commands = ([sys.executable, "-c", script], ["grep", "^Sig", "/proc/self/status"])
+    for ignored, command in itertools.product((signal.SIG_DFL, signal.SIG_IGN), commands):
         def before():
             signal.signal(signal.SIGPIPE, ignored)
         plain = t.start(Process, command, preexec_fn=before, restore_signals=False)

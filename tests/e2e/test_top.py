@@ -203,9 +203,12 @@ def _(t):
 def _(t):
     target = t.ort_run("1.24.3", "tiny", "-O", "0")
     terminal = Terminal(t)
+    # What a shell exports of a size is that of its start.
+    terminal.run("export COLUMNS=60 LINES=40")
     top(t, terminal, "-p", target.pid)
     target.run(5)
     terminal.wait_for("between operators")
+    check_equal(len(terminal.wait_for("[g]roup")), 24, "lines")
     for width, height in (120, 40), (40, 12), (100, 30), (24, 8), (80, 24):
         terminal.resize(width, height)
         screen = terminal.wait("%d x %d" % (width, height), lambda screen, height=height:

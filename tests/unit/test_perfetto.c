@@ -264,6 +264,22 @@ static void each_run_is_around_its_own(void **state)
 	check_text(&c, "model_run[2[]]model_run[2[]]");
 }
 
+/* The operator around the first one was lost. */
+static void the_first_inside_of_another_is_no_later_one(void **state)
+{
+	struct test_capture c = three_operators();
+	struct capture_exec inner = test_exec(1, 30, 40);
+
+	write_inner(&c, 1, 1, 10, 20);
+	inner.depth = 1;
+	inner.parent = 2;
+	test_write(&c, inner);
+	write_inner(&c, 2, 0, 30, 50);
+	write_run(&c, 0, 5, 50);
+	test_finish(&c);
+	check_text(&c, "model_run[1[]2[1[]]]");
+}
+
 static void what_took_no_time_is_inside_of_what_took_none(void **state)
 {
 	struct test_capture c = three_operators();
@@ -355,6 +371,7 @@ int main(void)
 		cmocka_unit_test(each_run_is_around_its_own),
 		cmocka_unit_test(what_took_no_time_is_inside_of_what_took_none),
 		cmocka_unit_test(what_is_in_nothing_is_there),
+		cmocka_unit_test(the_first_inside_of_another_is_no_later_one),
 		cmocka_unit_test(a_part_begins_behind_its_operator),
 		cmocka_unit_test(what_threw_is_a_point),
 		cmocka_unit_test(names_of_any_bytes_are_utf8),

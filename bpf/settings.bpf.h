@@ -45,8 +45,9 @@ SHARED const volatile __u8 counter_source[COUNTERS_MAX];
 /* Some of them are of memory: counter_is_memory(). */
 SHARED const volatile bool with_memory;
 
-SHARED __u32 counting_runs;		   /* entries of runs count; written by user space */
-SHARED __u32 recording;			   /* entries of operators count; likewise */
+SHARED __u32 counting_runs; /* entries of runs count; written by user space */
+SHARED __u32 recording;	    /* entries of operators count; likewise */
+SHARED __u32 dozing; /* 1: nothing came for a while, the next record wakes; set by user space */
 SHARED struct window windows[WINDOWS_MAX]; /* with `selective`; likewise */
 SHARED struct instance instances[INSTANCES_MAX];
 SHARED __u32 memory_attached; /* times that probes of memory were attached; by user space */

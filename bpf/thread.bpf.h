@@ -122,11 +122,17 @@ static __always_inline void *record_reserve(__u64 size)
 
 /*
  * User space looks into the ring by the clock: waking it would cost the
- * target more than the record. Only news that it must act on wakes it.
+ * target more than the record. Only news that it must act on wakes it, and
+ * what comes first after a pause.
  */
 static __always_inline void record_submit(void *record)
 {
-	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	if (dozing) {
+		dozing = 0;
+		bpf_ringbuf_submit(record, BPF_RB_FORCE_WAKEUP);
+	} else {
+		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	}
 }
 
 static __always_inline void record_submit_now(void *record)

@@ -301,7 +301,7 @@ static int attach(struct recording *recording, struct error *err)
 		.parts = options->parts,
 		.stop = options->stop,
 		.progress = on_progress,
-		.hurry = is_urgent,
+		.hurry = options->command ? is_urgent : NULL,
 		.context = recording,
 	};
 	int error;

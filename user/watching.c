@@ -12,7 +12,7 @@
 #include "screen.h"
 #include "output/text.h"
 
-#define KEY_MS	     50 /* between looks for the end, for lines and for the size */
+#define KEY_MS	     100 /* between looks for the end, for lines and for the size */
 #define MESSAGE_TIME UINT64_C(5000000000)  /* ns */
 #define DETAIL_TIME  UINT64_C(10000000000) /* ns after which it is read anew */
 #define END_PATIENCE 2			   /* s for a terminal that does not take the last of it */

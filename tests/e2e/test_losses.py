@@ -6,8 +6,10 @@ import csv
 import io
 import re
 import signal
+import time
 
-from harness import check, check_counts, check_equal, described_counts, test
+from harness import LIMIT, check, check_counts, check_equal, described_counts, test
+from patience import Patience
 
 DEPTH = 16  # operators open at once on a thread, that opprobe follows
 
@@ -181,6 +183,29 @@ def _(t):
                          for name, _ in expected}, "what each is inside of")
     shown = t.opprobe("report", t.path("capture.opp"), "--sort", "self", "--json").finish()
     check_equal(shown.operators[-1]["name"], inner["name"], "what is not known comes last")
+
+
+def waits(pid):
+    """How often the process has waited for something so far."""
+    with open("/proc/%d/status" % pid, encoding="utf-8") as file:
+        return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", file.read(), re.M)[1])
+
+
+@test("where nothing runs little is looked for, and what comes at once then is not lost")
+def _(t):
+    target = t.ort_run("1.30.0", "tiny", "-O", "0")
+    probe = t.attach(target, "-e", "none", "--buffer", "1M")
+    for _ in range(3):
+        patience, rate = Patience(LIMIT), None
+        while rate is None or rate > 10:
+            check(not patience.over(), "it looks %s times a second for what does not come" % rate)
+            before, begun = waits(probe.pid), time.monotonic()
+            time.sleep(1)
+            rate = (waits(probe.pid) - before) / (time.monotonic() - begun)
+        check(rate > 0, "it does not look into the ring any more")
+        target.run(600)
+    report = probe.stop().nothing_lost()
+    check_equal(report.json["runs"], 1800, "runs")
 
 
 @test("an exception is counted with the operator that it left, and with no other")

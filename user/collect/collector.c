@@ -13,7 +13,9 @@
 #include "attributes.h"
 #include "info.h"
 
-#define POLL_MS		  20		/* how long records lie in the ring at most */
+#define POLL_MS		  20  /* how long records lie in the ring at most */
+#define DOZE_MS		  200 /* likewise, where there have been none for so many */
+#define DOZE_TURNS	  25
 #define UPDATE_INTERVAL	  1000000000ULL /* ns between looks for dead threads and endless runs */
 #define PROGRESS_INTERVAL 200000000ULL
 
@@ -192,6 +194,8 @@ void collector_look_for_threads(struct collector *collector, uint64_t now)
 static void look_after(struct collector *collector, uint64_t now)
 {
 	const struct collector_options *options = &collector->options;
+	uint64_t interval =
+		collector->idle_turns < DOZE_TURNS ? PROGRESS_INTERVAL : UPDATE_INTERVAL;
 
 	collector_look_for_threads(collector, now);
 	if (collector->with_memory)
@@ -204,9 +208,8 @@ static void look_after(struct collector *collector, uint64_t now)
 		collector->overfull = collector->bpf->bss->losses.operators_full;
 		forget_old(collector);
 	}
-	if (options->progress &&
-	    (collector->news.n || now - collector->reported > PROGRESS_INTERVAL ||
-	     (options->hurry && options->hurry(options->context)))) {
+	if (options->progress && (collector->news.n || now - collector->reported > interval ||
+				  (options->hurry && options->hurry(options->context)))) {
 		collector->reported = now;
 		report(collector);
 	}
@@ -219,6 +222,38 @@ static bool reached(const struct collector *collector, const struct collector_li
 	       (limits->runs_recorded && collector->runs_ended >= limits->runs_recorded);
 }
 
+/* Take what there is, or else what comes soon. Returns true if that was anything. */
+static bool take_records(struct collector *collector, int timeout_ms)
+{
+	int waited = ring_buffer__poll(collector->ring, timeout_ms);
+	int rest = ring_buffer__consume(collector->ring);
+
+	return waited > 0 || rest > 0;
+}
+
+/*
+ * Records are looked for by the clock, so that none costs the target a wake-up. Where none has
+ * come for a while it is looked for less often, and the first one wakes: the ring holds what
+ * comes in the shorter time, not in the longer one.
+ */
+static void wait_for_records(struct collector *collector, const struct collector_limits *limits)
+{
+	struct opprobe_bpf__bss *shared = collector->bpf->bss;
+
+	/* The start of a run, or what the caller is asked for, wakes nobody. */
+	if (limits->runs_started || collector->options.hurry ||
+	    collector->idle_turns < DOZE_TURNS) {
+		collector->idle_turns =
+			take_records(collector, POLL_MS) ? 0 : collector->idle_turns + 1;
+		return;
+	}
+	__atomic_store_n(&shared->dozing, 1, __ATOMIC_SEQ_CST);
+	/* What came just before that did not see it. */
+	if (take_records(collector, 0) || take_records(collector, DOZE_MS))
+		collector->idle_turns = 0;
+	__atomic_store_n(&shared->dozing, 0, __ATOMIC_RELEASE);
+}
+
 int collector_run(struct collector *collector, const struct collector_limits *limits,
 		  struct error *err)
 {
@@ -229,8 +264,7 @@ int collector_run(struct collector *collector, const struct collector_limits *li
 	for (;;) {
 		bool alive = collector_look_for_living(collector);
 
-		ring_buffer__poll(collector->ring, POLL_MS);
-		ring_buffer__consume(collector->ring);
+		wait_for_records(collector, limits);
 		now = clock_ns();
 		if (alive || collector->expecting)
 			collector_drop_dead(collector);

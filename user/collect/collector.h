@@ -64,13 +64,13 @@ struct collector_options {
 	/* Set by a signal handler: stop, but orderly. */
 	const volatile sig_atomic_t *stop;
 	/*
-	 * Called about every 0.2 s while running: the moment to show how far it
-	 * is, and to hand on what the sink holds back. A negative errno ends
-	 * the recording as a failure of the sink does; 1 keeps it going although
-	 * no target may live, as another is expected. May be NULL.
+	 * Called about every 0.2 s while running, every second while nothing runs: the moment to
+	 * show how far it is, and to hand on what the sink holds back. A negative errno ends the
+	 * recording as a failure of the sink does; 1 keeps it going although no target may live, as
+	 * another is expected. May be NULL.
 	 */
 	int (*progress)(void *context, const struct collector_progress *progress);
-	/* May be NULL: whether that is to be called at once, asked at each turn. */
+	/* May be NULL: whether that is to be called at once, asked every 20 ms. */
 	bool (*hurry)(void *context);
 	void *context; /* the caller's */
 };

@@ -69,6 +69,7 @@ struct collector {
 	uint64_t operators, runs, unnamed, unheld, unfinished, parts_lost;
 	uint64_t runs_ended; /* of those to record, kept or too short */
 	uint64_t updated, reported, swept;
+	unsigned int idle_turns; /* looks into the ring that found none, one after the other */
 	uint64_t overfull; /* operators that found their table full, when it was cleared last */
 	bool threads_changed;
 	uint64_t ended;	      /* when the recording was over, 0 before; */

@@ -40,7 +40,7 @@ static inline struct record_sink *recording_sink(const struct recording *recordi
 }
 
 /* Take precedence over the target's threads, and give it back, as for a child. */
-void recording_hurry(struct recording *recording);
+void recording_hurry(void);
 void recording_slow_down(const struct recording *recording);
 
 /* -- recording_captures.c ----------------------------------------------------------- */

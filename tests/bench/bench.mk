@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 #   make bench      what opprobe costs: its probes beside the alternatives, as ratios
-#                   from one run, and its views (root); BENCH_ORT=VERSION, TURNS=N
+#                   from one run, what it does to the slowest runs, and its views (root);
+#                   BENCH_ORT=VERSION, TURNS=N
 
 BENCH_ORT ?= 1.30.0
 BENCH_PROGRAMS := $(O)/tests/bench/empty_pair $(O)/tests/bench/make_capture \
@@ -19,6 +20,8 @@ deps-bench:
 bench: deps-bench
 	$(Q)$(MAKE) -j$(JOBS) $(PROGRAM) $(MODELS) $(ORT_RUN) $(BENCH_PROGRAMS)
 	$(Q)tests/bench/probes $(abspath $(PROGRAM)) $(abspath $(O)) $(BENCH_ORT)
+	$(Q)echo
+	$(Q)tests/bench/latency $(abspath $(PROGRAM)) $(abspath $(O)) $(BENCH_ORT)
 	$(Q)echo
 	$(Q)tests/bench/views $(abspath $(PROGRAM)) $(abspath $(O))/tests/bench/make_capture \
 		$(abspath $(O))/tests/bench/live_cost

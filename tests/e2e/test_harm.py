@@ -231,3 +231,20 @@ def _(t):
     target.load_plain(t.model("mlp"))
     t.attach(target).stop(status=130)
     check(target.alive(), "the target is gone")
+
+
+@test("until its probes go in, opprobe leaves others their CPUs; then it comes first")
+def _(t):
+    target = t.ort_run("1.30.0", "tiny", "-O", "0")
+    probe = t.opprobe("record", "-p", target.pid, "-o", t.path("capture.opp"))
+    seen, patience = [], probe.patience()
+    while "attached" not in probe.stderr:
+        check(not patience.over(), "it does not attach", probe.stderr)
+        seen.append(os.getpriority(os.PRIO_PROCESS, probe.pid))
+        time.sleep(0.001)
+    check(len(seen) > 20, "it was hardly looked at", seen)
+    check(seen.count(-20) < len(seen) / 2, "it came first all the time", *set(seen))
+    check_equal(os.getpriority(os.PRIO_PROCESS, probe.pid), -20, "priority of the recording")
+    target.run(5)
+    probe.signal(signal.SIGINT)
+    check_equal(probe.wait(), 0, "exit status")

@@ -79,7 +79,7 @@ struct options {
 	const char *library, *model, *profile;
 	char **arguments;
 	int intra_threads, inter_threads, sessions, concurrency, optimize, warmup;
-	bool parallel, plain_memory, no_pattern, events, holding;
+	bool parallel, plain_memory, no_pattern, events, holding, times;
 	const char *statistics;
 };
 
@@ -89,6 +89,7 @@ struct worker {
 	long runs, failed;
 	uint64_t cpu_ns, faults, counts[EVENTS];
 	bool counted[EVENTS];
+	uint64_t *run_ns; /* of each run; NULL: not told */
 	uint32_t checksum;
 	char failure[256];
 };
@@ -358,8 +359,13 @@ static void *work(void *argument)
 	cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
 	for (int i = 0; i < EVENTS; i++)
 		before[i] = read_event(fds[i]);
-	for (long i = 0; i < worker->runs; i++)
+	for (long i = 0; i < worker->runs; i++) {
+		uint64_t start = worker->run_ns ? nanoseconds(CLOCK_MONOTONIC) : 0;
+
 		run_once(worker, i == worker->runs - 1);
+		if (worker->run_ns)
+			worker->run_ns[i] = nanoseconds(CLOCK_MONOTONIC) - start;
+	}
 	for (int i = EVENTS - 1; i >= 0; i--)
 		worker->counts[i] = read_event(fds[i]) - before[i];
 	worker->cpu_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - cpu;
@@ -383,6 +389,21 @@ static void print_json_text(const char *text)
 	putchar('"');
 }
 
+/* What each run of the @n workers took. */
+static void print_times(int n)
+{
+	const char *before = ",\"run_ns\":[";
+
+	for (int i = 0; i < n; i++) {
+		for (long run = 0; workers[i].run_ns && run < workers[i].runs; run++) {
+			printf("%s%" PRIu64, before, workers[i].run_ns[run]);
+			before = ",";
+		}
+		free(workers[i].run_ns);
+	}
+	printf("]");
+}
+
 static void run_batch(long runs)
 {
 	int n = options.sessions * options.concurrency;
@@ -395,6 +416,8 @@ static void run_batch(long runs)
 		workers[i] = (struct worker){.session = sessions[i % options.sessions],
 					     .run_options = tagged_options,
 					     .runs = runs};
+		if (options.times)
+			workers[i].run_ns = calloc(runs + 1, sizeof(*workers[i].run_ns));
 		if (n > 1 && pthread_create(&workers[i].thread, NULL, work, &workers[i]))
 			die("a thread", "cannot be created");
 	}
@@ -421,6 +444,8 @@ static void run_batch(long runs)
 	for (int event = 0; event < EVENTS; event++)
 		if (workers[0].counted[event])
 			printf(",\"%s\":%" PRIu64, events[event].name, counts[event]);
+	if (options.times && runs)
+		print_times(n);
 	if (failed) {
 		printf(",\"error\":");
 		print_json_text(failure);
@@ -646,7 +671,8 @@ static void usage(FILE *out)
 	      "  -M    no memory patterns    -N F  memory of each node into F (from 1.22 on)\n"
 	      "  -e    read task-clock, page-faults and instructions on the calling threads\n"
 	      "  -H    runs can be held\n"
-	      "  -w N  runs before the first that counts (0)\n",
+	      "  -w N  runs before the first that counts (0)\n"
+	      "  -l    tell what each run took\n",
 	      out);
 }
 
@@ -654,7 +680,7 @@ static void parse_options(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "t:i:s:c:pP:O:mMN:eHw:h")) != -1) {
+	while ((option = getopt(argc, argv, "t:i:s:c:pP:O:mMN:eHlw:h")) != -1) {
 		switch (option) {
 		case 't':
 			options.intra_threads = atoi(optarg);
@@ -691,6 +717,9 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 'H':
 			options.holding = true;
+			break;
+		case 'l':
+			options.times = true;
 			break;
 		case 'w':
 			options.warmup = atoi(optarg);

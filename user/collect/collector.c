@@ -231,12 +231,20 @@ static bool take_records(struct collector *collector, int timeout_ms)
 	return waited > 0 || rest > 0;
 }
 
+static int doze_ms(uint64_t deadline)
+{
+	uint64_t now = clock_ns(), left = deadline > now ? (deadline - now) / 1000000 + 1 : 0;
+
+	return left < DOZE_MS ? (int)left : DOZE_MS;
+}
+
 /*
  * Records are looked for by the clock, so that none costs the target a wake-up. Where none has
  * come for a while it is looked for less often, and the first one wakes: the ring holds what
  * comes in the shorter time, not in the longer one.
  */
-static void wait_for_records(struct collector *collector, const struct collector_limits *limits)
+static void wait_for_records(struct collector *collector, const struct collector_limits *limits,
+			     uint64_t deadline)
 {
 	struct opprobe_bpf__bss *shared = collector->bpf->bss;
 
@@ -249,7 +257,7 @@ static void wait_for_records(struct collector *collector, const struct collector
 	}
 	__atomic_store_n(&shared->dozing, 1, __ATOMIC_SEQ_CST);
 	/* What came just before that did not see it. */
-	if (take_records(collector, 0) || take_records(collector, DOZE_MS))
+	if (take_records(collector, 0) || take_records(collector, doze_ms(deadline)))
 		collector->idle_turns = 0;
 	__atomic_store_n(&shared->dozing, 0, __ATOMIC_RELEASE);
 }
@@ -264,7 +272,7 @@ int collector_run(struct collector *collector, const struct collector_limits *li
 	for (;;) {
 		bool alive = collector_look_for_living(collector);
 
-		wait_for_records(collector, limits);
+		wait_for_records(collector, limits, deadline);
 		now = clock_ns();
 		if (alive || collector->expecting)
 			collector_drop_dead(collector);

@@ -18,6 +18,7 @@
 #define DOZE_TURNS	  25
 #define UPDATE_INTERVAL	  1000000000ULL /* ns between looks for dead threads and endless runs */
 #define PROGRESS_INTERVAL 200000000ULL
+#define IDLE_INTERVAL	  500000000ULL /* likewise, where nothing runs */
 
 static int watch_news(struct collector *collector, struct error *err)
 {
@@ -194,8 +195,7 @@ void collector_look_for_threads(struct collector *collector, uint64_t now)
 static void look_after(struct collector *collector, uint64_t now)
 {
 	const struct collector_options *options = &collector->options;
-	uint64_t interval =
-		collector->idle_turns < DOZE_TURNS ? PROGRESS_INTERVAL : UPDATE_INTERVAL;
+	uint64_t interval = collector->idle_turns < DOZE_TURNS ? PROGRESS_INTERVAL : IDLE_INTERVAL;
 
 	collector_look_for_threads(collector, now);
 	if (collector->with_memory)

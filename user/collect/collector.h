@@ -64,7 +64,7 @@ struct collector_options {
 	/* Set by a signal handler: stop, but orderly. */
 	const volatile sig_atomic_t *stop;
 	/*
-	 * Called about every 0.2 s while running, every second while nothing runs: the moment to
+	 * Called about every 0.2 s while running, every 0.5 s while nothing runs: the moment to
 	 * show how far it is, and to hand on what the sink holds back. A negative errno ends the
 	 * recording as a failure of the sink does; 1 keeps it going although no target may live, as
 	 * another is expected. May be NULL.

@@ -452,6 +452,13 @@ static void look_at(struct following *following, struct collector *collector, st
 	following_look_for(following, collector, entry);
 }
 
+void following_hurry(const struct following *following)
+{
+	for (size_t i = 0; i < following->entries.n; i++)
+		if (following->entries.items[i]->inspector)
+			inspector_hurry(following->entries.items[i]->inspector);
+}
+
 bool following_look(struct following *following, struct collector *collector,
 		    const struct collector_news *news, size_t n_news)
 {

@@ -48,6 +48,8 @@ struct following *following_open(const struct following_options *options, struct
  * command is let go, until the first of its processes has a runtime, and is held.
  */
 int following_find(struct following *following, struct error *err);
+/* What is looked at of targets from now on is waited for by records: soon, beside any load. */
+void following_hurry(const struct following *following);
 /* Whoever was held when its runtime was found may go on: its probes are in place. */
 void following_let(struct following *following);
 /* Does somebody wait for following_look()? */

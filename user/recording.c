@@ -362,6 +362,7 @@ static int attach(struct recording *recording, struct error *err)
 		return error;
 	/* What holds up the target while it is done, too, is soon over. */
 	recording_hurry();
+	following_hurry(recording->following);
 	if (options->schedule.active)
 		error = collector_attach_runs(recording->collector, err);
 	else

@@ -245,6 +245,10 @@ def _(t):
     check(len(seen) > 20, "it was hardly looked at", seen)
     check(seen.count(-20) < len(seen) / 2, "it came first all the time", *set(seen))
     check_equal(os.getpriority(os.PRIO_PROCESS, probe.pid), -20, "priority of the recording")
+    with open("/proc/%d/task/%d/children" % (probe.pid, probe.pid), encoding="ascii") as children:
+        helpers = [int(pid) for pid in children.read().split()]
+    check_equal([os.getpriority(os.PRIO_PROCESS, pid) for pid in helpers], [-10] * 2,
+                "priorities of its helpers, which read the names that records wait for")
     target.run(5)
     probe.signal(signal.SIGINT)
     check_equal(probe.wait(), 0, "exit status")

@@ -78,6 +78,12 @@ struct inspector *inspector_new(const struct process *process, const volatile si
 	return inspector;
 }
 
+void inspector_hurry(const struct inspector *inspector)
+{
+	spawn_hurry(inspector->pid);
+	spawn_hurry(inspector->hands.pid);
+}
+
 void inspector_allow(struct inspector *inspector, uint64_t ns)
 {
 	inspector->left = ns;

@@ -28,6 +28,8 @@ struct inspector;
 struct inspector *inspector_new(const struct process *process, const volatile sig_atomic_t *stop,
 				struct error *err);
 void inspector_free(struct inspector *inspector);
+/* Its processes come sooner from now on than where it was made at a lower priority. */
+void inspector_hurry(const struct inspector *inspector);
 /* Answers may take @ns from here on, all together. */
 void inspector_allow(struct inspector *inspector, uint64_t ns);
 /* Answers may take @ns more, but not more than INSPECTOR_TIME by now. */

@@ -92,6 +92,12 @@ void spawn_wait_behind(void)
 		setpriority(PRIO_PROCESS, 0, NICE_MIN);
 }
 
+void spawn_hurry(pid_t pid)
+{
+	if (pid > 0)
+		setpriority(PRIO_PROCESS, pid, NICE_MIN);
+}
+
 int spawn_end(pid_t pid, bool patiently)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};

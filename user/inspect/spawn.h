@@ -32,6 +32,8 @@ int spawn_helper(enum helper helper, const int sockets[2], pid_t *pid);
  * its turn soon, but none that a target could make work may go before all.
  */
 void spawn_wait_behind(void);
+/* Have @pid, a helper that was started at a lower priority, come as soon as that lets it. */
+void spawn_hurry(pid_t pid);
 /*
  * Wait until @pid ends, which it will by itself or, unless @patiently, is made
  * to. Returns its wait status, or -1 if it is held, or not to be had.

@@ -109,7 +109,7 @@ static double error_by_order(const double *values, size_t n)
 static double scatter_of_blocks(double *values, size_t n, size_t n_blocks)
 {
 	size_t skipped = (n_blocks + 9) / 10, left = 0;
-	double middles[BLOCKS_MAX];
+	double middles[BLOCKS_MAX] = {};
 
 	for (size_t i = skipped; i < n_blocks; i++) {
 		size_t first = n * i / n_blocks, end = n * (i + 1) / n_blocks;

@@ -8,8 +8,7 @@ import re
 import signal
 import time
 
-from harness import LIMIT, check, check_counts, check_equal, described_counts, test
-from patience import Patience
+from harness import check, check_counts, check_equal, described_counts, test
 
 DEPTH = 16  # operators open at once on a thread, that opprobe follows
 
@@ -196,7 +195,7 @@ def _(t):
     target = t.ort_run("1.30.0", "tiny", "-O", "0")
     probe = t.attach(target, "-e", "none", "--buffer", "2M")
     for _ in range(3):
-        patience, rate = Patience(LIMIT), None
+        patience, rate = probe.patience(), None
         while rate is None or rate > 10:
             check(not patience.over(), "it looks %s times a second for what does not come" % rate)
             before, begun = waits(probe.pid), time.monotonic()

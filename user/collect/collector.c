@@ -222,8 +222,7 @@ static bool reached(const struct collector *collector, const struct collector_li
 	       (limits->runs_recorded && collector->runs_ended >= limits->runs_recorded);
 }
 
-/* Take what there is, or else what comes soon. Returns true if that was anything. */
-static bool take_records(struct collector *collector, int timeout_ms)
+bool collector_drain(struct collector *collector, int timeout_ms)
 {
 	int waited = ring_buffer__poll(collector->ring, timeout_ms);
 	int rest = ring_buffer__consume(collector->ring);
@@ -252,12 +251,12 @@ static void wait_for_records(struct collector *collector, const struct collector
 	if (limits->runs_started || collector->options.hurry ||
 	    collector->idle_turns < DOZE_TURNS) {
 		collector->idle_turns =
-			take_records(collector, POLL_MS) ? 0 : collector->idle_turns + 1;
+			collector_drain(collector, POLL_MS) ? 0 : collector->idle_turns + 1;
 		return;
 	}
 	__atomic_store_n(&shared->dozing, 1, __ATOMIC_SEQ_CST);
 	/* What came just before that did not see it. */
-	if (take_records(collector, 0) || take_records(collector, doze_ms(deadline)))
+	if (collector_drain(collector, 0) || collector_drain(collector, doze_ms(deadline)))
 		collector->idle_turns = 0;
 	__atomic_store_n(&shared->dozing, 0, __ATOMIC_RELEASE);
 }

@@ -48,8 +48,7 @@ struct cost_limits {
 /* May it go on? What has come in has been taken. */
 static bool look(struct collector *collector, const struct cost_limits *limits, uint64_t *now)
 {
-	ring_buffer__poll(collector->ring, POLL_MS);
-	ring_buffer__consume(collector->ring);
+	collector_drain(collector, POLL_MS);
 	*now = clock_ns();
 	collector_look_for_threads(collector, *now);
 	return *now < limits->deadline && !collector->failed &&

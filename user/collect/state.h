@@ -94,6 +94,8 @@ void collector_send_memory_notes(struct collector *collector);
 
 /* The ring buffer's callback: @context is the collector. Failures are kept in it. */
 int collector_take(void *context, void *data, size_t size);
+/* Take what is in the ring, or else what comes within @timeout_ms; was that anything? */
+bool collector_drain(struct collector *collector, int timeout_ms);
 /* A record of an instance of which all is known that it needs. */
 void collector_take_settled(struct collector *collector, const void *data, size_t size);
 /* A record of @instance, of which not all is known yet. */

@@ -3,8 +3,8 @@
 "use strict";
 
 // columns: {key, title, unit, value(row), shown, sum(rows), text, order(value): what is sorted by};
-// groups: {title, key(row)},
-// the first of which is of the rows themselves. total: {title, value(key)} of the last line.
+// groups: {title, key(row)}, the first of which is of the rows themselves. total: {title,
+// value(key)} of the last line.
 opprobe.table = (place, { rows, columns, groups, total, label, sort }) => {
 	const { el, clean, format } = opprobe;
 	const STEP = 100; // rows that are made at once

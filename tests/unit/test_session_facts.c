@@ -556,6 +556,34 @@ static void what_cannot_be_of_a_session_is_refused(void **state)
 	WITH(bad.inter_threads = UINT32_MAX);
 }
 
+/* An empty old string in a block of the heap, 24 bytes into it. */
+static uint64_t empty_old(void)
+{
+	uint64_t *block = aligned_block(0x28);
+
+	return (uintptr_t)(block + 3);
+}
+
+/* As up to 1.16, where in front of the path is a bool, and behind it what was there before. */
+static void what_a_bool_and_old_memory_look_like_is_no_path(void **state)
+{
+	for (int32_t parallel = 0; parallel < 2; parallel++) {
+		struct made made = make_model(STRING_COW);
+		uint64_t *path = made.optimised + 1, zeros = (uintptr_t)take(0x400);
+
+		path[0] = empty_old();
+		path[-1] = (zeros + 0x1ff) & ~0xffULL;
+		put_int(path - 2, 0, parallel);
+		put_int(path - 2, 4, 0);
+		put_int(path - 3, 0, !parallel);
+		put_int(path - 3, 4, 0);
+		assert_int_equal(facts_of(&made).parallel, parallel ? KNOWN_YES : KNOWN_NO);
+		/* Where the other is no better, none is believed. */
+		path[0] = path[-1];
+		assert_int_equal(facts_of(&made).parallel, NOT_KNOWN);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -569,6 +597,7 @@ int main(void)
 		cmocka_unit_test(in_a_crowd_of_objects_no_arena_is_found),
 		cmocka_unit_test(a_string_that_may_be_of_another_kind_is_of_that_of_the_others),
 		cmocka_unit_test(options_are_what_stands_there),
+		cmocka_unit_test(what_a_bool_and_old_memory_look_like_is_no_path),
 		cmocka_unit_test(a_pool_must_say_twice_how_many_threads_it_has),
 		cmocka_unit_test(a_model_from_memory_has_no_path),
 		cmocka_unit_test(what_is_left_in_an_empty_string_is_no_path),

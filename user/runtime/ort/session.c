@@ -118,9 +118,25 @@ static enum known parallel_before(const struct object *o, uint32_t path)
 	return (enum known)number(o, path - 16);
 }
 
+/*
+ * The mode of execution: since 1.17 there is a word more behind the path. Where both
+ * may be, the far one is a bool with what was there before in the bytes behind it, if
+ * the near one is where old strings are: 24 bytes into a block of 16.
+ */
+static enum known parallel_of(const struct object *o)
+{
+	uint32_t path = o->options - 8 - o->stride;
+	enum known near = parallel_before(o, path), far = parallel_before(o, path - 8);
+
+	if (near == NOT_KNOWN)
+		return far;
+	if (far == NOT_KNOWN || far == near || (o->abi == STRING_COW && word(o, path) % 16 == 8))
+		return near;
+	return NOT_KNOWN;
+}
+
 static void read_options(const struct object *o, struct session_facts *facts)
 {
-	enum known near, far;
 
 	if (o->options < 0x40)
 		return;
@@ -129,11 +145,7 @@ static void read_options(const struct object *o, struct session_facts *facts)
 		facts->memory_pattern = choice(o, o->options - 8);
 		facts->arena = choice(o, o->options - 6);
 	}
-	/* Since 1.17 there is a word more. */
-	near = parallel_before(o, o->options - 8 - o->stride);
-	far = parallel_before(o, o->options - 16 - o->stride);
-	if (near == NOT_KNOWN || far == NOT_KNOWN || near == far)
-		facts->parallel = near == NOT_KNOWN ? far : near;
+	facts->parallel = parallel_of(o);
 }
 
 /* -- the model -------------------------------------------------------------------- */

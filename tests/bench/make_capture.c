@@ -17,11 +17,13 @@
 #define SESSIONS    4 /* with models */
 #define POOL	    2 /* threads, with parts */
 #define MICROSECOND 1000u
+#define SECOND	    UINT64_C(1000000000)
 
 struct settings {
 	uint64_t records;
 	uint32_t threads, events, nodes;
-	bool multiplexed, shapes, work, parts, odd_names, unfinished, no_runs, outcomes, models;
+	bool multiplexed, shapes, work, parts, odd_names, unfinished, no_runs, outcomes, models,
+		sums;
 	const char *path;
 };
 
@@ -336,6 +338,77 @@ static void end_badly(struct capture_run *run)
 		run->end = run->start;
 }
 
+/* What @n executions, or runs, took in an interval that has just ended: some microseconds each. */
+static struct capture_sum some_sum(struct maker *m, uint32_t n, uint32_t *buckets)
+{
+	struct capture_sum sum = {.op = CAPTURE_UNKNOWN,
+				  .session = CAPTURE_UNKNOWN,
+				  .parent = CAPTURE_UNKNOWN,
+				  .start = m->clock[0] - SECOND,
+				  .end = m->clock[0],
+				  .buckets = buckets};
+
+	memset(buckets, 0, CAPTURE_BUCKETS * sizeof(*buckets));
+	for (uint32_t left = n; left; left -= left / 2 + 1) {
+		uint32_t at = 70 + next_random(m) % 20, some = left / 2 + 1;
+
+		buckets[at] += some;
+		sum.ns += some * capture_bucket_middle(at);
+	}
+	for (uint32_t i = 0; i < m->settings.events; i++) {
+		sum.counters[i].value = sum.ns / (1 + i);
+		sum.counters[i].missing = i == 3;
+	}
+	return sum;
+}
+
+/* An If holds some operators, whose sums come before its own. */
+static void write_operator_sum(struct maker *m, uint32_t session, uint32_t op, uint32_t n)
+{
+	const uint32_t first = first_operator(m, session), around = first + m->settings.nodes / 2;
+	uint32_t buckets[CAPTURE_BUCKETS];
+	struct capture_sum sum = some_sum(m, n, buckets);
+
+	sum.op = first + op;
+	sum.depth = op >= m->settings.nodes;
+	sum.parent = sum.depth ? around : CAPTURE_UNKNOWN;
+	sum.migrated = n / 16;
+	if (m->settings.work && op % 4 == 0)
+		sum.work_ns = sum.ns / 2;
+	if (sum.op == around) {
+		sum.below_ns = sum.ns / 2;
+		sum.children = sum.inside = (uint64_t)NESTED * n;
+		sum.nested = n;
+		for (uint32_t i = 0; i < m->settings.events; i++)
+			sum.counters[i].below = sum.counters[i].value / 2;
+	}
+	check(m, capture_write_sum(m->writer, &sum));
+	m->written++;
+}
+
+/* One interval of all sessions: the operators' sums, and those of their runs. */
+static void write_sums(struct maker *m)
+{
+	uint32_t buckets[CAPTURE_BUCKETS];
+
+	m->clock[0] += SECOND;
+	for (uint32_t session = 0; session < n_sessions(m); session++) {
+		struct capture_sum runs;
+
+		for (uint32_t op = m->settings.nodes + NESTED; op-- > 0;)
+			write_operator_sum(m, session, op, 100);
+		runs = some_sum(m, 100, buckets);
+		runs.of_runs = true;
+		runs.session = session;
+		runs.ns *= 2 * m->settings.nodes;
+		runs.below_ns = runs.ns / 4;
+		runs.children = 100 * m->settings.nodes;
+		runs.inside = runs.children + 100 * NESTED;
+		check(m, capture_write_sum(m->writer, &runs));
+	}
+	m->runs += 100 * n_sessions(m);
+}
+
 /* All threads run the model at once; their records interleave. */
 static void write_runs(struct maker *m)
 {
@@ -398,7 +471,7 @@ static int make(struct maker *m, struct error *err)
 	write_info(m);
 	write_definitions(m);
 	while (m->written < m->settings.records && !m->failure)
-		write_runs(m);
+		m->settings.sums ? write_sums(m) : write_runs(m);
 	write_end(m);
 	if (capture_writer_close(m->writer, NULL, err))
 		return -1;
@@ -415,7 +488,7 @@ int main(int argc, char **argv)
 	struct error err;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:t:e:p:mswkourfd")) >= 0) {
+	while ((option = getopt(argc, argv, "n:t:e:p:mswkourfdg")) >= 0) {
 		switch (option) {
 		case 'n':
 			s->records = strtoull(optarg, NULL, 10);
@@ -456,6 +529,9 @@ int main(int argc, char **argv)
 		case 'd':
 			s->models = true;
 			break;
+		case 'g':
+			s->sums = true;
+			break;
 		default:
 			optind = argc;
 		}
@@ -464,12 +540,13 @@ int main(int argc, char **argv)
 	    s->events > CAPTURE_COUNTERS) {
 		fprintf(stderr,
 			"usage: make_capture [-n RECORDS] [-t THREADS] [-e EVENTS] [-p "
-			"NODES] [-mswkourfd] FILE\n"
+			"NODES] [-mswkourfdg] FILE\n"
 			"  -m multiplexed events  -s shapes  -w work of other threads\n"
 			"  -k parts of that, on two threads of a pool\n"
 			"  -o odd node names      -u without an end record\n"
 			"  -r without records of runs  -f runs that fail or throw, and have tags\n"
-			"  -d models of four sessions, as far as they are known\n");
+			"  -d models of four sessions, as far as they are known\n"
+			"  -g sums of each second in place of executions and runs\n");
 		return 2;
 	}
 	s->path = argv[optind];

@@ -35,6 +35,7 @@ static void sum_from_cover(struct fold *f)
 		if (thread)
 			nesting_add_open(&thread->nesting, &cover);
 	}
+	sums_cover(f, &cover);
 	sum->ended = cover.ended;
 	sum->total = cover.ns;
 	sum->work_ns = cover.work_ns;
@@ -62,8 +63,13 @@ static void add_open_runs(struct fold *f)
 	struct analyze_row *outside = f->a.outside;
 	struct open_run *run;
 
-	outside->count = f->outside.count;
-	outside->total = f->outside.ns;
+	/* Of what is added up, runs may take more than their operators gave by now. */
+	if ((int64_t)f->outside.ns > 0 && (int64_t)f->outside.count > 0) {
+		outside->count = f->outside.count;
+		outside->total = f->outside.ns;
+	} else {
+		outside->count = outside->total = 0;
+	}
 	open_runs_for_each(run, &f->open_runs) {
 		outside->count += run->count;
 		outside->total += run->ns;
@@ -118,6 +124,8 @@ void analyze_look(struct analysis *a)
 	if (a->options.tree)
 		link_parents(f);
 	estimate_sums(f);
+	/* Which of what was added up is of these is not known. */
+	a->failed_inside |= a->has_sums && (a->runs_failed || a->runs_threw);
 	a->gap = a->parallel || a->contradictory || a->unsure || !f->gap_row->ended ? NULL
 										    : f->gap_row;
 	fill_rest(f);
@@ -218,6 +226,8 @@ static int add_record(struct fold *f, const struct capture_record *record)
 		return fold_setup(f, &record->setup);
 	case CAPTURE_RUN:
 		return fold_run(f, &record->run);
+	case CAPTURE_SUM:
+		return fold_sum(f, &record->sum);
 	case CAPTURE_LOSS:
 		a->loss = record->loss;
 		return 0;
@@ -256,7 +266,7 @@ static int take(struct record_sink *sink, const struct capture_record *record)
 			  "cannot hold the rows of this view in memory: select fewer with --run, "
 			  "--name or another --group-by");
 	/* Without its titles and metrics there is no table; half a record spoils it. */
-	if (error && (is_info || error == -ENOMEM))
+	if (error && (is_info || error == -ENOMEM || error == -EOPNOTSUPP))
 		f->error = error;
 	return error;
 }
@@ -309,6 +319,12 @@ static void forget_records(struct fold *f)
 
 		if (thread)
 			nesting_free(&thread->nesting);
+	}
+	for (size_t i = 0; i < f->ops.n; i++) {
+		struct op_state *op = table_get(&f->ops, i);
+
+		if (op)
+			free(op->summed);
 	}
 	table_free(&f->ops);
 	table_free(&f->threads);

@@ -142,6 +142,7 @@ struct analyze_row {
 	bool self_unsure;		   /* of these, it may lack some: no self time is known */
 	bool whole;			   /* GROUP_RUN: all of its operators were recorded */
 	uint64_t migrated;
+	bool summed;	  /* some were added up while recording: min, max, spreads are not known */
 	uint64_t work_ns; /* time of other threads, summed */
 	uint64_t peak;	  /* bytes, the greatest one; 0 if none is known */
 	bool run_timed;	  /* GROUP_RUN: the run's own duration is known: */
@@ -239,6 +240,7 @@ struct analysis {
 	uint64_t pool_work_ns, pool_cpu_ns;
 	bool has_models; /* some session has a title that is more than its number */
 	bool has_tags;	 /* some run that is shown has one */
+	bool has_sums;	 /* executions were added up while recording, see struct capture_sum */
 	bool has_work, has_shapes, has_counters, has_peaks, truncated_names;
 	uint64_t duration; /* ns from the start to the last that is known */
 	bool complete;	   /* the end record is there: */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What events counted: added up by row. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "fold.h"
@@ -156,4 +157,27 @@ int counters_add_run(struct analyze_row *row, uint32_t i, const struct thread_st
 	if (whole)
 		add_count(row, i, value, work);
 	return on->known ? add_turn(&row->parts[i].turns, on, i, whole, value, 0, thread) : 0;
+}
+
+int counters_add_sum(struct analyze_row *row, uint32_t i, const struct counter_sum *sum,
+		     bool in_total)
+{
+	struct analyze_counter *counter = &row->counters[i];
+
+	if (!sum->counted)
+		return 0;
+	if (!row->parts && (!in_total || sum->self != sum->total || sum->work) && make_parts(row))
+		return -ENOMEM;
+	if (row->parts) {
+		row->parts[i].self_counted += sum->counted;
+		row->parts[i].self += sum->self;
+	}
+	if (!in_total)
+		return 0;
+	counter->counted += sum->counted;
+	counter->total += sum->total;
+	counter->squares = NAN;
+	if (row->parts)
+		row->parts[i].work += sum->work;
+	return 0;
 }

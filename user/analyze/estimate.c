@@ -51,7 +51,7 @@ static void add_interval(struct analyze_estimate *e, const struct analyze_counte
 	double n = c->counted, mean = fmax((double)c->total / n, 1), squares;
 	double sum = (double)(int64_t)(c->total - c->counted * c->first);
 
-	if (!e->known || e->exact || c->counted < 2)
+	if (!e->known || e->exact || c->counted < 2 || isnan(c->squares))
 		return;
 	/* As in turns.c: one that was not seen may differ as much as a mean one. */
 	squares = fmax(c->squares - sum * sum / n, 0) + mean * mean;
@@ -101,6 +101,8 @@ bool analyze_percentile(const struct analyze_row *row, double percent, uint64_t 
 	if (!row->durations)
 		return false;
 	*ns = histogram_percentile(row->durations, percent);
+	if (row->summed)
+		return true;
 	if (*ns < row->min)
 		*ns = row->min;
 	if (*ns > row->max)

@@ -61,7 +61,8 @@ static bool counts_in_total(const struct fold *f, const struct capture_exec *exe
 static int add_to_row(struct fold *f, struct op_state *state, struct open_run *run,
 		      const struct capture_exec *exec, const struct nested_exec *nested)
 {
-	struct analyze_row *row = row_of(f, state, exec);
+	const struct thread_state *thread = table_get(&f->threads, exec->thread);
+	struct analyze_row *row = row_of(f, state, thread, exec);
 	struct analyze_watch *watch = f->a.options.watch;
 	bool in_total = counts_in_total(f, exec);
 
@@ -73,7 +74,7 @@ static int add_to_row(struct fold *f, struct op_state *state, struct open_run *r
 	if (f->a.options.group != GROUP_RUN)
 		add_peak(row, exec->peak);
 	add_peak(f->a.sum, exec->peak);
-	if (counters_add(row, table_get(&f->threads, exec->thread), exec, nested, in_total))
+	if (counters_add(row, thread, exec, nested, in_total))
 		return -ENOMEM;
 	counters_add_self(f->a.sum, exec, nested);
 	if (amounts_add(f, state, row, exec, nested))
@@ -239,7 +240,7 @@ int fold_tag(struct fold *f, const struct capture_tag *tag)
 	return 0;
 }
 
-static void add_to_session(struct op_state *state, uint64_t ns)
+void fold_add_to_session(struct op_state *state, uint64_t ns)
 {
 	struct analyze_session *session = state->session;
 
@@ -289,7 +290,7 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 			cover_add_exec(&f->sum, &nested);
 		else
 			cover_add(&f->sum, &below);
-		add_to_session(state, nested.known_ns);
+		fold_add_to_session(state, nested.known_ns);
 		return add_to_run(f, thread, exec, &nested);
 	}
 	if (shown) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The state of an analysis, for the files that make one: analyze.c is its
- * life, fold.c adds records up, setups.c what came before runs, grouping.c says to which rows,
- * counters.c adds what events counted, amounts.c what operators computed and moved, memory.c tells
- * runs apart by how their operators get memory, run_parts.c keeps what each row took in each run.
+ * life, fold.c adds records up, sums.c those that are sums, setups.c what came before runs,
+ * grouping.c says to which rows, counters.c adds what events counted, amounts.c what operators
+ * computed and moved, memory.c tells runs apart by how their operators get memory, run_parts.c
+ * keeps what each row took in each run.
  */
 #ifndef OPPROBE_ANALYZE_FOLD_H
 #define OPPROBE_ANALYZE_FOLD_H
@@ -16,6 +17,12 @@
 #include "open_runs.h"
 #include "rows.h"
 
+/* Of one operator, what was added up while recording. */
+struct summed_op {
+	uint32_t parent;
+	struct cover cover;
+};
+
 struct op_state {
 	struct capture_operator op;
 	struct analyze_session *session;  /* NULL if not known */
@@ -23,6 +30,7 @@ struct op_state {
 	const char *label;
 	bool shown;	 /* its name and type are among the selected */
 	uint64_t top_ns; /* of its top-level executions that are shown, whatever its name */
+	struct summed_op *summed; /* NULL if nothing of it was added up */
 	/* The row that it added to last, and the part of the key that may vary. */
 	struct analyze_row *row;
 	const struct analyze_process *row_process;
@@ -90,9 +98,18 @@ int fold_exec(struct fold *f, const struct capture_exec *exec);
 int fold_run(struct fold *f, const struct capture_run *run);
 int fold_tag(struct fold *f, const struct capture_tag *tag);
 void fold_pool(struct fold *f, const struct capture_pool *pool);
+/* Top-level executions of @state took @ns. */
+void fold_add_to_session(struct op_state *state, uint64_t ns);
 
 /* Is @session, NULL if it is not known, of a model that is wanted? */
 bool fold_has_model(const struct fold *f, const struct analyze_session *session);
+
+/* -- sums.c ------------------------------------------------------------------ */
+
+/* Add a sum up, as above; -EOPNOTSUPP if the options tell executions apart that it does not. */
+int fold_sum(struct fold *f, const struct capture_sum *sum);
+/* Add to @cover what was added up of operators that are shown, inside of none that is. */
+void sums_cover(const struct fold *f, struct cover *cover);
 
 /* -- setups.c ---------------------------------------------------------------- */
 
@@ -115,8 +132,9 @@ int define_failure(struct fold *f, const struct capture_failure *failure);
 /* The item of @number, NULL if it was not defined. */
 void *table_get(const struct table *table, uint32_t number);
 void table_free(struct table *table);
-/* The row that @exec, of the operator @state, adds to; NULL if out of memory. */
-struct analyze_row *row_of(struct fold *f, struct op_state *state, const struct capture_exec *exec);
+/* The row that @exec, of the operator @state on @thread, adds to; NULL if out of memory. */
+struct analyze_row *row_of(struct fold *f, struct op_state *state,
+			   const struct thread_state *thread, const struct capture_exec *exec);
 /* Call rows of sessions and models what these are called now. */
 void label_rows(struct fold *f);
 /* The row of a run, where rows are runs. */
@@ -128,6 +146,14 @@ struct analyze_row *row_of_run(struct fold *f, const struct capture_run *run);
  * inside. Returns 0 or -ENOMEM. */
 int counters_add(struct analyze_row *row, const struct thread_state *thread,
 		 const struct capture_exec *exec, const struct nested_exec *nested, bool in_total);
+/* Of the @n that were added up while recording, @counted of which it counted. */
+struct counter_sum {
+	uint64_t counted, total, self, work;
+};
+
+/* Add @sum, of event @i, to @row: its own, and if @in_total with the rest. 0 or -ENOMEM. */
+int counters_add_sum(struct analyze_row *row, uint32_t i, const struct counter_sum *sum,
+		     bool in_total);
 /* What is its own to @sum, without what events saw that took turns. */
 void counters_add_self(struct analyze_row *sum, const struct capture_exec *exec,
 		       const struct nested_exec *nested);

@@ -299,9 +299,8 @@ static const char *unknown_model_label(struct fold *f, const struct op_state *st
 
 /* A new row takes what the group has in common from its first execution. */
 static void start_row(struct fold *f, struct analyze_row *row, const struct op_state *state,
-		      const struct capture_exec *exec)
+		      const struct thread_state *thread, const struct capture_exec *exec)
 {
-	const struct thread_state *thread = table_get(&f->threads, exec->thread);
 	const struct shapes_state *shapes = table_get(&f->shapes, exec->shapes);
 
 	row->op_type = state->op.op_type;
@@ -323,7 +322,7 @@ static void start_row(struct fold *f, struct analyze_row *row, const struct op_s
 		row->label = row->name = state->label;
 		row->node_index = state->op.node_index;
 		row->around = f->a.options.tree ? exec->parent : CAPTURE_UNKNOWN;
-		if (f->a.options.threads_apart)
+		if (f->a.options.threads_apart && row->tid != CAPTURE_UNKNOWN)
 			row->executor = thread_label(f, &thread->thread);
 		break;
 	case GROUP_OP:
@@ -368,9 +367,8 @@ void label_rows(struct fold *f)
 
 /* Forget what this execution does not share with the row. */
 static void keep_common(struct fold *f, struct analyze_row *row, const struct op_state *state,
-			const struct capture_exec *exec)
+			const struct thread_state *thread, const struct capture_exec *exec)
 {
-	const struct thread_state *thread = table_get(&f->threads, exec->thread);
 	const struct capture_operator *op = &state->op;
 
 	if (row->process != thread->process)
@@ -400,9 +398,9 @@ static void keep_common(struct fold *f, struct analyze_row *row, const struct op
 	row->session = row->session == op->session ? row->session : CAPTURE_UNKNOWN;
 }
 
-struct analyze_row *row_of(struct fold *f, struct op_state *state, const struct capture_exec *exec)
+struct analyze_row *row_of(struct fold *f, struct op_state *state,
+			   const struct thread_state *thread, const struct capture_exec *exec)
 {
-	const struct thread_state *thread = table_get(&f->threads, exec->thread);
 	uint64_t part = varying_part(f, state, exec);
 	struct analyze_row *row = state->row;
 
@@ -417,9 +415,9 @@ struct analyze_row *row_of(struct fold *f, struct op_state *state, const struct 
 		state->row_process = thread->process;
 	}
 	if (!row->count && !row->self_count && row->op == CAPTURE_UNKNOWN)
-		start_row(f, row, state, exec);
+		start_row(f, row, state, thread, exec);
 	else
-		keep_common(f, row, state, exec);
+		keep_common(f, row, state, thread, exec);
 	return row;
 }
 

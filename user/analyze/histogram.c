@@ -95,6 +95,23 @@ int histogram_add(struct histogram **histogram, uint64_t value)
 	return count(*histogram, value, 1);
 }
 
+int histogram_add_many(struct histogram **histogram, uint64_t value, uint64_t n)
+{
+	struct histogram *h = *histogram;
+
+	if (!h || !h->octaves) {
+		for (; n && (!h || h->n < EXACT_MAX); n--, h = *histogram)
+			if (remember(histogram, value))
+				return -ENOMEM;
+		if (!n)
+			return 0;
+		if (convert(histogram))
+			return -ENOMEM;
+	}
+	(*histogram)->n += n;
+	return count(*histogram, value, n);
+}
+
 static int compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

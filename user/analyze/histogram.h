@@ -13,6 +13,8 @@ struct histogram;
 
 /* Add @value, allocating *@histogram at first. Returns 0 or -ENOMEM. */
 int histogram_add(struct histogram **histogram, uint64_t value);
+/* Add @value @n times. Returns 0 or -ENOMEM. */
+int histogram_add_many(struct histogram **histogram, uint64_t value, uint64_t n);
 /* Add all that is in @from, which may be NULL, as exactly as it is there. Returns 0 or -ENOMEM. */
 int histogram_add_all(struct histogram **histogram, const struct histogram *from);
 /* How many values there are, and how many of them are below @value: exactly, or of buckets those

@@ -5,6 +5,7 @@
 
 #include "attributes.h"
 #include "parts.h"
+#include "sums.h"
 #include "texts.h"
 #include "values.h"
 
@@ -372,6 +373,20 @@ static const char *decode_run(struct decoder *decoder, struct cursor *c, struct 
 	return NULL;
 }
 
+static const char *decode_sum(struct decoder *decoder, struct cursor *c, struct capture_sum *sum)
+{
+	sum_get(c, sum, decoder->n_events, &decoder->state, decoder->buckets);
+	if (c->failed)
+		return NULL;
+	if (sum->session != CAPTURE_UNKNOWN && !ids_has(&decoder->sessions, sum->session))
+		return "a sum of a session that was not defined";
+	if (!sum->of_runs &&
+	    (!ids_has(&decoder->operators, sum->op) ||
+	     (sum->parent != CAPTURE_UNKNOWN && !ids_has(&decoder->operators, sum->parent))))
+		return "a sum of an operator that was not defined";
+	return NULL;
+}
+
 static void decode_loss(struct cursor *c, struct capture_loss *loss)
 {
 	loss->ring_full = cursor_uleb(c);
@@ -465,6 +480,9 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		break;
 	case CAPTURE_RUN:
 		problem = decode_run(decoder, &c, &record->run);
+		break;
+	case CAPTURE_SUM:
+		problem = decode_sum(decoder, &c, &record->sum);
 		break;
 	case CAPTURE_LOSS:
 		decode_loss(&c, &record->loss);

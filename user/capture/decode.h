@@ -17,7 +17,8 @@ struct decoder {
 	struct capture_value values[2][CAPTURE_VALUES_MAX];
 	uint64_t dims[2][CAPTURE_VALUES_MAX * CAPTURE_RANK_MAX];
 	struct attribute attributes[ATTRIBUTES_MAX];  /* that were decoded last, */
-	struct capture_part parts[CAPTURE_PARTS_MAX]; /* as these */
+	struct capture_part parts[CAPTURE_PARTS_MAX]; /* as these, */
+	uint32_t buckets[CAPTURE_BUCKETS];	      /* and these */
 };
 
 /*

@@ -12,6 +12,7 @@
 #include "attributes.h"
 #include "encode_info.h"
 #include "parts.h"
+#include "sums.h"
 #include "values.h"
 
 /* The payload of the record in the making; its head goes in front of it when
@@ -434,6 +435,20 @@ static int write_run(struct capture_writer *writer, const struct capture_run *ru
 	return finish(writer, CAPTURE_RUN, p);
 }
 
+static int write_sum(struct capture_writer *writer, const struct capture_sum *sum)
+{
+	bool defined = sum->of_runs ? defined_or_unknown(&writer->sessions, sum->session)
+				    : ids_has(&writer->operators, sum->op) &&
+					      defined_or_unknown(&writer->operators, sum->parent);
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info || !defined || !sum_is_sound(sum, writer->n_events))
+		return -EINVAL;
+	p = sum_put(p, sum, writer->n_events, &writer->state);
+	writer->has_exec = true;
+	return finish(writer, CAPTURE_SUM, p);
+}
+
 static int write_loss(struct capture_writer *writer, const struct capture_loss *loss)
 {
 	uint8_t *p = begin(writer);
@@ -550,6 +565,8 @@ int writer_take(struct record_sink *sink, const struct capture_record *record)
 		return write_setup(writer, &record->setup);
 	case CAPTURE_RUN:
 		return write_run(writer, &record->run);
+	case CAPTURE_SUM:
+		return write_sum(writer, &record->sum);
 	case CAPTURE_LOSS:
 		return write_loss(writer, &record->loss);
 	case CAPTURE_OVERHEAD:

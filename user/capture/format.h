@@ -105,6 +105,7 @@ enum format_operator {
 struct format_state {
 	uint64_t time; /* end of the last execution or run */
 	uint32_t run;  /* of the last execution that had one */
+	uint64_t sum;  /* end of the last sum's interval */
 };
 
 static inline uint64_t format_zigzag(int64_t value)

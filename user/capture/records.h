@@ -31,6 +31,7 @@
 #define CAPTURE_WORDS_MAX 1024	     /* and of any other text of it */
 #define CAPTURE_DEPTH_MAX 64	     /* depths are below it */
 #define CAPTURE_PARTS_MAX 8192	     /* of an execution; more of them count as lost */
+#define CAPTURE_BUCKETS	  304	     /* of durations, see struct capture_sum */
 #define CAPTURE_IDS_MAX	  (1u << 20) /* numbers of operators, threads, sessions, shapes, too */
 
 /* One event that was counted. */
@@ -300,6 +301,51 @@ static inline bool run_failed(const struct capture_run *run)
 	return run->has_status && run->failure != CAPTURE_UNKNOWN;
 }
 
+/*
+ * Executions of one operator that ended in an interval, added up, where they are not told one by
+ * one: all at one place of the graph. Or runs of one session, of those that are not told:
+ * they were good, and no operator of them was lost. What is added up is read while it grows, so
+ * that of one that ends at that moment a part may be in the next interval.
+ *
+ * Durations are counted in buckets: a duration below 8 ns has one of its own, and above that each
+ * power of two has eight of the same width. The last one holds all that is longer, too.
+ */
+struct capture_sum {
+	bool of_runs;
+	uint32_t session; /* of runs, CAPTURE_UNKNOWN if it is not known; else the operator's own */
+	uint32_t op, parent; /* of executions; as in struct capture_exec */
+	uint32_t depth;
+	uint64_t start, end; /* the interval */
+	uint64_t ns;	     /* of all */
+	uint64_t below_ns;   /* of that, in operators directly inside, and on the run's thread, */
+	uint64_t children;   /* of which there were so many, */
+	uint64_t inside;     /* and so many at all depths */
+	uint64_t nested;     /* executions that had any */
+	uint64_t migrated;   /* ended on another CPU than they began */
+	uint64_t elsewhere;  /* were on another thread than their run */
+	uint64_t unclear;    /* runs whose events tell nothing of what is below */
+	uint64_t work_ns;    /* of other threads, for these executions themselves, */
+	uint64_t work_below_ns; /* and for what ran inside */
+	struct {
+		uint64_t missing; /* executions or runs for which the event was not counted, */
+		uint64_t value;	  /* and what it counted for the others, on the calling thread; */
+		uint64_t below, work, work_below; /* as above */
+	} counters[CAPTURE_COUNTERS];
+	/* CAPTURE_BUCKETS of them; together, how many there were: at least one. It is the
+	 * reader's memory: see struct record_sink. */
+	const uint32_t *buckets;
+};
+
+/* The middle of bucket @i, ns. */
+static inline uint64_t capture_bucket_middle(uint32_t i)
+{
+	uint32_t power = i >> 3;
+
+	return power ? ((uint64_t)(8 + (i & 7)) << (power - 1)) +
+			       ((UINT64_C(1) << (power - 1)) - 1) / 2
+		     : i;
+}
+
 /* What was lost so far; each is a running total, the last record counts. */
 struct capture_loss {
 	uint64_t ring_full;    /* records that found the ring buffer full */
@@ -394,6 +440,7 @@ enum capture_type {
 	CAPTURE_MODEL,
 	CAPTURE_ATTRIBUTES,
 	CAPTURE_SETUP,
+	CAPTURE_SUM,
 };
 
 struct capture_record {
@@ -412,6 +459,7 @@ struct capture_record {
 		struct capture_tag tag;
 		struct capture_failure failure;
 		struct capture_run run;
+		struct capture_sum sum;
 		struct capture_loss loss;
 		struct capture_end end;
 		struct capture_overhead overhead;

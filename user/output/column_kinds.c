@@ -79,6 +79,12 @@ static struct value count_if_ended(const struct analysis *a, const struct analyz
 	return row->ended ? count(a, row, of) : absent;
 }
 
+/* The least and the greatest are not kept of what was added up while recording. */
+static struct value extreme(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return row->summed ? absent : count_if_ended(a, row, of);
+}
+
 static struct value run_duration(const struct analysis *a, const struct analyze_row *row,
 				 uint32_t of)
 {
@@ -484,9 +490,9 @@ const struct column_kind column_kinds[] = {
 		    "Of these, left by an exception: not in times and counters."}},
 	{"total", "Total", total, 0, &unit_ns, ON_TIMES | LOSS_SUM,
 	 .member = {"total_ns", "count"}},
-	{"min", "Min", count_if_ended, FIELD(min), &unit_ns, ON_TOTAL | LOSS_LEAST,
+	{"min", "Min", extreme, FIELD(min), &unit_ns, ON_TOTAL | LOSS_LEAST,
 	 .member = {"min_ns", "count"}},
-	{"max", "Max", count_if_ended, FIELD(max), &unit_ns, ON_TOTAL | LOSS_SUM,
+	{"max", "Max", extreme, FIELD(max), &unit_ns, ON_TOTAL | LOSS_SUM,
 	 .member = {"max_ns", "count"}},
 	{"avg", "Avg", average, 0, &unit_ns, ON_GAP | ON_TOTAL | LOSS_SAMPLE,
 	 .member = {"avg_ns", "number"}},

@@ -280,8 +280,13 @@ static int choose_usual(const struct analysis *a, const struct report_options *o
 	add_what_the_row_is(a, options, columns);
 	if (a->options.group == GROUP_NODE && add_what_tells_apart(a, options, columns))
 		return -ENOMEM;
-	ADD(columns, "count", "total", "avg", "min", "max", "percent", "self");
-	if (options->percentiles)
+	ADD(columns, "count", "total", "avg");
+	if (a->has_sums)
+		ADD(columns, "p50", "p99");
+	else
+		ADD(columns, "min", "max");
+	ADD(columns, "percent", "self");
+	if (options->percentiles && !a->has_sums)
 		ADD(columns, "p50", "p95", "p99");
 	if (a->sum->threw)
 		ADD(columns, "threw");

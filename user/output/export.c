@@ -291,6 +291,8 @@ static int export_record(struct export_state *e, const struct capture_record *re
 		return define_failure(e, &record->failure);
 	case CAPTURE_EXEC:
 		return export_exec(e, &record->exec);
+	case CAPTURE_SUM:
+		return -EOPNOTSUPP;
 	case CAPTURE_SETUP:
 		return export_setup(e, &record->setup);
 	case CAPTURE_RUN:
@@ -422,6 +424,11 @@ static int export_records(struct export_state *e, struct capture_reader *reader,
 
 	if (error == -ENOMEM)
 		error_set(err, error, "cannot export %s: out of memory", capture_path);
+	if (error == -EOPNOTSUPP)
+		error_set(err, error,
+			  "%s was recorded with --aggregate, which adds executions up: there are "
+			  "none to draw; use --format folded or pprof, or record without it",
+			  capture_path);
 	if (!error && !damage)
 		error = processes_require(&e->processes, err);
 	closed = stream_close(e->out, !error, where, error || damage < 0 ? NULL : err);

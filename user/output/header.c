@@ -187,15 +187,22 @@ static void print_recording(const struct analysis *a, FILE *out)
 {
 	int64_t start = (int64_t)a->info.start + a->info.realtime_offset;
 	time_t seconds = start / 1000000000;
-	char when[64] = "", duration[64], text[512];
+	char when[64] = "", duration[64], threads[64] = "", text[512];
 	struct tm tm;
 
 	if (a->info.realtime_offset > 0 && start > 0 && localtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S, ", &tm);
 	text_time(duration, sizeof(duration), a->duration);
-	snprintf(text, sizeof(text), "%s%s on %u thread%s, %s", when, duration, a->n_threads,
-		 a->n_threads == 1 ? "" : "s", a->complete ? a->end.reason : "end not recorded");
+	if (!a->has_sums)
+		snprintf(threads, sizeof(threads), " on %u thread%s", a->n_threads,
+			 a->n_threads == 1 ? "" : "s");
+	snprintf(text, sizeof(text), "%s%s%s, %s", when, duration, threads,
+		 a->complete ? a->end.reason : "end not recorded");
 	line(out, "recorded", text);
+	if (a->has_sums)
+		line(out, "",
+		     "executions were added up as they ended (--aggregate): percentiles are within "
+		     "7 %, least and greatest are not known");
 }
 
 static void print_events(const struct analysis *a, FILE *out)

@@ -272,8 +272,10 @@ static void put_recording(struct json *j)
 	member_u64(j, "probe_own_ns", a->overhead.own_ns, a->has_overhead);
 	member_u64(j, "probe_nested_ns", a->overhead.nested_ns, a->has_overhead);
 	put_cost(j);
-	fprintf(j->out, "},\n\"threads\":%u,\"sessions\":%u,\"executions\":%" PRIu64, a->n_threads,
-		a->n_sessions, a->executions);
+	fputs("},\n", j->out);
+	fprintf(j->out, "\"aggregated\":%s", a->has_sums ? "true" : "false");
+	member_u64(j, "threads", a->n_threads, !a->has_sums);
+	fprintf(j->out, ",\"sessions\":%u,\"executions\":%" PRIu64, a->n_sessions, a->executions);
 	fputs(",\n\"notes\":[", j->out);
 	for (uint32_t i = 0; i < a->info.n_notes; i++) {
 		fputs(i ? "," : "", j->out);

@@ -252,7 +252,8 @@ static void put_row(struct pprof *p, const struct analyze_row *row, struct folde
 	put_label(p, &sample, "provider", row->provider);
 	put_label(p, &sample, "inputs", shapes_known(row->inputs));
 	put_label(p, &sample, "thread", row->executor);
-	put_number(p, &sample, "tid", row->tid);
+	if (row->tid != CAPTURE_UNKNOWN)
+		put_number(p, &sample, "tid", row->tid);
 	if (row->process)
 		put_number(p, &sample, "pid", row->process->pid);
 	message_add(&p->profile, PROFILE_SAMPLE, &sample);

@@ -19,6 +19,7 @@
 #include "operators.bpf.h"
 #include "peak.bpf.h"
 #include "runs.bpf.h"
+#include "sums.bpf.h"
 #include "work.bpf.h"
 
 #define THROWN_MAX 4
@@ -139,7 +140,8 @@ static __always_inline void fill_record(struct operator_record *record,
 	record->counted = 0;
 	record->tid = thread->tid;
 	record->id = frame->id;
-	record->run = frame->run;
+	/* Of a run that is summed up nothing is told. */
+	record->run = with_sums ? NO_ID : frame->run;
 	record->parent = outcome->parent;
 	record->start = frame->start;
 	record->end = outcome->end;
@@ -177,6 +179,20 @@ static __always_inline struct operator_record *operator_reserve(struct thread_st
 	return record;
 }
 
+/* The work that was taken, to where take_work() would have put it. */
+static __always_inline void copy_work(const struct sums_scratch *scratch, __u64 *values,
+				      __u64 *turns)
+{
+#pragma unroll
+	for (__u32 i = 0; i <= COUNTERS_MAX; i++) {
+		if (i > n_counters)
+			break;
+		values[i] = scratch->work[i];
+		if (with_turns)
+			turns[i] = scratch->turns[i];
+	}
+}
+
 /* Send @outcome with the work of other threads. */
 static __always_inline void emit_work(struct thread_state *thread, struct outcome *outcome)
 {
@@ -191,7 +207,11 @@ static __always_inline void emit_work(struct thread_state *thread, struct outcom
 	values = record->values;
 	if (with_parts)
 		tell_keys(outcome->frame, thread->pid, (struct part_keys *)(values + parts));
-	take_work(outcome->frame, thread->pid, values + n, values + turns + n + 2, &thread->counts);
+	if (with_sums)
+		copy_work(sums_of(thread), values + n, values + turns + n + 2);
+	else
+		take_work(outcome->frame, thread->pid, values + n, values + turns + n + 2,
+			  &thread->counts);
 	outcome->flags |= FLAG_WORK | (with_turns ? FLAG_TURNS : 0);
 	fill_record(record, thread, outcome);
 	copy_counters(&record->counted, values, &thread->counts);
@@ -215,12 +235,96 @@ static __always_inline void emit_turns(struct thread_state *thread, struct outco
 	send_record(record, words, outcome);
 }
 
+/* The sum that @outcome is to be added to; NULL if it is to be told by a record. */
+static __always_inline struct operator_sum *
+sum_for(struct thread_state *thread, const struct outcome *outcome, const struct below *below)
+{
+	const struct frame *frame = outcome->frame;
+	struct operator_sum *sum = sum_of(frame->id);
+
+	if (!sum || sum->owner != frame->id + 1 || sum->depth != thread->depth ||
+	    outcome->flags & FLAG_LACKS)
+		return NULL;
+	if (sum->parent != outcome->parent && !sum_has_parent(sum, outcome->parent))
+		return NULL;
+	if (n_counters && thread->counts.sampled)
+		return NULL;
+	return below && (below->told || below->unclear) ? NULL : sum;
+}
+
+static __always_inline void add_to_sum(struct operator_sum *sum, struct thread_state *thread,
+				       const struct outcome *outcome, const struct below *below,
+				       const __u64 *work, __u64 ns)
+{
+	add(&sum->ns, ns);
+	sum_count(sum->buckets, ns);
+	if (outcome->flags & FLAG_MIGRATED)
+		add(&sum->migrated, 1);
+	if (outcome->frame->run != thread->run)
+		add(&sum->elsewhere, 1);
+	if (with_work && work)
+		add(&sum->work_ns, work[0]);
+	if (below) {
+		add(&sum->below_ns, below->ns);
+		add(&sum->children, below->children);
+		add(&sum->inside, below->inside);
+		add(&sum->nested, 1);
+		if (with_work)
+			add(&sum->work_below_ns, below->work_ns);
+	}
+	if (n_counters)
+		add_counts(sum->counts, &thread->counts, work, below);
+}
+
+/* What operators inside of what ends at @depth took; NULL if there were none. */
+static __always_inline struct below *ended_below(struct thread_state *thread, __u32 depth)
+{
+	struct below *below = below_at(thread, depth);
+
+	return below && below->children ? below : NULL;
+}
+
+/* Add @outcome up. A function, as emit() is. True if it is not to be told besides. */
+static __noinline int sum_up(struct thread_state *thread, struct outcome *outcome)
+{
+	struct sums_scratch *scratch;
+	const struct frame *frame;
+	struct operator_sum *sum;
+	struct below *below, *to;
+	__u64 *work = NULL, ns;
+
+	if (!thread || !outcome)
+		return 0;
+	scratch = sums_of(thread);
+	frame = outcome->frame;
+	ns = outcome->end - frame->start;
+	below = ended_below(thread, thread->depth + 1);
+	if (with_work && frame->n_keys) {
+		work = scratch->work;
+		take_work(frame, thread->pid, work, scratch->turns, &thread->counts);
+	}
+	sum = sum_for(thread, outcome, below);
+	to = below_at(thread, thread->depth);
+	if (to && (thread->depth || frame->run == thread->run))
+		hand_up(to, ns, &thread->counts, work, below, !sum);
+	if (!sum) {
+		/* Of what ran inside, its record is not to tell more than others do. */
+		if (below && below->told != below->children)
+			outcome->flags |= FLAG_LACKS;
+		return 0;
+	}
+	add_to_sum(sum, thread, outcome, below, work, ns);
+	return 1;
+}
+
 /* Send @outcome through the ring. A function: the programs' own stacks are full with shapes. */
 static __noinline int emit(struct thread_state *thread, struct outcome *outcome)
 {
 	const __u32 n = n_counters;
 	struct operator_record *record;
 
+	if (with_sums && sum_up(thread, outcome))
+		return 0;
 	if (with_work && outcome->frame->n_keys) {
 		emit_work(thread, outcome);
 		return 0;
@@ -239,6 +343,16 @@ static __noinline int emit(struct thread_state *thread, struct outcome *outcome)
 }
 
 /* -- exceptions ------------------------------------------------------------------------ */
+
+/* Of what threw nothing is known but what ran inside of it. */
+static __always_inline void hand_up_thrown(struct thread_state *thread)
+{
+	struct below *below = ended_below(thread, thread->depth + 1);
+	struct below *to = below_at(thread, thread->depth);
+
+	if (to)
+		hand_up(to, below ? below->ns : 0, NULL, NULL, below, true);
+}
 
 /* Tell that the innermost operator was left by an exception: without an end, nothing counted. */
 static __noinline int emit_thrown(struct thread_state *thread)
@@ -261,6 +375,8 @@ static __noinline int emit_thrown(struct thread_state *thread)
 	if (!record)
 		return 0;
 	conclude(thread, frame, frame->start, FLAG_THREW, &outcome);
+	if (with_sums)
+		hand_up_thrown(thread);
 	fill_record(record, thread, &outcome);
 	send_record(record, n, &outcome);
 	return 0;
@@ -357,6 +473,8 @@ static __always_inline void operator_begin(struct thread_state *thread, struct f
 		frame->peak = peak_of_operator(thread, instance_of(site->instance));
 	thread->run_operators += run == thread->run;
 	thread->depth++;
+	if (with_sums)
+		below_clear(thread, thread->depth);
 	if (n_counters)
 		counters_read(&frame->reading, thread->slot, &thread->memory);
 	frame->start = bpf_ktime_get_ns();
@@ -419,6 +537,60 @@ static __always_inline void fill_run_values(struct run_record *record,
 	copy_turns((struct turns *)(record->values + n_counters), &thread->counts);
 }
 
+/* The sum of runs like the open one, which may be their first; NULL if there is no room. */
+static __always_inline struct run_sum *sum_of_run(const struct thread_state *thread)
+{
+	struct run_sum_key key = {
+		.owner = thread->run_owner,
+		.session = thread->run_session,
+		.instance = thread->run_instance,
+		.generation = instance_of(thread->run_instance)->generation,
+	};
+	struct run_sum *sum = bpf_map_lookup_elem(&run_sums, &key);
+
+	if (sum)
+		return sum;
+	bpf_map_update_elem(&run_sums, &key, &no_runs, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&run_sums, &key);
+}
+
+/*
+ * Add the open run up, which returned @status at @end. False if it is to be told: it
+ * failed, or not all operators that began in it have ended as far as is known.
+ */
+static __noinline int sum_up_run(struct thread_state *thread, __u64 end, __u32 status)
+{
+	struct below *below;
+	struct run_sum *sum;
+	__u64 ns;
+
+	if (!thread || !thread->run_on || (status && status != STATUS_UNKNOWN) ||
+	    instance_of(thread->run_instance)->forget_each_run)
+		return 0;
+	below = ended_below(thread, 0);
+	if ((below ? below->inside : 0) != thread->run_operators ||
+	    (n_counters && thread->counts.sampled))
+		return 0;
+	sum = sum_of_run(thread);
+	if (!sum)
+		return 0;
+	ns = end - thread->run_start;
+	add(&sum->ns, ns);
+	sum_count(sum->buckets, ns);
+	if (below) {
+		add(&sum->below_ns, below->ns);
+		add(&sum->children, below->children);
+		add(&sum->inside, below->inside);
+		if (below->unclear)
+			add(&sum->unclear, 1);
+		if (with_work)
+			add(&sum->work_ns, below->work_ns);
+	}
+	if (n_counters)
+		add_counts(sum->counts, &thread->counts, NULL, below);
+	return 1;
+}
+
 /*
  * The open run has ended; if not by an exception, thread->now was read there, and it
  * returned @status.
@@ -431,6 +603,11 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 
 	if (n_counters && !(flags & FLAG_THREW))
 		count_until_now(thread, &thread->run_reading, end - thread->run_start);
+	if (with_sums && runs_summed && !(flags & FLAG_THREW) && sum_up_run(thread, end, status)) {
+		thread->run = NO_ID;
+		give_place(thread);
+		return;
+	}
 	if (thread->run_on)
 		record = record_reserve(sizeof(*record) + (words + with_memory) * 8);
 	if (record) {
@@ -495,6 +672,8 @@ static __always_inline bool run_open(struct thread_state *thread, const struct s
 /* The run that has been opened begins now. */
 static __always_inline void run_begin(struct thread_state *thread)
 {
+	if (with_sums)
+		below_clear(thread, 0);
 	if (n_counters)
 		counters_read(&thread->run_reading, thread->slot, &thread->memory);
 	thread->run_start = bpf_ktime_get_ns();

@@ -402,6 +402,65 @@ struct window {
 	__u32 count;
 };
 
+/*
+ * Sums kept in the kernel, see sums.bpf.h. Durations are counted in buckets of eight per
+ * power of two, the lowest eight of one nanosecond each; what is longer than the
+ * last one is in it, too.
+ */
+#define SUMS_MAX     16384 /* operators; a power of two */
+#define SUM_BUCKETS  304   /* up to 2^40 ns */
+#define RUN_SUMS_MAX 1024  /* sessions */
+
+/*
+ * What events counted of executions or runs: of n events, a table of n words for each of these.
+ * The first is the one that most executions add to.
+ */
+enum sum_count {
+	SUM_VALUE,	/* on the calling thread */
+	SUM_BELOW,	/* of that, in operators directly inside */
+	SUM_WORK,	/* on other threads, for these executions themselves, */
+	SUM_WORK_BELOW, /* and for those inside */
+	SUM_MISSING,	/* executions for which it was not counted */
+	SUM_COUNTS,
+};
+
+/* Of one operator: all of its executions at the same place, that is below the same parent. */
+struct operator_sum {
+	__u32 owner; /* the operator's id + 1; 0: free, which user space says */
+	__u32 parent;
+	__u8 instance;
+	__u8 depth;
+	__u8 pad[6];
+	__u64 ns;	/* of all */
+	__u64 below_ns; /* of that, in operators directly inside, */
+	__u64 children; /* of which there were so many, */
+	__u64 inside;	/* and so many at all depths */
+	__u64 nested;	/* executions that had any */
+	__u64 migrated;
+	__u64 elsewhere; /* on another thread than their run */
+	__u64 work_ns, work_below_ns;
+	__u32 buckets[SUM_BUCKETS];		 /* of ns: together, how many there were */
+	__u64 counts[SUM_COUNTS * COUNTERS_MAX]; /* the map has as many as are wanted */
+};
+
+struct run_sum_key {
+	__u64 owner, session; /* as a run_record's */
+	__u32 instance;
+	__u32 generation; /* of it */
+};
+
+/* Of the runs of a session that were good, and of which no operator was lost. */
+struct run_sum {
+	__u64 ns;
+	__u64 below_ns; /* of operators directly in them, on their own threads, */
+	__u64 children; /* so many */
+	__u64 inside;	/* and so many at all depths */
+	__u64 unclear;	/* runs of which the counters' below are not all of that */
+	__u64 work_ns;	/* of other threads, for these operators */
+	__u32 buckets[SUM_BUCKETS];
+	__u64 counts[SUM_COUNTS * COUNTERS_MAX]; /* of the two kinds of work the one below */
+};
+
 #define RUN_SET_BITS 9 /* 512 sets: some hundred runs at once never fill one */
 #define RUN_SETS     (1 << RUN_SET_BITS)
 #define RUN_PLACES   8 /* in a set */

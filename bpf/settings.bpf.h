@@ -33,6 +33,9 @@ SHARED const volatile bool with_runs;
 SHARED const volatile bool with_work;
 /* Each part of that is told, with_work. */
 SHARED const volatile bool with_parts;
+/* Executions and runs are summed up in the kernel, see sums.bpf.h: without shapes, memory, parts.
+ */
+SHARED const volatile bool with_sums;
 /* The shapes of operators' values are read. */
 SHARED const volatile bool with_shapes;
 SHARED const volatile bool never; /* false, which the verifier knows and the compiler does not */
@@ -47,6 +50,7 @@ SHARED const volatile bool with_memory;
 
 SHARED __u32 counting_runs; /* entries of runs count; written by user space */
 SHARED __u32 recording;	    /* entries of operators count; likewise */
+SHARED __u32 runs_summed;   /* with `with_sums`; likewise: else each run is told */
 SHARED __u32 dozing; /* 1: nothing came for a while, the next record wakes; set by user space */
 SHARED struct window windows[WINDOWS_MAX]; /* with `selective`; likewise */
 SHARED struct instance instances[INSTANCES_MAX];

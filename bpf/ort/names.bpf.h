@@ -118,6 +118,8 @@ static __noinline __u32 find_operator(struct operator_key *key, struct thread_st
 					       : send_sighting(&identity, context)))
 		return NO_ID;
 	operator_keep(&identity);
+	if (with_sums)
+		sum_open(thread, identity.id, key->instance);
 	return identity.id;
 }
 

@@ -23,6 +23,8 @@ static __noinline __u32 first_sight(struct operator_key *key, struct thread_stat
 	if (!send_sighting(&identity, 0))
 		return NO_ID;
 	operator_keep(&identity);
+	if (with_sums)
+		sum_open(thread, identity.id, key->instance);
 	return identity.id;
 }
 

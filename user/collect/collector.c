@@ -12,6 +12,7 @@
 #include "../base/clock.h"
 #include "attributes.h"
 #include "info.h"
+#include "sums.h"
 
 #define POLL_MS		  20  /* how long records lie in the ring at most */
 #define DOZE_MS		  200 /* likewise, where there have been none for so many */
@@ -53,8 +54,9 @@ struct collector *collector_new(const struct collector_options *options, struct 
 		ring_buffer__new(bpf_map__fd(bpf->maps.ring), collector_take, collector, NULL);
 	collector->held = held_new();
 	collector->parts = options->parts ? parts_new() : NULL;
+	collector->sums = options->sums ? sums_new(collector) : NULL;
 	if (!collector->identities || !collector->ring || !collector->held ||
-	    (options->parts && !collector->parts)) {
+	    (options->parts && !collector->parts) || (options->sums && !collector->sums)) {
 		error_set(err, -ENOMEM, "cannot map the ring buffer: %s", error_reason(-errno));
 		goto fail;
 	}
@@ -200,6 +202,8 @@ static void look_after(struct collector *collector, uint64_t now)
 	collector_look_for_threads(collector, now);
 	if (collector->with_memory)
 		collector_look_for_arenas(collector);
+	if (collector->sums)
+		sums_look(collector->sums, now);
 	if (now - collector->swept > UPDATE_INTERVAL) {
 		collector->swept = now;
 		collector_look_for_ends(collector);
@@ -405,6 +409,8 @@ static void send_losses(struct collector *collector)
 
 void collector_tell_so_far(struct collector *collector)
 {
+	if (collector->sums)
+		sums_look(collector->sums, 0);
 	send_pool(collector);
 	send_losses(collector);
 }
@@ -439,6 +445,7 @@ static void end_recording(struct collector *collector, bool operators_only)
 	collector->ended = clock_ns();
 	collector->runs_at_end = collector_runs_started(collector);
 	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&collector->bpf->bss->runs_summed, 0, __ATOMIC_RELEASE);
 	collector->operators_attached = false;
 	collector_detach(collector, NULL, operators_only);
 	ring_buffer__consume(collector->ring);
@@ -447,6 +454,8 @@ static void end_recording(struct collector *collector, bool operators_only)
 	/* What is open now is not lost: it goes on. */
 	collector_look_for_ends(collector);
 	collector_look_for_ends(collector);
+	if (collector->sums)
+		sums_end(collector->sums);
 	collector->closed = true;
 	send_rest(collector);
 }
@@ -506,6 +515,7 @@ void collector_free(struct collector *collector)
 	identity_free(collector->identities);
 	held_free(collector->held);
 	parts_free(collector->parts);
+	sums_free(collector->sums);
 	array_free(&collector->parts_told);
 	collector_free_members(collector);
 	array_free(&collector->news);

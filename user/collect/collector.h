@@ -58,9 +58,11 @@ struct collector_options {
 	uint64_t buffer_size;	  /* of the ring, bytes; 0 for the default */
 	uint64_t min_duration;	  /* ns: keep operators of longer runs only */
 	bool selective;		  /* record nothing but collector_select()ed runs */
-	bool shapes;		  /* of operators' values are wanted */
-	bool parts;		  /* that pool threads work are wanted one by one */
-	bool few_operators;	  /* small tables will do */
+	bool sums;	    /* add up in the kernel, see records.h; without the next two, memory,
+			       min_duration */
+	bool shapes;	    /* of operators' values are wanted */
+	bool parts;	    /* that pool threads work are wanted one by one */
+	bool few_operators; /* small tables will do */
 	/* Set by a signal handler: stop, but orderly. */
 	const volatile sig_atomic_t *stop;
 	/*

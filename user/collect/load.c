@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "state.h"
+#include "sums.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -80,6 +81,11 @@ static void choose_maps(struct collector *collector, bool shapes)
 		bpf_map__set_max_entries(bpf->maps.operators_known, 64);
 		bpf_map__set_max_entries(bpf->maps.work, 64);
 	}
+	if (options->sums) {
+		bpf_map__set_max_entries(bpf->maps.sums, SUMS_MAX);
+		bpf_map__set_value_size(bpf->maps.sums, sums_value_size(options->counters->n));
+		bpf_map__set_max_entries(bpf->maps.run_sums, RUN_SUMS_MAX);
+	}
 	bpf_map__set_max_entries(bpf->maps.counter_events,
 				 events ? THREAD_SLOTS * options->counters->n : 1);
 }
@@ -102,6 +108,8 @@ static void set_up(struct collector *collector)
 	bpf->rodata->with_runs = any || any_has(options, SITE_RUN_ENTER);
 	bpf->rodata->with_work = any || any_has(options, SITE_TASK_ENTER);
 	bpf->rodata->with_parts = options->parts;
+	bpf->rodata->with_sums = options->sums;
+	bpf->bss->runs_summed = options->sums;
 	bpf->rodata->with_shapes = shapes;
 	bpf->rodata->with_memory = collector->with_memory;
 	bpf->rodata->n_counters = options->counters->n;

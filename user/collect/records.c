@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "state.h"
+#include "sums.h"
 
 #include <errno.h>
 #include <string.h>
@@ -119,8 +120,7 @@ static struct instance_state *named_before(struct collector *collector, uint32_t
 	return NULL;
 }
 
-/* The recording's number of the kernel's operator @id, or CAPTURE_UNKNOWN. */
-static uint32_t operator_number(struct collector *collector, uint32_t id)
+uint32_t collector_operator(struct collector *collector, uint32_t id)
 {
 	uint32_t number = identity_operator(collector->identities, id);
 	struct instance_state *named =
@@ -285,7 +285,7 @@ static void add_operator(struct collector *collector, struct instance_state *ins
 		.type = CAPTURE_EXEC,
 		.exec =
 			{
-				.op = operator_number(collector, record->id),
+				.op = collector_operator(collector, record->id),
 				.thread =
 					collector_thread(collector, record->tid, instance->member),
 				.run = record->run,
@@ -310,7 +310,7 @@ static void add_operator(struct collector *collector, struct instance_state *ins
 		parts = parts_behind(record, &size, &n_parts);
 	add_shapes(collector, instance, record, size, exec);
 	if (record->parent != NO_ID)
-		exec->parent = operator_number(collector, record->parent);
+		exec->parent = collector_operator(collector, record->parent);
 	exec->flags = (record->flags & FLAG_THREW ? EXEC_THREW : 0) |
 		      (record->flags & FLAG_MIGRATED ? EXEC_MIGRATED : 0) |
 		      (record->flags & FLAG_NESTED ? EXEC_NESTED : 0) |
@@ -440,6 +440,8 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		add_strings(collector, instance, data);
 		break;
 	case RECORD_SESSION_END:
+		if (collector->sums)
+			sums_session_ends(collector->sums, instance->number, end->owner);
 		instance->ends++;
 		identity_session_end(collector->identities, instance->number, end->owner);
 		break;

@@ -53,6 +53,7 @@ struct collector {
 	struct ring_buffer *ring;
 	struct held *held;   /* with min_duration */
 	struct parts *parts; /* NULL: not wanted */
+	struct sums *sums;   /* likewise */
 	struct {
 		ARRAY_OF(struct capture_part);
 	} parts_told; /* with the last execution */
@@ -163,6 +164,8 @@ void collector_add_status(struct collector *collector, const struct instance_sta
 			  const struct run_record *record, struct capture_run *run);
 /* A run has ended after the recording. */
 void cost_take(struct collector *collector, const struct run_record *run);
+/* The recording's number of the kernel's operator @id, or CAPTURE_UNKNOWN. */
+uint32_t collector_operator(struct collector *collector, uint32_t id);
 /* The recording's number of thread @tid of @member, which is defined at first need. */
 uint32_t collector_thread(struct collector *collector, uint32_t tid, const struct member *member);
 /*

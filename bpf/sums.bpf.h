@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Sums in place of records: what executions and runs took is added up here, and
+ * user space reads the sums once a second. An operator gets a place at first
+ * sight, which is its own until user space frees it, when its session is no more.
+ *
+ * What cannot be added up is told by a record of its own, as without sums:
+ * executions that threw, that lack something that ran inside, whose events
+ * took turns, or of an operator without a place or at another place of the
+ * graph than at first. So is what such a one ran inside of: what
+ * is its own would not be known. Runs that failed are told, and those of
+ * which an operator was lost.
+ *
+ * What ran inside of an operator, or of a run, is added up on the thread until that ends.
+ */
+#ifndef OPPROBE_SUMS_BPF_H
+#define OPPROBE_SUMS_BPF_H
+
+#include "operators.bpf.h"
+#include "work.bpf.h"
+
+/* The operators that have ended inside of what is open. */
+struct below {
+	__u64 children; /* directly; 0: nothing behind this is set */
+	__u64 inside;	/* at all depths */
+	__u64 told;	/* of the children, those with records of their own */
+	__u64 unclear;	/* some of these were not counted by all events */
+	__u64 ns;
+	__u64 values[COUNTERS_MAX];
+	__u64 work_ns; /* of other threads, at all depths */
+	__u64 work[COUNTERS_MAX];
+};
+
+/* Of a thread. */
+struct sums_scratch {
+	struct below below[DEPTH_MAX]; /* at each depth: [0] of the run, [1] of the frame 0 */
+	/* Of the operator that ends now: other threads' work, ns first, and its turns. */
+	__u64 work[COUNTERS_MAX + 1];
+	__u64 turns[COUNTERS_MAX + 1];
+};
+
+_Static_assert(sizeof(struct sums_scratch) <= SCRATCH_BYTES, "sums_scratch");
+
+/* By the operator's number, as far as it goes. */
+SHARED struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* resized before the load, as the values are */
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct operator_sum));
+} sums SEC(".maps");
+
+SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* likewise */
+	__type(key, struct run_sum_key);
+	__type(value, struct run_sum);
+} run_sums SEC(".maps");
+
+static const struct run_sum no_runs; /* too large for the stack */
+
+static __always_inline struct sums_scratch *sums_of(struct thread_state *thread)
+{
+	return (void *)thread->scratch;
+}
+
+/* What is to be added up at @depth; NULL if that is too deep for anything to run there. */
+static __always_inline struct below *below_at(struct thread_state *thread, __u32 depth)
+{
+	if (depth >= DEPTH_MAX)
+		return NULL;
+	/* Or the compiler would leave out what tells the verifier. */
+	barrier_var(depth);
+	return &sums_of(thread)->below[depth & (DEPTH_MAX - 1)];
+}
+
+/* Something begins, inside of which operators run at @depth. */
+static __always_inline void below_clear(struct thread_state *thread, __u32 depth)
+{
+	struct below *below = below_at(thread, depth);
+
+	if (below)
+		below->children = 0;
+}
+
+static __always_inline struct operator_sum *sum_of(__u32 id)
+{
+	__u32 place = id & (SUMS_MAX - 1);
+
+	return bpf_map_lookup_elem(&sums, &place);
+}
+
+/*
+ * Give operator @id, which is seen for the first time and about to begin on @thread, a
+ * place, if that of its number is free. No other has the same unless SUMS_MAX numbers were given
+ * meanwhile; then the later one has it.
+ */
+static __always_inline void sum_open(struct thread_state *thread, __u32 id, __u32 instance)
+{
+	struct operator_sum *sum = sum_of(id);
+	__u32 depth = thread->depth;
+
+	if (!sum || sum->owner || instance_of(instance)->forget_each_run)
+		return;
+	sum->parent = depth ? thread->frames[(depth - 1) & (DEPTH_MAX - 1)].id : NO_ID;
+	sum->instance = instance;
+	sum->depth = depth;
+	*(volatile __u32 *)&sum->owner = id + 1;
+}
+
+/*
+ * The parent of @sum is another number than @parent. Are the two one operator, which two threads
+ * saw for the first time at once? Then it is known by the number that was kept last.
+ */
+static __noinline int sum_has_parent(struct operator_sum *sum, __u32 parent)
+{
+	struct operator_known *old, *new;
+	__u32 number;
+
+	if (!sum || sum->parent == NO_ID || parent == NO_ID)
+		return 0;
+	number = sum->parent;
+	old = bpf_map_lookup_elem(&operators_known, &number);
+	number = parent;
+	new = bpf_map_lookup_elem(&operators_known, &number);
+	if (!old || !new || old->generation != new->generation ||
+	    old->key.session != new->key.session || old->key.index != new->key.index ||
+	    old->key.instance != new->key.instance || old->key.owned != new->key.owned)
+		return 0;
+	sum->parent = parent;
+	return 1;
+}
+
+/* The bucket of @ns. */
+static __always_inline __u32 sum_bucket(__u64 ns)
+{
+	__u32 power = 0, bucket;
+	__u64 rest = ns;
+
+#pragma unroll
+	for (__u32 step = 32; step; step >>= 1) {
+		if (rest >> step) {
+			rest >>= step;
+			power += step;
+		}
+	}
+	bucket = ns < 8 ? ns : (power - 2) << 3 | (ns >> (power - 3) & 7);
+	return bucket < SUM_BUCKETS ? bucket : SUM_BUCKETS - 1;
+}
+
+static __always_inline void sum_count(__u32 *buckets, __u64 ns)
+{
+	__u32 bucket = sum_bucket(ns);
+
+	barrier_var(bucket);
+	if (bucket < SUM_BUCKETS)
+		__sync_fetch_and_add(&buckets[bucket], 1);
+}
+
+static __always_inline void add(__u64 *sum, __u64 value)
+{
+	__sync_fetch_and_add(sum, value);
+}
+
+/* -- operators ------------------------------------------------------------------------ */
+
+/* Most counts of most executions are 0. */
+static __always_inline void add_count(__u64 *counts, enum sum_count what, __u32 i, __u64 value)
+{
+	if (value)
+		add(&counts[what * n_counters + i], value);
+}
+
+/* Add what was counted of an execution, of which @work tells others', and @below what ran inside.
+ */
+static __always_inline void add_counts(__u64 *sums, const struct counts *counts, const __u64 *work,
+				       const struct below *below)
+{
+#pragma unroll
+	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
+		if (i >= n_counters)
+			break;
+		if (!(counts->counted & 1U << i)) {
+			add_count(sums, SUM_MISSING, i, 1);
+			continue;
+		}
+		add_count(sums, SUM_VALUE, i, counts->values[i]);
+		if (with_work && work)
+			add_count(sums, SUM_WORK, i, work[1 + i]);
+		if (!below)
+			continue;
+		add_count(sums, SUM_BELOW, i, below->values[i]);
+		if (with_work && below->work_ns)
+			add_count(sums, SUM_WORK_BELOW, i, below->work[i]);
+	}
+}
+
+/* The @work of other threads, ns first, is of what ran inside of that. */
+static __always_inline void hand_up_work(struct below *to, __u64 ns, const __u64 *work)
+{
+	to->work_ns += ns;
+#pragma unroll
+	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
+		if (i >= n_counters)
+			break;
+		to->work[i] += work[i];
+	}
+}
+
+/* What has ended is part of what it ran inside of: @to, whose first it may be. */
+static __always_inline void hand_up(struct below *to, __u64 ns, const struct counts *counts,
+				    const __u64 *work, const struct below *below, bool told)
+{
+	if (!to->children)
+		__builtin_memset(to, 0, sizeof(*to));
+	to->children++;
+	to->inside += 1 + (below ? below->inside : 0);
+	to->told += told;
+	to->ns += ns;
+	if (with_work && work)
+		hand_up_work(to, work[0], work + 1);
+	if (with_work && below && below->work_ns)
+		hand_up_work(to, below->work_ns, below->work);
+#pragma unroll
+	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
+		if (i >= n_counters)
+			break;
+		if (!counts || !(counts->counted & 1U << i)) {
+			to->unclear = 1;
+			continue;
+		}
+		to->values[i] += counts->values[i];
+	}
+}
+
+#endif

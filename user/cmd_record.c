@@ -59,6 +59,7 @@ enum {
 	OPTION_ON_CAPTURE,
 	OPTION_PER_CYCLE,
 	OPTION_PARTS,
+	OPTION_AGGREGATE,
 	OPTION_NO_COST,
 	OPTION_USER,
 };
@@ -81,6 +82,10 @@ static const struct argp_option record_options[] = {
 	 "Keep runs that take at least this long, or fail", 0},
 	{"parts", OPTION_PARTS, NULL, 0,
 	 "Record which pool threads worked on each operator, and when: for timelines", 0},
+	{"aggregate", OPTION_AGGREGATE, NULL, 0,
+	 "Add executions and runs up in the kernel, and record the sums of each second or more: "
+	 "for hours and days",
+	 0},
 	{"no-cost", OPTION_NO_COST, NULL, 0,
 	 "Do not measure, after the recording, how much slower it made runs", 0},
 	{"quiet", 'q', NULL, 0, "No progress on stderr", 0},
@@ -128,6 +133,24 @@ static void check_command(const struct record_arguments *arguments, struct argp_
 			   "runtime");
 }
 
+/* What tells executions or runs apart is not to be had where they are added up. */
+static void check_sums(const struct recording_options *recording, struct argp_state *state)
+{
+	const char *other = recording->shapes		 ? "--shapes"
+			    : recording->memory		 ? "--memory"
+			    : recording->parts		 ? "--parts"
+			    : recording->min_duration	 ? "--min-duration"
+			    : recording->schedule.active ? "--schedule"
+			    : recording->runs.n_runs	 ? "--runs"
+							 : NULL;
+
+	if (recording->sums && other)
+		argp_error(state,
+			   "%s tells executions apart, --aggregate adds them up: leave one "
+			   "of them out",
+			   other);
+}
+
 static error_t parse_record(int key, char *text, struct argp_state *state)
 {
 	struct record_arguments *arguments = state->input;
@@ -172,6 +195,9 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 	case OPTION_PARTS:
 		recording->parts = true;
 		break;
+	case OPTION_AGGREGATE:
+		recording->sums = true;
+		break;
 	case 'q':
 		recording->quiet = true;
 		break;
@@ -187,6 +213,7 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 			argp_error(state, "--schedule and --runs exclude each other");
 		if (recording->per_cycle && !recording->schedule.active)
 			argp_error(state, "--per-cycle needs a --schedule");
+		check_sums(recording, state);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -216,6 +243,9 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (arguments->recording.capture && !strcmp(arguments->recording.capture, "-"))
 			argp_error(state, "stdout has the table: use `opprobe record -o -`");
+		if (arguments->recording.sums && arguments->trace_wanted)
+			argp_error(state, "--trace draws executions one by one, --aggregate adds "
+					  "them up: leave one of them out");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -239,6 +269,7 @@ static const struct argp record_argp = {
 	       "  sudo opprobe record -p 4711,4712 --follow -o both.opp\n"
 	       "  sudo opprobe record --comm 'python3*' -d 10s -o workers.opp\n"
 	       "  sudo opprobe record -p 4711 -e cycles,instructions -o - | opprobe report -\n"
+	       "  sudo opprobe record -p 4711 --aggregate -d 24h -o day.opp\n"
 	       "  sudo opprobe record -o start.opp -- node server.js\n"
 	       "  sudo opprobe record --user www-data -- /srv/model/start\n",
 };

@@ -332,6 +332,7 @@ static int attach(struct recording *recording, struct error *err)
 		.buffer_size = options->buffer_size,
 		.min_duration = options->min_duration,
 		.selective = options->schedule.active || options->runs.n_runs,
+		.sums = options->sums,
 		.shapes = options->shapes,
 		.parts = options->parts,
 		.stop = options->stop,

@@ -37,6 +37,7 @@ struct recording_options {
 	const char *on_capture;	     /* shell command for complete captures, or NULL */
 	bool wait;		     /* for the runtime to be loaded */
 	bool shapes;		     /* record the shapes of operators' values */
+	bool sums;		     /* add executions up, without what tells them apart */
 	bool parts;		     /* record each part that pool threads work */
 	bool memory;		     /* count what operators get from allocators */
 	bool no_cost;		     /* do not measure what recording costs */

@@ -1,16 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A capture as user/capture/FORMAT.md tells it, read by nothing of opprobe's own: threads,
-executions with their parts, and the pool."""
+executions with their parts, sums of executions and runs, and the pool."""
 
 import collections
 import struct
 
 Exec = collections.namedtuple("Exec", "flags op thread depth cpu run parent start end work parts")
 Part = collections.namedtuple("Part", "thread cpu migrated start end")
+Sum = collections.namedtuple("Sum", "of_runs op session parent depth start end ns buckets below_ns "
+                             "children inside nested work_ns work_below_ns migrated elsewhere "
+                             "unclear counts")
+# Of an event, over a sum's executions.
+Counts = collections.namedtuple("Counts", "missing value below work work_below")
 
-THREAD, EXEC, RUN, INFO, POOL = 1, 5, 6, 9, 11
+THREAD, EXEC, RUN, INFO, POOL, SUM = 1, 5, 6, 9, 11, 21
 WORK, HAS_RUN, HAS_PARENT, HAS_SHAPES, TURNS = 8, 16, 32, 64, 128
 SHAPES_NS, PEAK, PARTS = 256, 1024, 2048
+OF_RUNS, HAS_SESSION, SUM_PARENT, HAS_BELOW, HAS_WORK, HAS_MOVES = 1, 2, 4, 8, 16, 32
+
+
+def bucket(i):
+    """The least duration in bucket `i`, and what is more than its greatest, in ns."""
+    power = max(i // 8 - 1, 0)
+    least = i if i < 8 else (8 + i % 8) << power
+    return least, least + (1 << power) if i < 303 else 1 << 64
 
 
 class Bytes:
@@ -48,6 +61,7 @@ class Capture:
 
     def __init__(self, path):
         self.threads, self.processes, self.pool, self.execs = {}, {}, {}, []
+        self.sums, self.runs = [], 0
         self.events = 0
         with open(path, "rb") as file:
             data = Bytes(file.read())
@@ -58,7 +72,7 @@ class Capture:
             self.chunk(Bytes(data.take(length)))
 
     def chunk(self, chunk):
-        self.time = self.run = 0
+        self.time = self.run = self.sum_end = 0
         while chunk.left():
             kind = chunk.take(1)[0]
             payload = Bytes(chunk.take(chunk.number()))
@@ -72,7 +86,10 @@ class Capture:
             elif kind == EXEC:
                 self.execs.append(self.exec(payload))
             elif kind == RUN:
+                self.runs += 1
                 self.skip_run(payload)
+            elif kind == SUM:
+                self.sums.append(self.sum(payload))
             elif kind == POOL:
                 number = payload.number()
                 self.pool[number] = (payload.number(), payload.number())
@@ -121,6 +138,30 @@ class Capture:
         parts = self.parts(payload, start) if flags & PARTS else None
         assert not payload.left()
         return Exec(flags, op, thread, depth, cpu, run, parent, start, end, work, parts)
+
+    def sum(self, payload):
+        flags = payload.number()
+        op = None if flags & OF_RUNS else payload.number()
+        session = payload.number() if flags & HAS_SESSION else None
+        parent = payload.number() if flags & SUM_PARENT else None
+        depth = payload.number()
+        self.sum_end += payload.signed()
+        end = self.sum_end
+        start, ns = end - payload.number(), payload.number()
+        buckets, at = {}, 0
+        for _ in range(payload.number()):
+            at += payload.number()
+            buckets[at] = payload.number()
+            at += 1
+        below = [payload.number() if flags & HAS_BELOW else 0 for _ in range(4)]
+        work = [payload.number() if flags & HAS_WORK else 0 for _ in range(2)]
+        moves = [payload.number() if flags & HAS_MOVES else 0 for _ in range(3)]
+        there = [True, True, flags & HAS_BELOW, flags & HAS_WORK, flags & HAS_WORK]
+        counts = [Counts(*(payload.number() if is_there else 0 for is_there in there))
+                  for _ in range(self.events)]
+        assert not payload.left()
+        return Sum(flags & OF_RUNS, op, session, parent, depth, start, end, ns, buckets, *below,
+                   *work, *moves, counts)
 
     @staticmethod
     def parts(payload, start):

@@ -400,16 +400,20 @@ def unimplemented():
 
 
 def reshape_inside():
-    """The same Reshape, in an If in an If: what it throws passes two operators."""
+    """The same Reshape, in an If in an If, of which the outer one executes another node before:
+    what it throws passes two operators."""
     g = Graph("reshape_inside")
     x = g.input("x", "float", ["n"], [12])
     shape = g.input("shape", "int64", ["rank"], [2], [3, 4])
     yes = g.node("Less", [g.node("ReduceMin", [x], "least", keepdims=0), g.scalar(1e9)], "yes")
 
-    def inner(side):
-        return side.node("Neg", [side.node("Reshape", [x, shape], "inner/Reshape")], "inner/Neg")
-
     def outer(side):
+        before = side.node("Sqrt", [x], "outer/Sqrt")
+
+        def inner(within):
+            return within.node("Neg", [within.node("Reshape", [before, shape], "inner/Reshape")],
+                               "inner/Neg")
+
         made = branch(side, yes, "inner/If", inner, 1, lambda other: other.node(
             "Identity", [x], "inner/else"), 0)
         return side.node("Abs", [made], "outer/Abs")

@@ -97,17 +97,15 @@ int histogram_add(struct histogram **histogram, uint64_t value)
 
 int histogram_add_many(struct histogram **histogram, uint64_t value, uint64_t n)
 {
-	struct histogram *h = *histogram;
+	int error = 0;
 
-	if (!h || !h->octaves) {
-		for (; n && (!h || h->n < EXACT_MAX); n--, h = *histogram)
-			if (remember(histogram, value))
-				return -ENOMEM;
-		if (!n)
-			return 0;
-		if (convert(histogram))
-			return -ENOMEM;
+	/* Many are in buckets, or are to be. */
+	while (n && !error && (n == 1 || !*histogram || !(*histogram)->octaves)) {
+		error = histogram_add(histogram, value);
+		n--;
 	}
+	if (error || !n)
+		return error;
 	(*histogram)->n += n;
 	return count(*histogram, value, n);
 }
@@ -168,20 +166,7 @@ static int for_each(const struct histogram *h, int (*each)(void *to, uint64_t va
 
 static int add_some(void *to, uint64_t value, uint64_t n)
 {
-	struct histogram **histogram = to;
-	int error = 0;
-
-	if (n == 1)
-		return histogram_add(histogram, value);
-	/* Many are in buckets, or are to be. */
-	while (n && !error && (!*histogram || !(*histogram)->octaves)) {
-		error = histogram_add(histogram, value);
-		n--;
-	}
-	if (error || !n)
-		return error;
-	(*histogram)->n += n;
-	return count(*histogram, value, n);
+	return histogram_add_many(to, value, n);
 }
 
 int histogram_add_all(struct histogram **histogram, const struct histogram *from)

@@ -59,7 +59,6 @@ enum {
 	OPTION_ON_CAPTURE,
 	OPTION_PER_CYCLE,
 	OPTION_PARTS,
-	OPTION_AGGREGATE,
 	OPTION_NO_COST,
 	OPTION_USER,
 };
@@ -82,10 +81,6 @@ static const struct argp_option record_options[] = {
 	 "Keep runs that take at least this long, or fail", 0},
 	{"parts", OPTION_PARTS, NULL, 0,
 	 "Record which pool threads worked on each operator, and when: for timelines", 0},
-	{"aggregate", OPTION_AGGREGATE, NULL, 0,
-	 "Add executions and runs up in the kernel, and record the sums of each second or more: "
-	 "for hours and days",
-	 0},
 	{"no-cost", OPTION_NO_COST, NULL, 0,
 	 "Do not measure, after the recording, how much slower it made runs", 0},
 	{"quiet", 'q', NULL, 0, "No progress on stderr", 0},
@@ -136,9 +131,7 @@ static void check_command(const struct record_arguments *arguments, struct argp_
 /* What tells executions or runs apart is not to be had where they are added up. */
 static void check_sums(const struct recording_options *recording, struct argp_state *state)
 {
-	const char *other = recording->shapes		 ? "--shapes"
-			    : recording->memory		 ? "--memory"
-			    : recording->parts		 ? "--parts"
+	const char *other = recording->parts		 ? "--parts"
 			    : recording->min_duration	 ? "--min-duration"
 			    : recording->schedule.active ? "--schedule"
 			    : recording->runs.n_runs	 ? "--runs"
@@ -195,9 +188,6 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 	case OPTION_PARTS:
 		recording->parts = true;
 		break;
-	case OPTION_AGGREGATE:
-		recording->sums = true;
-		break;
 	case 'q':
 		recording->quiet = true;
 		break;
@@ -243,6 +233,10 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (arguments->recording.capture && !strcmp(arguments->recording.capture, "-"))
 			argp_error(state, "stdout has the table: use `opprobe record -o -`");
+		if (arguments->recording.sums && !analyze_takes_sums(&arguments->report.analyze))
+			argp_error(state,
+				   "by runs, tags, threads and shapes, what --aggregate adds "
+				   "up cannot be told apart: leave one of them out");
 		if (arguments->recording.sums && arguments->trace_wanted)
 			argp_error(state, "--trace draws executions one by one, --aggregate adds "
 					  "them up: leave one of them out");

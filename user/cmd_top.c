@@ -109,6 +109,9 @@ static void finish_arguments(struct top_arguments *arguments, struct argp_state 
 
 	subject_check(&arguments->subject, state);
 	check_report(arguments, state);
+	if (arguments->recording.sums && !analyze_takes_sums(&watching->report.analyze))
+		argp_error(state, "by shapes and threads, what --aggregate adds up cannot be told "
+				  "apart: leave it out");
 	if (format && !strcmp(format, "json"))
 		watching->manner = WATCHING_JSON;
 	else if (format || batch)

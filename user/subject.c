@@ -10,6 +10,7 @@ enum {
 	OPTION_SHAPES,
 	OPTION_MEMORY,
 	OPTION_FOLLOW,
+	OPTION_AGGREGATE,
 };
 
 static const struct argp_option subject_options[] = {
@@ -28,6 +29,10 @@ static const struct argp_option subject_options[] = {
 	 0},
 	{"memory", OPTION_MEMORY, NULL, 0,
 	 "Record what each operator gets from the runtime's allocators, and gives back", 0},
+	{"aggregate", OPTION_AGGREGATE, NULL, 0,
+	 "Add executions and runs up in the kernel, and record the sums of each second or more: "
+	 "for hours and days",
+	 0},
 	{},
 };
 
@@ -68,9 +73,17 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPTION_MEMORY:
 		recording->memory = true;
 		break;
+	case OPTION_AGGREGATE:
+		recording->sums = true;
+		break;
 	case ARGP_KEY_END:
 		if (recording->events && recording->config)
 			argp_error(state, "-e and --config exclude each other");
+		if (recording->sums && (recording->shapes || recording->memory))
+			argp_error(state,
+				   "%s tells executions apart, --aggregate adds them up: "
+				   "leave one of them out",
+				   recording->shapes ? "--shapes" : "--memory");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -14,17 +14,19 @@ static const enum analyze_group groups[] = {GROUP_NODE,	   GROUP_OP,	 GROUP_SHAP
 
 /* -- rows by something else ----------------------------------------------------------- */
 
-static void regroup(struct watching *w, const struct analyze_options *options)
+static int regroup(struct watching *w, const struct analyze_options *options)
 {
 	struct error err;
+	int error = live_regroup(w->live, options, &err);
 
-	if (live_regroup(w->live, options, &err)) {
+	if (error) {
 		watching_tell(w, "%s", err.text);
-		return;
+		return error;
 	}
 	w->view.selected = NULL;
 	w->view.first = 0;
 	w->again = true;
+	return 0;
 }
 
 static void group_by(struct watching *w, enum analyze_group group)
@@ -35,14 +37,18 @@ static void group_by(struct watching *w, enum analyze_group group)
 	regroup(w, &options);
 }
 
+/* The next one that there can be: of sums, there are not all. */
 static void next_group(struct watching *w)
 {
+	struct analyze_options options = *live_options(w->live);
 	size_t at = 0, n = sizeof(groups) / sizeof(groups[0]);
 
 	for (size_t i = 0; i < n; i++)
-		if (groups[i] == live_options(w->live)->group)
+		if (groups[i] == options.group)
 			at = i;
-	group_by(w, groups[(at + 1) % n]);
+	do
+		options.group = groups[++at % n];
+	while (regroup(w, &options) == -EOPNOTSUPP);
 }
 
 /* A glob as it is; of a mere name, whatever holds it. Allocated. */

@@ -73,6 +73,8 @@ def through_c(version, model, runs, *options):
         expected = read_profile(t.directory, "profile")
         check_counts(report.counts(provider=True), expected, "operators of the table")
         check_equal((report.json["runs"], report.json["aggregated"]), (runs, True), "runs")
+        # What lies between operators that are on several threads is not known.
+        check_equal(report.json["between_operators"] is None, "-p" in options, "no gap")
         check_told(t)
 
 
@@ -346,6 +348,7 @@ def _(t):
     target.run(keep, 1)
     probe = add_up(t, target)
     target.run(keep, 5)
+    t.named()
     expected = described_counts(t.model("mlp"), 5)
     sessions = 5
     for i in range(60):

@@ -170,6 +170,41 @@ def _(t):
     ended(terminal)
 
 
+@test("top --aggregate shows what is added up, and what sums cannot tell it says")
+def _(t):
+    target = t.ort_run("1.24.3", "mlp", "-O", "0")
+    terminal = Terminal(t, 120, 40)
+    top(t, terminal, "-p", target.pid, "--aggregate")
+    target.run(30)
+    screen = terminal.wait("all runs", lambda screen: any(
+        "Total of 30 runs" in line for line in screen) or any(
+            row.get("Count") == "30" for row in rows(screen).values())
+        if any(line.startswith("Name ") for line in screen) else False)
+    check(re.match(r"runs [\d.,]+/s  p50 .*s  p99 .*p99 by the second", screen[1]), "runs", *screen)
+    for wanted in "by op, ", "by session, ", "by process, ", "by node, ":
+        terminal.press("g")
+        terminal.wait_for(wanted)
+    terminal.press("t")
+    terminal.wait_for("--aggregate")
+    terminal.press("Home")
+    terminal.press("Enter")
+    screen = terminal.wait_for("[Esc] back")
+    check(re.match(r"30 times in .* s, .* in all, p50 .*, p99 ", screen[1]), "the summary", *screen)
+    counted = sum(int(line.split()[-1].replace(",", "")) for line in screen
+                  if re.match(r" *\d+ \S*s to ", line))
+    check_equal(counted, 30, "executions in the histogram")
+    check(not any(line.startswith("Run ") for line in screen), "runs that nobody told", *screen)
+    terminal.press("Escape")
+    terminal.wait_for("between operators")
+    terminal.press("w")
+    screen = terminal.wait_for("written: ")
+    path = re.search(r"opprobe report (\S+)", screen[-1]).group(1)
+    report = json.loads(succeeds(t, "report", path, "--json"))
+    check_equal((report["runs"], report["aggregated"]), (30, True), "runs that were written")
+    terminal.press("q")
+    ended(terminal)
+
+
 @test("top that is paused shows what it showed, and goes on recording")
 def _(t):
     target = t.ort_run("1.24.3", "mlp")
@@ -344,7 +379,8 @@ def _(t):
     for arguments, text in ((("--group-by", "run"), "opprobe report"), (("--csv",), "--csv"),
                             (("--failed",), "--failed"), (("--frames", "2"), "-b"),
                             (("-b", "--frames", "0"), "frames"), (("-i", "1ms"), "50ms"),
-                            (("--keep", "3"), "64M"), (("--bach",), "batch")):
+                            (("--keep", "3"), "64M"), (("--bach",), "batch"),
+                            (("--aggregate", "--group-by", "thread"), "--aggregate")):
         process = t.opprobe(*here, *arguments)
         check_equal(process.wait(), 2, "status of %s" % (arguments,))
         check(text in process.stderr, "the sentence for %s" % (arguments,), process.stderr)

@@ -273,6 +273,60 @@ static void the_last_minute_has_rates_and_percentiles(void **state)
 	end(&r);
 }
 
+/* Each second, 20 operators in 10 runs of 1 ms. */
+static void what_is_added_up_is_of_the_second_in_which_it_is_told(void **state)
+{
+	const uint64_t second = 1000000000;
+	struct recorded r = begin(10 * second);
+	uint32_t buckets[CAPTURE_BUCKETS] = {};
+	struct capture_record record = {CAPTURE_SUM};
+	const struct analyze_options by_thread = {.group = GROUP_THREAD};
+	struct live_look look;
+	struct error err;
+
+	record.sum.buckets = buckets;
+	for (uint64_t at = r.began + second; at < r.began + 9 * second; at += second) {
+		record.sum.start = at - second;
+		record.sum.end = at;
+		record.sum.of_runs = false;
+		record.sum.op = 0;
+		record.sum.session = record.sum.parent = CAPTURE_UNKNOWN;
+		record.sum.ns = 20 * 100;
+		record.sum.inside = 0;
+		buckets[36] = 20;
+		send_one(&r, record);
+		buckets[36] = 0;
+		record.sum.of_runs = true;
+		record.sum.op = CAPTURE_UNKNOWN;
+		record.sum.session = 0;
+		record.sum.ns = 10 * 1000000;
+		record.sum.inside = 20;
+		/* 983,040 to 1,048,575 ns */
+		buckets[143] = 10;
+		send_one(&r, record);
+		buckets[143] = 0;
+	}
+	look = look_at(&r);
+	assert_true(look.begun);
+	assert_int_equal(look.minute.runs, 80);
+	assert_int_equal(look.minute.executions, 160);
+	assert_int_equal(look.minute.timed, 80);
+	assert_in_range(look.minute.p50, 983040, 1048575);
+	assert_int_equal(look.minute.each[SECONDS - 3].runs, 10);
+	assert_int_equal(look.analysis->executions, 160);
+	live_release(r.live);
+	/* What sums cannot tell leaves all as it was. */
+	assert_int_equal(live_regroup(r.live, &by_thread, &err), -EOPNOTSUPP);
+	assert_int_equal(live_options(r.live)->group, GROUP_NODE);
+	/* They are kept, and told again. */
+	assert_int_equal(live_regroup(r.live, &(struct analyze_options){.group = GROUP_OP}, &err),
+			 0);
+	look = look_at(&r);
+	assert_int_equal(look.analysis->executions, 160);
+	live_release(r.live);
+	end(&r);
+}
+
 static void seconds_without_runs_have_none(void **state)
 {
 	const uint64_t second = 1000000000;
@@ -350,6 +404,7 @@ int main(void)
 		cmocka_unit_test(a_run_that_a_reset_cuts_is_none_that_was_seen_whole),
 		cmocka_unit_test(memory_stays_what_it_is_and_the_rows_tell_all),
 		cmocka_unit_test(the_last_minute_has_rates_and_percentiles),
+		cmocka_unit_test(what_is_added_up_is_of_the_second_in_which_it_is_told),
 		cmocka_unit_test(seconds_without_runs_have_none),
 		cmocka_unit_test(what_ended_before_the_last_minute_is_not_in_it),
 		cmocka_unit_test(a_file_that_cannot_be_made_is_one_sentence),

@@ -309,6 +309,9 @@ int analyze(struct capture_reader *reader, const struct analyze_options *options
 	    struct analysis **analysis, struct error *err);
 void analysis_free(struct analysis *analysis);
 
+/* Can rows as @options want them be made of sums (struct capture_sum)? */
+bool analyze_takes_sums(const struct analyze_options *options);
+
 /* The parts of what event @i counted in @row. */
 struct analyze_parts analyze_parts(const struct analyze_row *row, uint32_t i);
 /* Of event @i, over the executions of @row that ended; of the sum of rows, theirs added up. */

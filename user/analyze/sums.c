@@ -74,11 +74,14 @@ static int refuse(struct fold *f)
 			 "asks for that, or record without --aggregate");
 }
 
-static bool tells_apart(const struct analyze_options *options)
+bool analyze_takes_sums(const struct analyze_options *options)
 {
-	return options->group == GROUP_THREAD || options->group == GROUP_RUN ||
-	       options->group == GROUP_TAG || options->group == GROUP_SHAPE ||
-	       options->runs_apart || options->tag || options->n_runs || options->failed;
+	const bool apart = options->group == GROUP_THREAD || options->group == GROUP_RUN ||
+			   options->group == GROUP_TAG || options->group == GROUP_SHAPE ||
+			   options->runs_apart || options->tag || options->n_runs ||
+			   options->failed;
+
+	return !apart;
 }
 
 static bool selected(const struct fold *f, const struct analyze_process *process,
@@ -306,7 +309,7 @@ static int add_runs(struct fold *f, const struct capture_sum *sum)
 
 int fold_sum(struct fold *f, const struct capture_sum *sum)
 {
-	if (tells_apart(&f->a.options))
+	if (!analyze_takes_sums(&f->a.options))
 		return refuse(f);
 	f->a.has_sums = true;
 	f->last = sum->end > f->last ? sum->end : f->last;

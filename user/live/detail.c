@@ -32,6 +32,7 @@ int detail_new(const struct analysis *a, const struct analyze_row *row, struct d
 	if (!d)
 		return -ENOMEM;
 	d->base = a->options;
+	d->summed = a->has_sums;
 	d->label = strdup(row->label);
 	d->type = strdup(row->op_type);
 	d->op = glob_of(row->op_type);
@@ -72,7 +73,7 @@ static struct analysis *begin(const struct detail *d, enum analyze_group group, 
 {
 	struct analyze_options options = d->base;
 
-	options.group = group;
+	options.group = d->summed ? GROUP_OP : group;
 	return analyze_begin(&options, err);
 }
 

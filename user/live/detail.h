@@ -14,8 +14,9 @@ struct detail {
 	char *label, *type;	     /* what the row was called, and its operators; any bytes */
 	char *name, *op;	     /* globs of what it is */
 	struct analyze_options base; /* the selection that it was in */
+	bool summed;		     /* executions are added up */
 	/* As of the last reading: a row for each shape (one, where these are not recorded), and for
-	 * each run; NULL before. */
+	 * each run, but of sums for the type of operator, twice; NULL before. */
 	struct analysis *shapes, *runs;
 	struct histogram *durations;
 };

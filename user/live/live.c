@@ -153,6 +153,10 @@ static int take_locked(struct live *live, const struct capture_record *record)
 		live->begun = true;
 		seconds_add_exec(&live->seconds, &record->exec);
 		break;
+	case CAPTURE_SUM:
+		live->begun |= !record->sum.of_runs;
+		counted = seconds_add_sum(&live->seconds, &record->sum);
+		break;
 	case CAPTURE_RUN:
 		counted = seconds_add_run(&live->seconds, &record->run);
 		break;

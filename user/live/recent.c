@@ -178,6 +178,7 @@ static enum making making_of(enum capture_type type)
 		return MAKING_HEADER;
 	case CAPTURE_EXEC:
 	case CAPTURE_RUN:
+	case CAPTURE_SUM:
 	case CAPTURE_TAG:
 		return MAKING_EVENTS;
 	default:
@@ -202,6 +203,7 @@ static void know_last(struct recent *recent, const struct capture_record *record
 {
 	uint64_t end = record->type == CAPTURE_EXEC  ? record->exec.end
 		       : record->type == CAPTURE_RUN ? record->run.end
+		       : record->type == CAPTURE_SUM ? record->sum.end
 						     : 0;
 
 	recent->last = end > recent->last ? end : recent->last;

@@ -49,6 +49,27 @@ void seconds_add_exec(struct seconds *seconds, const struct capture_exec *exec)
 		second->executions++;
 }
 
+int seconds_add_sum(struct seconds *seconds, const struct capture_sum *sum)
+{
+	struct second *second = second_of(seconds, sum->end);
+	int error = 0;
+
+	for (uint32_t i = 0; second && i < CAPTURE_BUCKETS && !error; i++) {
+		if (!sum->of_runs) {
+			second->executions += sum->buckets[i];
+			continue;
+		}
+		second->runs += sum->buckets[i];
+		error = histogram_add_many(&second->durations, capture_bucket_middle(i),
+					   sum->buckets[i]);
+	}
+	if (second && sum->of_runs) {
+		second->operators += sum->inside;
+		second->ns += sum->ns;
+	}
+	return error;
+}
+
 /* The constants are of what the probes add at any time: it may be more. */
 static void look_at_cost(uint64_t ns, uint64_t operators, const struct capture_overhead *overhead,
 			 struct seconds_look *look)

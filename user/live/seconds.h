@@ -47,6 +47,8 @@ struct seconds_look {
 /* Add what ended. Returns 0 or -ENOMEM. What is older than a minute is left out. */
 int seconds_add_run(struct seconds *seconds, const struct capture_run *run);
 void seconds_add_exec(struct seconds *seconds, const struct capture_exec *exec);
+/* Those of an interval, as if all had ended with it: as above. */
+int seconds_add_sum(struct seconds *seconds, const struct capture_sum *sum);
 /*
  * Look at @now, of what was recorded from @since on; @overhead is NULL if it is not known. Returns
  * 0 or -ENOMEM.

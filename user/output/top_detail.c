@@ -170,18 +170,19 @@ int detail_frame(const struct detail *detail, const struct top_view *view, struc
 	frame_add(frame, FRAME_PLAIN, "%s", "");
 	add_part(detail->shapes,
 		 detail->shapes->has_shapes ? "inputs,count,avg,p99,cpu,gflops"
+		 : detail->summed	    ? "name,count,avg,p50,p99,cpu"
 					    : "name,count,avg,p99,max,cpu",
 		 "total", shapes, view, frame);
 	frame_add(frame, FRAME_PLAIN, "%s", "");
-	if (detail->runs->has_runs)
+	if (detail->runs->has_runs && !detail->summed)
 		add_part(detail->runs, "run,total,duration,cpu,outcome", "total", runs, view,
 			 frame);
 	frame_fill(frame, view->height - 1);
 	while (view->height && frame->n >= view->height)
 		free(frame->items[--frame->n].text);
 	frame_add(frame, FRAME_KEYS, "%s",
-		  detail->shapes->has_shapes
-			  ? "[Esc] back  [q]uit"
-			  : "[Esc] back  [q]uit   its shapes: opprobe top --shapes");
+		  detail->shapes->has_shapes ? "[Esc] back  [q]uit"
+		  : detail->summed ? "[Esc] back  [q]uit   its runs and shapes: without --aggregate"
+				   : "[Esc] back  [q]uit   its shapes: opprobe top --shapes");
 	return frame->error;
 }

@@ -74,7 +74,8 @@ def through_c(version, model, runs, *options):
         check_counts(report.counts(provider=True), expected, "operators of the table")
         check_equal((report.json["runs"], report.json["aggregated"]), (runs, True), "runs")
         # What lies between operators that are on several threads is not known.
-        check_equal(report.json["between_operators"] is None, "-p" in options, "no gap")
+        if version != "1.10.0":  # whose operators on other threads are of no run that is known
+            check_equal(report.json["between_operators"] is None, "-p" in options, "no gap")
         check_told(t)
 
 
@@ -294,8 +295,16 @@ def _(t):
     t.recorded("not all of the first interval",
                lambda report: report["executions"] >= 4 * nodes + 3 * others)
     target.run(keep, 2)
-    check_equal([place_of(i)[0] for i in range(nodes + others)], list(range(1, nodes + others + 1)),
+    t.recorded("not all of the second interval",
+               lambda report: report["executions"] >= 6 * nodes + 3 * others)
+    places = [place_of(i) for i in range(nodes + others)]
+    check_equal([owner for owner, _ in places], list(range(1, nodes + others + 1)),
                 "owners of places")
+    told = collections.Counter()
+    for one in Capture(t.path("capture.opp")).sums:
+        told[one.op] += 0 if one.of_runs else one.ns
+    check_equal(sorted(ns for ns in told.values() if ns), sorted(ns for _, ns in places),
+                "what was told of operators, and what the kernel has")
     target.do("release", session=gone)
     target.run(keep, 5)
     patience = probe.patience()

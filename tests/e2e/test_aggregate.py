@@ -378,6 +378,11 @@ def _(t):
     counts = collections.Counter(row["count"] for row in by_session.operators)
     once = sum(described_counts(t.model("cycle"), 2).values())
     check_equal(counts[once], 60, "sessions that ran twice")
+    runs = collections.Counter()
+    for one in Capture(t.path("capture.opp")).sums:
+        runs[one.session] += sum(one.buckets.values()) if one.of_runs else 0
+    check_equal(sorted(n for session, n in runs.items() if session is not None), [2] * 60 + [65],
+                "runs of each session")
 
 
 @test("a capture of sums does not grow with what is executed, and holds what came before a kill")
@@ -432,6 +437,7 @@ def _(t):
         rows = t.opprobe("report", path, "--group-by", group, "--json").finish()
         check_equal(rows.json["sum"]["total_ns"], whole.json["sum"]["total_ns"], "the Sum")
     check_equal(sum(row["count"] for row in whole.operators), once, "executions")
+    check_equal(whole.json["threads"], None, "threads")
     for row in whole.operators:
         check(row["min_ns"] is None and row["max_ns"] is None, "extremes that nobody kept", row)
     folded = t.opprobe("export", "-f", "folded", path)

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "analyze/histogram.h"
+#include "capture/sums.h"
 
 static uint32_t buckets[CAPTURE_BUCKETS];
 
@@ -130,6 +131,32 @@ static void a_sum_that_contradicts_itself_is_refused(void **state)
 	assert_int_equal(capture_write_overhead(c.writer, &(struct capture_overhead){}), -EINVAL);
 	test_finish(&c);
 	test_remove(&c);
+}
+
+/* As a writer would never put it: the last bucket, and one more. */
+static void a_bucket_beyond_the_last_one_is_refused(void **state)
+{
+	const uint8_t last[] = {0xaf, 0x02}, beyond[] = {0xb0, 0x02};
+	struct format_state writing = {}, reading = {}, again = {};
+	struct capture_sum sum = sum_of(1, 7), got;
+	uint32_t to[CAPTURE_BUCKETS + 1] = {};
+	uint8_t bytes[4096], *end, *at;
+	struct cursor c;
+
+	buckets[36] = 0;
+	buckets[CAPTURE_BUCKETS - 1] = 7;
+	end = sum_put(bytes, &sum, 0, &writing);
+	cursor_init(&c, bytes, end - bytes, 0);
+	sum_get(&c, &got, 0, &reading, to);
+	assert_false(c.failed);
+	assert_int_equal(to[CAPTURE_BUCKETS - 1], 7);
+	at = memmem(bytes, end - bytes, last, sizeof(last));
+	assert_non_null(at);
+	memcpy(at, beyond, sizeof(beyond));
+	cursor_init(&c, bytes, end - bytes, 0);
+	sum_get(&c, &got, 0, &again, to);
+	assert_true(c.failed);
+	assert_int_equal(to[CAPTURE_BUCKETS], 0);
 }
 
 static void buckets_are_of_what_the_format_says(void **state)
@@ -495,6 +522,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sum_is_read_as_it_was_written),
 		cmocka_unit_test(a_sum_that_contradicts_itself_is_refused),
+		cmocka_unit_test(a_bucket_beyond_the_last_one_is_refused),
 		cmocka_unit_test(buckets_are_of_what_the_format_says),
 		cmocka_unit_test(sums_are_added_to_their_rows),
 		cmocka_unit_test(what_is_chosen_is_counted_once),

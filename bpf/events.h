@@ -430,12 +430,13 @@ struct operator_sum {
 	__u32 parent;
 	__u8 instance;
 	__u8 depth;
-	__u8 pad[6];
-	__u64 ns;	/* of all */
-	__u64 below_ns; /* of that, in operators directly inside, */
-	__u64 children; /* of which there were so many, */
-	__u64 inside;	/* and so many at all depths */
-	__u64 nested;	/* executions that had any */
+	__u8 pad[2];
+	__u32 generation; /* of the instance, in which the operator got its number */
+	__u64 ns;	  /* of all */
+	__u64 below_ns;	  /* of that, in operators directly inside, */
+	__u64 children;	  /* of which there were so many, */
+	__u64 inside;	  /* and so many at all depths */
+	__u64 nested;	  /* executions that had any */
 	__u64 migrated;
 	__u64 elsewhere; /* on another thread than their run */
 	__u64 work_ns, work_below_ns;

@@ -91,12 +91,13 @@ static __always_inline struct operator_sum *sum_of(__u32 id)
 }
 
 /*
- * Give operator @id, which is seen for the first time and about to begin on @thread, a
+ * Give the operator of @identity, which is seen for the first time and about to begin on @thread, a
  * place, if that of its number is free. No other has the same unless SUMS_MAX numbers were given
  * meanwhile; then the later one has it.
  */
-static __always_inline void sum_open(struct thread_state *thread, __u32 id, __u32 instance)
+static __always_inline void sum_open(struct thread_state *thread, const struct identity *identity)
 {
+	const __u32 id = identity->id, instance = identity->key.instance;
 	struct operator_sum *sum = sum_of(id);
 	__u32 depth = thread->depth;
 
@@ -104,6 +105,7 @@ static __always_inline void sum_open(struct thread_state *thread, __u32 id, __u3
 		return;
 	sum->parent = depth ? thread->frames[(depth - 1) & (DEPTH_MAX - 1)].id : NO_ID;
 	sum->instance = instance;
+	sum->generation = identity->generation;
 	sum->depth = depth;
 	*(volatile __u32 *)&sum->owner = id + 1;
 }

@@ -119,7 +119,7 @@ static __noinline __u32 find_operator(struct operator_key *key, struct thread_st
 		return NO_ID;
 	operator_keep(&identity);
 	if (with_sums)
-		sum_open(thread, identity.id, key->instance);
+		sum_open(thread, &identity);
 	return identity.id;
 }
 

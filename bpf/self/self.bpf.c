@@ -24,7 +24,7 @@ static __noinline __u32 first_sight(struct operator_key *key, struct thread_stat
 		return NO_ID;
 	operator_keep(&identity);
 	if (with_sums)
-		sum_open(thread, identity.id, key->instance);
+		sum_open(thread, &identity);
 	return identity.id;
 }
 

@@ -236,25 +236,22 @@ static struct told_operator *told_of(struct sums *sums, uint32_t i, uint32_t own
 	return told;
 }
 
-/* Is the generation over in which operator @id got its number? */
-static bool is_over(const struct sums *sums, uint32_t id, uint32_t instance)
+/* Is nobody to find it any more, as its generation is over, or its process no target? */
+static bool is_over(const struct sums *sums, uint32_t instance, uint32_t generation)
 {
-	int map = bpf_map__fd(sums->collector->bpf->maps.operators_known);
-	struct {
-		struct operator_key key;
-		uint32_t generation, pad;
-	} known;
+	const struct collector *collector = sums->collector;
 
-	return !bpf_map_lookup_elem(map, &id, &known) &&
-	       known.generation != collector_generation(sums->collector, instance);
+	return generation != collector_generation(collector, instance) ||
+	       (instance < collector->instances.n &&
+		collector->instances.items[instance]->member->gone);
 }
 
-/* Free place @i where nothing has come since the last look, at which it was over. */
+/* Free a place where nothing has come since the last look, at which it was over. */
 static void free_place(struct sums *sums, struct operator_sum *place, struct told_operator *told,
 		       bool any)
 {
 	if (!told->over || any)
-		told->over = is_over(sums, told->owner - 1, place->instance);
+		told->over = is_over(sums, place->instance, place->generation);
 	else
 		__atomic_store_n(&place->owner, 0, __ATOMIC_RELEASE);
 }
@@ -395,8 +392,7 @@ static void look_at_all_runs(struct sums *sums, uint64_t until)
 		if (told->over && !any)
 			forget_runs(sums, i);
 		else
-			told->over = told->key.generation !=
-				     collector_generation(sums->collector, told->key.instance);
+			told->over = is_over(sums, told->key.instance, told->key.generation);
 	}
 }
 

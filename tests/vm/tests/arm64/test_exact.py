@@ -26,14 +26,17 @@ def _(t):
         check_equal(int(made.stderr.split(b",")[0]), KNOWN, "instructions")
 
 
-def known_instructions(version):
-    @test("%s: operators of known instructions differ by exactly that many" % version)
+def known_instructions(version, *how):
+    @test("%s: operators of known instructions differ by exactly that many" %
+          " ".join((version,) + how))
     def _(t):
         target = exact(t, version)
         target.ask("run 3")
-        probe = t.attach(target, "-e", "instructions")
+        probe = t.opprobe("-p", target.pid, "--json", "-e", "instructions", "-o",
+                          t.path("capture.opp"), *how).attached()
         target.ask("run %d" % RUNS)
         report = probe.stop().nothing_lost()
+        check_equal(report.json["aggregated"], bool(how), "added up")
         empty = report.operator("exact_0")["counters"]["instructions"]["total"]
         check(0 < empty < 10_000 * RUNS, "an operator that does nothing takes %d" % empty)
         for op in report.operators:
@@ -48,6 +51,7 @@ def known_instructions(version):
 
 for version in VERSIONS:
     known_instructions(version)
+    known_instructions(version, "--aggregate")
 
 
 def record_model(t, model, runs):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Attach, record and report, on a real ONNX Runtime, whatever the kernel is."""
 
+from capture import Capture
 from harness import (check_counts, check_equal, described_counts, read_shapes, recorded_shapes,
                      test)
 from models import look_at_models
@@ -28,6 +29,26 @@ def through_c(version, model, *options):
 
 through_c("1.12.0", "nested")
 through_c("1.30.0", "transformer", "-t", "2")
+
+
+def added_up(version, model, *options):
+    @test("C API, %s: %s: what is added up in the kernel is nodes times runs" %
+          (version, " ".join((model,) + options)))
+    def _(t):
+        target = t.ort_run(version, model, "-O", "0", *options)
+        probe = t.opprobe("-p", target.pid, "--aggregate", "--json", "--no-cost", "-o",
+                          t.path("capture.opp")).attached()
+        target.run(RUNS)
+        report = probe.stop().nothing_lost()
+        check_counts(report.counts(), described_counts(t.model(model), RUNS))
+        check_equal((report.json["runs"], report.json["aggregated"]), (RUNS, True), "runs")
+        capture = Capture(t.path("capture.opp"))
+        check_equal((len(capture.execs), capture.runs), (0, 0), "records of single executions")
+        check_equal(report.json["between_operators"] is not None, True, "a gap")
+
+
+added_up("1.12.0", "nested")
+added_up("1.30.0", "transformer", "-t", "2")
 
 
 @test("node.js, 1.20.1: counts are nodes times runs")

@@ -159,8 +159,15 @@ def _(t):
                  report["processes"][0]["library"], "transformer.onnx", "context-switches"):
         check(fact in about, "the page does not tell %s" % fact, about)
     browser.do("click", at="#json summary")
-    check(json.loads(browser.eval("document.querySelector('#json pre').textContent")) == report,
-          "another JSON is shown")
+    # It is put there when the browser has told that it is opened.
+    shown = browser.eval("""new Promise((resolve) => {
+        const look = () => {
+            const pre = document.querySelector('#json pre');
+            pre ? resolve(pre.textContent) : setTimeout(look, 10);
+        };
+        look();
+    })""")
+    check(json.loads(shown) == report, "another JSON is shown")
 
 
 @test("html: a run that stands out is found, and a click tells the operators that grew")
@@ -466,3 +473,19 @@ def _(t):
         with open(t.path(name), encoding="utf-8") as file:
             check_equal(file.read(), printed.stdout, "what -o writes")
 
+
+
+@test("html: a page of what was added up has what sums tell, and says nothing of what they do not")
+def _(t):
+    target = t.ort_run("1.30.0", "nested")
+    probe = t.opprobe("-p", target.pid, "--aggregate", "--no-cost", "--json", "-o",
+                      t.path("capture.opp")).attached()
+    target.run(50)
+    report = probe.stop().nothing_lost().json
+    browser = start_browser(t)
+    browser.open(write_page(t))
+    check_time(browser, report)
+    check_table(browser, report)
+    for picture in "runs", "heat", "timeline":
+        text = browser.eval("document.querySelector('#%s').innerText" % picture)
+        check("added up as they ended (--aggregate)" in text, "why %s is not there" % picture, text)

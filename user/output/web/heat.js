@@ -12,7 +12,7 @@ opprobe.heat = (section, details) => {
 			cells: new Map(row.cells.map(([column, n, sum]) => [column, { count: n, ns: sum }])), count, ns, usual: ns / count, other: row.node < 0 };
 	});
 	if (!rows.length) {
-		section.append(el("p", { class: "lead", text: "No time of operators is known." }));
+		section.append(el("p", { class: "lead", text: details.lacks ?? "No time of operators is known." }));
 		return;
 	}
 	const used = Math.max(...rows.flatMap((row) => [...row.cells.keys()])) + 1;

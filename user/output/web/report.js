@@ -7,6 +7,9 @@
 	const { data, el, format, known, section, clean } = opprobe;
 	const report = data("report"), details = data("details");
 	const { operators } = report;
+	// Why there may be no picture of single executions and runs.
+	if (report.aggregated)
+		details.lacks = "Executions and runs were added up as they ended (--aggregate): what single ones took is not known.";
 	const counted = (row, event) => row.counters[event];
 	const times = ["on-cpu", "ready", "blocked"];
 	const eventOf = (what) => (report.events.find((event) => event.event === what) || {}).name;

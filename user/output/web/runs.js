@@ -14,7 +14,7 @@ opprobe.runs = (section, details) => {
 	let chosen = null, only = null, plot = null;
 
 	if (!total) {
-		section.append(el("p", { class: "lead", text: "No run was seen from its start to its end." }));
+		section.append(el("p", { class: "lead", text: details.lacks ?? "No run was seen from its start to its end." }));
 		return;
 	}
 	const kind = (track) => `kind-${Math.min(track, 7)}`;

@@ -9,7 +9,7 @@ opprobe.timeline = (section, details) => {
 	const shown = timelines.filter((one) => one.lanes.length);
 
 	if (!shown.length) {
-		section.append(el("p", { class: "lead empty", text: "No run was seen from its start to its end." }));
+		section.append(el("p", { class: "lead empty", text: details.lacks ?? "No run was seen from its start to its end." }));
 		return;
 	}
 	// Colours go to the types of operators that take most.

@@ -249,22 +249,25 @@ sum_for(struct thread_state *thread, const struct outcome *outcome, const struct
 		return NULL;
 	if (n_counters && thread->counts.sampled)
 		return NULL;
-	return below && (below->told || below->unclear) ? NULL : sum;
+	return below->children && (below->told || below->unclear) ? NULL : sum;
 }
 
 static __always_inline void add_to_sum(struct operator_sum *sum, struct thread_state *thread,
 				       const struct outcome *outcome, const struct below *below,
-				       const __u64 *work, __u64 ns)
+				       __u64 ns)
 {
+	const bool worked = with_work && outcome->frame->n_keys;
+	const __u64 *work = sums_of(thread)->work;
+
 	add(&sum->ns, ns);
 	sum_count(sum->buckets, ns);
 	if (outcome->flags & FLAG_MIGRATED)
 		add(&sum->migrated, 1);
 	if (outcome->frame->run != thread->run)
 		add(&sum->elsewhere, 1);
-	if (with_work && work)
+	if (worked)
 		add(&sum->work_ns, work[0]);
-	if (below) {
+	if (below->children) {
 		add(&sum->below_ns, below->ns);
 		add(&sum->children, below->children);
 		add(&sum->inside, below->inside);
@@ -273,15 +276,7 @@ static __always_inline void add_to_sum(struct operator_sum *sum, struct thread_s
 			add(&sum->work_below_ns, below->work_ns);
 	}
 	if (n_counters)
-		add_counts(sum->counts, &thread->counts, work, below);
-}
-
-/* What operators inside of what ends at @depth took; NULL if there were none. */
-static __always_inline struct below *ended_below(struct thread_state *thread, __u32 depth)
-{
-	struct below *below = below_at(thread, depth);
-
-	return below && below->children ? below : NULL;
+		add_counts(sum->counts, &thread->counts, work + 1, worked, below);
 }
 
 /* Add @outcome up. A function, as emit() is. True if it is not to be told besides. */
@@ -291,30 +286,33 @@ static __noinline int sum_up(struct thread_state *thread, struct outcome *outcom
 	const struct frame *frame;
 	struct operator_sum *sum;
 	struct below *below, *to;
-	__u64 *work = NULL, ns;
+	__u64 ns;
 
 	if (!thread || !outcome)
 		return 0;
 	scratch = sums_of(thread);
 	frame = outcome->frame;
 	ns = outcome->end - frame->start;
-	below = ended_below(thread, thread->depth + 1);
-	if (with_work && frame->n_keys) {
-		work = scratch->work;
-		take_work(frame, thread->pid, work, scratch->turns, &thread->counts);
-	}
+	below = below_at(thread, thread->depth + 1);
+	if (with_work && frame->n_keys)
+		take_work(frame, thread->pid, scratch->work, scratch->turns, &thread->counts);
 	sum = sum_for(thread, outcome, below);
-	to = below_at(thread, thread->depth);
-	if (to && (thread->depth || frame->run == thread->run))
-		hand_up(to, ns, &thread->counts, work, below, !sum);
-	if (!sum) {
-		/* Of what ran inside, its record is not to tell more than others do. */
-		if (below && below->told != below->children)
-			outcome->flags |= FLAG_LACKS;
-		return 0;
+	if (thread->depth || frame->run == thread->run) {
+		to = below_at(thread, thread->depth);
+		hand_up(to, ns, below, !sum);
+		if (n_counters)
+			hand_up_counts(to, &thread->counts);
+		if (with_work && frame->n_keys)
+			hand_up_work(to, scratch->work[0], scratch->work + 1);
 	}
-	add_to_sum(sum, thread, outcome, below, work, ns);
-	return 1;
+	if (sum) {
+		add_to_sum(sum, thread, outcome, below, ns);
+		return 1;
+	}
+	/* Of what ran inside, its record is not to tell more than others do. */
+	if (below->children && below->told != below->children)
+		outcome->flags |= FLAG_LACKS;
+	return 0;
 }
 
 /* Send @outcome through the ring. A function: the programs' own stacks are full with shapes. */
@@ -347,11 +345,11 @@ static __noinline int emit(struct thread_state *thread, struct outcome *outcome)
 /* Of what threw nothing is known but what ran inside of it. */
 static __always_inline void hand_up_thrown(struct thread_state *thread)
 {
-	struct below *below = ended_below(thread, thread->depth + 1);
+	struct below *below = below_at(thread, thread->depth + 1);
 	struct below *to = below_at(thread, thread->depth);
 
-	if (to)
-		hand_up(to, below ? below->ns : 0, NULL, NULL, below, true);
+	hand_up(to, below->children ? below->ns : 0, below, true);
+	to->unclear = 1;
 }
 
 /* Tell that the innermost operator was left by an exception: without an end, nothing counted. */
@@ -567,8 +565,8 @@ static __noinline int sum_up_run(struct thread_state *thread, __u64 end, __u32 s
 	if (!thread || !thread->run_on || (status && status != STATUS_UNKNOWN) ||
 	    instance_of(thread->run_instance)->forget_each_run)
 		return 0;
-	below = ended_below(thread, 0);
-	if ((below ? below->inside : 0) != thread->run_operators ||
+	below = below_at(thread, 0);
+	if ((below->children ? below->inside : 0) != thread->run_operators ||
 	    (n_counters && thread->counts.sampled))
 		return 0;
 	sum = sum_of_run(thread);
@@ -577,7 +575,7 @@ static __noinline int sum_up_run(struct thread_state *thread, __u64 end, __u32 s
 	ns = end - thread->run_start;
 	add(&sum->ns, ns);
 	sum_count(sum->buckets, ns);
-	if (below) {
+	if (below->children) {
 		add(&sum->below_ns, below->ns);
 		add(&sum->children, below->children);
 		add(&sum->inside, below->inside);
@@ -587,7 +585,7 @@ static __noinline int sum_up_run(struct thread_state *thread, __u64 end, __u32 s
 			add(&sum->work_ns, below->work_ns);
 	}
 	if (n_counters)
-		add_counts(sum->counts, &thread->counts, NULL, below);
+		add_counts(sum->counts, &thread->counts, below->work, false, below);
 	return 1;
 }
 

@@ -33,7 +33,9 @@ struct below {
 
 /* Of a thread. */
 struct sums_scratch {
-	struct below below[DEPTH_MAX]; /* at each depth: [0] of the run, [1] of the frame 0 */
+	/* At each depth: [0] of the run, [1] of the frame 0; and the last one, of which there is
+	 * never any. */
+	struct below below[DEPTH_MAX + 1];
 	/* Of the operator that ends now: other threads' work, ns first, and its turns. */
 	__u64 work[COUNTERS_MAX + 1];
 	__u64 turns[COUNTERS_MAX + 1];
@@ -64,23 +66,22 @@ static __always_inline struct sums_scratch *sums_of(struct thread_state *thread)
 	return (void *)thread->scratch;
 }
 
-/* What is to be added up at @depth; NULL if that is too deep for anything to run there. */
+/*
+ * What is added up at @depth. Nothing here is a pointer that may be NULL: compilers keep whether it
+ * is in a word of its own, and verifiers of before 6.12 do not see that the two are one.
+ */
 static __always_inline struct below *below_at(struct thread_state *thread, __u32 depth)
 {
-	if (depth >= DEPTH_MAX)
-		return NULL;
-	/* Or the compiler would leave out what tells the verifier. */
 	barrier_var(depth);
-	return &sums_of(thread)->below[depth & (DEPTH_MAX - 1)];
+	if (depth > DEPTH_MAX)
+		depth = DEPTH_MAX;
+	return &sums_of(thread)->below[depth];
 }
 
 /* Something begins, inside of which operators run at @depth. */
 static __always_inline void below_clear(struct thread_state *thread, __u32 depth)
 {
-	struct below *below = below_at(thread, depth);
-
-	if (below)
-		below->children = 0;
+	below_at(thread, depth)->children = 0;
 }
 
 static __always_inline struct operator_sum *sum_of(__u32 id)
@@ -173,10 +174,9 @@ static __always_inline void add_count(__u64 *counts, enum sum_count what, __u32 
 		add(&counts[what * n_counters + i], value);
 }
 
-/* Add what was counted of an execution, of which @work tells others', and @below what ran inside.
- */
+/* What was counted of an execution, for which others did @work if they @worked. */
 static __always_inline void add_counts(__u64 *sums, const struct counts *counts, const __u64 *work,
-				       const struct below *below)
+				       bool worked, const struct below *below)
 {
 #pragma unroll
 	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
@@ -187,9 +187,9 @@ static __always_inline void add_counts(__u64 *sums, const struct counts *counts,
 			continue;
 		}
 		add_count(sums, SUM_VALUE, i, counts->values[i]);
-		if (with_work && work)
-			add_count(sums, SUM_WORK, i, work[1 + i]);
-		if (!below)
+		if (with_work && worked)
+			add_count(sums, SUM_WORK, i, work[i]);
+		if (!below->children)
 			continue;
 		add_count(sums, SUM_BELOW, i, below->values[i]);
 		if (with_work && below->work_ns)
@@ -197,7 +197,7 @@ static __always_inline void add_counts(__u64 *sums, const struct counts *counts,
 	}
 }
 
-/* The @work of other threads, ns first, is of what ran inside of that. */
+/* The @work of other threads, which took @ns, is of what ran inside of that. */
 static __always_inline void hand_up_work(struct below *to, __u64 ns, const __u64 *work)
 {
 	to->work_ns += ns;
@@ -209,30 +209,37 @@ static __always_inline void hand_up_work(struct below *to, __u64 ns, const __u64
 	}
 }
 
-/* What has ended is part of what it ran inside of: @to, whose first it may be. */
-static __always_inline void hand_up(struct below *to, __u64 ns, const struct counts *counts,
-				    const __u64 *work, const struct below *below, bool told)
+static __always_inline void hand_up_counts(struct below *to, const struct counts *counts)
 {
-	if (!to->children)
-		__builtin_memset(to, 0, sizeof(*to));
-	to->children++;
-	to->inside += 1 + (below ? below->inside : 0);
-	to->told += told;
-	to->ns += ns;
-	if (with_work && work)
-		hand_up_work(to, work[0], work + 1);
-	if (with_work && below && below->work_ns)
-		hand_up_work(to, below->work_ns, below->work);
 #pragma unroll
 	for (__u32 i = 0; i < COUNTERS_MAX; i++) {
 		if (i >= n_counters)
 			break;
-		if (!counts || !(counts->counted & 1U << i)) {
+		if (counts->counted & 1U << i)
+			to->values[i] += counts->values[i];
+		else
 			to->unclear = 1;
-			continue;
-		}
-		to->values[i] += counts->values[i];
 	}
+}
+
+/*
+ * What took @ns, and has @below inside of it, is part of what it ran inside of: @to, whose
+ * first it may be.
+ */
+static __always_inline void hand_up(struct below *to, __u64 ns, const struct below *below,
+				    bool told)
+{
+	if (!to->children)
+		__builtin_memset(to, 0, sizeof(*to));
+	to->children++;
+	to->inside++;
+	to->told += told;
+	to->ns += ns;
+	if (!below->children)
+		return;
+	to->inside += below->inside;
+	if (with_work && below->work_ns)
+		hand_up_work(to, below->work_ns, below->work);
 }
 
 #endif

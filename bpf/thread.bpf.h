@@ -9,7 +9,7 @@
 #include "counters.bpf.h"
 
 #define PRIVATE_WORDS 4	   /* of a thread's state, for the runtime's own use */
-#define SCRATCH_BYTES 5184 /* for shapes, which leave nothing in it, or for sums */
+#define SCRATCH_BYTES 5504 /* for shapes, which leave nothing in it, or for sums */
 
 struct frame {
 	__u64 sp; /* at the function's first instruction, see cookie_depth() */

@@ -96,9 +96,9 @@ static void check_report(const struct top_arguments *arguments, struct argp_stat
 			   "--group-by %s would grow for ever: write a capture, and use "
 			   "`opprobe report`",
 			   analyze_groups[analyze->group]);
-	if (analyze->failed || analyze->tag || analyze->tree)
-		argp_error(state, "--failed, --tag and --tree are of a report: write a capture, "
-				  "and read that");
+	if (analyze->failed || analyze->tag || analyze->tree || analyze->runs_apart)
+		argp_error(state, "--failed, --tag, --tree and --per-run are of a report: write a "
+				  "capture, and read that");
 }
 
 static void finish_arguments(struct top_arguments *arguments, struct argp_state *state)

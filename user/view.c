@@ -19,6 +19,7 @@ enum key {
 	KEY_NO_HEADER,
 	KEY_OP,
 	KEY_PERCENTILES,
+	KEY_PER_RUN,
 	KEY_PROCESS,
 	KEY_SELF_COUNTERS,
 	KEY_SESSION,
@@ -39,6 +40,8 @@ static const struct argp_option options[] = {
 	{"columns", KEY_COLUMNS, "LIST", 0,
 	 "Show these columns, separated by commas, or all (default: those that have room)", 1},
 	{"percentiles", KEY_PERCENTILES, 0, 0, "Show p50, p95 and p99", 1},
+	{"per-run", KEY_PER_RUN, 0, 0,
+	 "Show what a typical run took of each: the median, and where it lies by 95 %", 1},
 	{"self-counters", KEY_SELF_COUNTERS, 0, 0,
 	 "Show each counter without operators that ran inside, too", 1},
 	{"metric", KEY_METRIC, "NAME=EXPR", 0,
@@ -195,6 +198,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_PERCENTILES:
 		report->percentiles = true;
 		return 0;
+	case KEY_PER_RUN:
+		report->analyze.runs_apart = true;
+		return 0;
 	case KEY_SELF_COUNTERS:
 		report->self_counters = true;
 		return 0;
@@ -211,8 +217,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		report->colour = parse_colour(state, arg);
 		return 0;
 	case ARGP_KEY_END:
+		/* Who asks for its columns asks for it. */
+		if ((report->columns && strstr(report->columns, "per-run")) ||
+		    (report->sort && strstr(report->sort, "per-run")))
+			report->analyze.runs_apart = true;
 		if (report->analyze.tree && report->analyze.group != GROUP_NODE)
 			argp_error(state, "--tree is of nodes: leave out --group-by");
+		if (report->analyze.runs_apart && report->analyze.group == GROUP_RUN)
+			argp_error(state, "--per-run tells what all runs have in common: leave out "
+					  "--group-by run");
+		if (report->analyze.runs_apart && report->format && !strcmp(report->format, "html"))
+			argp_error(state,
+				   "a page has its own picture of runs: leave out --per-run");
 		return 0;
 	default:
 		if (key >= KEY_FORMAT && key < KEY_FORMAT + FORMATS_MAX)

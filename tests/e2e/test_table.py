@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The table that a person reads, and the JSON that a program reads."""
 
+import collections
+import csv
 import glob
+import io
 import json
 import os
 import re
+import statistics
 
 from harness import check, check_equal, described_counts, succeeds, test
 
@@ -195,3 +199,47 @@ def _(t):
                 "the sum of self times")
     check(report.json["total"]["total_ns"] >= report.json["sum"]["self_ns"],
           "the runs took less than their operators")
+
+
+@test("--per-run tells the median of what each node took in the runs of its session")
+def _(t):
+    target = t.node("1.30.0")
+    sessions = [target.load_plain(t.model(name)) for name in ("nested", "mlp")]
+    probe = t.attach(target)
+    for times in 15, 8:
+        for session in sessions:
+            target.run(session, times)
+    probe.stop().nothing_lost()
+    exported = t.opprobe("export", t.path("capture.opp"), "--format", "csv")
+    check_equal(exported.wait(), 0, "status of export")
+    lines = list(csv.DictReader(io.StringIO(exported.stdout)))
+    took, inside = collections.defaultdict(collections.Counter), collections.Counter()
+    for line in lines:
+        took[line["session"], line["name"]][line["run"]] += int(line["duration_ns"])
+        if line["parent"]:
+            took[line["session"], line["parent"]][line["run"]] -= int(line["duration_ns"])
+    report = t.opprobe("report", t.path("capture.opp"), "--per-run", "--json",
+                       "--no-compensate").finish()
+    compared = 0
+    for op in report.operators:
+        runs = took[str(op["session"]), op["name"]]
+        check_equal(len(runs), 23, "runs of " + op["name"])
+        check_equal(op["run_median_ns"], statistics.median(runs.values()),
+                    "the median of " + op["name"])
+        check(op["run_low_ns"] <= op["run_median_ns"] <= op["run_high_ns"], "the interval", op)
+        ordered = sorted(runs.values())
+        check(ordered[0] <= op["run_high_ns"] and op["run_low_ns"] <= ordered[-1], "it", op)
+        compared += 1
+    check(compared > 10, "nothing was compared")
+    check_equal(report.json["total"]["run_median_ns"], None, "a run of two models")
+    shown = t.opprobe("report", t.path("capture.opp"), "--sort", "per-run", "--session", "0",
+                      "--no-header", "--columns", "name,per-run,per-run-low,per-run-high")
+    check_equal(shown.wait(), 0, "status of report")
+    head = shown.stdout.split("\n")[0].split()
+    check_equal(head, ["Name", "Per", "run", "From", "To"], "columns")
+    check(re.search(r"^Total of 23 runs +[0-9.]+ .s +[0-9.]+ .s +[0-9.]+ .s$", shown.stdout, re.M),
+          "what runs take", shown.stdout)
+    for arguments, text in ((["--group-by", "run"], "--per-run"), (["--html"], "--per-run")):
+        refused = t.opprobe("report", t.path("capture.opp"), "--per-run", *arguments)
+        check_equal(refused.wait(), 2, "status with %s" % arguments)
+        check(text in refused.stderr, "why", refused.stderr)

@@ -115,6 +115,14 @@ struct analyze_amounts {
 	} sizes[ANALYZE_SIZES];
 };
 
+/* What a row took in a typical run, ns, without operators inside. */
+struct analyze_per_run {
+	uint64_t runs; /* that were seen whole, of its session; it need not be in all */
+	double median;
+	double low,
+		high; /* in which the median of all runs lies 95 times of 100; NaN: of too few */
+};
+
 struct analyze_row {
 	/* What all executions of the row have in common, else NULL or
 	 * CAPTURE_UNKNOWN. The label is never NULL and may hold any bytes. */
@@ -151,7 +159,8 @@ struct analyze_row {
 	size_t position;
 	unsigned int depth; /* in the tree, once they put it in order */
 	struct histogram *durations;
-	ARRAY_OF(uint64_t) run_parts; /* with options.runs_apart: see run_parts.h */
+	ARRAY_OF(uint64_t) run_parts;	 /* with options.runs_apart: see run_parts.h */
+	struct analyze_per_run *per_run; /* likewise, once they are worked out; or NULL */
 	/* Of the sum of rows: of each event, with what ran inside and without; else NULL. */
 	struct analyze_estimates *sums;
 	/* Rows may be many, and most have none of these: NULL until they have some. */

@@ -42,6 +42,7 @@ static void clean_up(struct analyze_row *row)
 {
 	histogram_free(row->durations);
 	array_free(&row->run_parts);
+	free(row->per_run);
 	free(row->sums);
 	free(row->amounts);
 	for (uint32_t i = 0; row->parts && i < row->n_counters; i++) {

@@ -201,3 +201,12 @@ struct change change_between(const struct median *before, const struct median *a
 	change.significant = change.low > 0 || change.high < 0;
 	return change;
 }
+
+struct median_interval median_interval(const struct median *median)
+{
+	double reach = isnan(median->error)
+			       ? NAN
+			       : median->error * student_quantile(0.975, median->freedom);
+
+	return (struct median_interval){median->value - reach, median->value + reach};
+}

@@ -134,6 +134,25 @@ static struct value total(const struct analysis *a, const struct analyze_row *ro
 	return row->ended || !row->count ? value_whole(row->total) : absent;
 }
 
+/* In a typical run: the median, and where it lies by 95 %. */
+enum per_run { PER_RUN_MEDIAN, PER_RUN_LOW, PER_RUN_HIGH };
+
+static struct value per_run(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	const struct analyze_per_run *it = row->per_run;
+	double ns;
+
+	if (!it || !it->runs)
+		return absent;
+	ns = of == PER_RUN_MEDIAN ? it->median : of == PER_RUN_LOW ? it->low : it->high;
+	return isnan(ns) ? absent : value_real(ns);
+}
+
+static bool has_runs_apart(const struct analysis *a)
+{
+	return a->options.runs_apart;
+}
+
 static struct value average(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
 	return row->ended ? value_real((double)row->total / row->ended) : absent;
@@ -496,6 +515,15 @@ const struct column_kind column_kinds[] = {
 	 .member = {"max_ns", "count"}},
 	{"avg", "Avg", average, 0, &unit_ns, ON_GAP | ON_TOTAL | LOSS_SAMPLE,
 	 .member = {"avg_ns", "number"}},
+	{"per-run", "Per run", per_run, PER_RUN_MEDIAN, &unit_ns, ON_GAP | ON_TOTAL | LOSS_SAMPLE,
+	 .member = {"run_median_ns", "number",
+		    "With --per-run, this and the next two: the median of the runs of its session, "
+		    "without operators inside, and where it lies by 95 %.",
+		    has_runs_apart}},
+	{"per-run-low", "From", per_run, PER_RUN_LOW, &unit_ns, ON_GAP | ON_TOTAL | LOSS_SAMPLE,
+	 .member = {"run_low_ns", "number", NULL, has_runs_apart}},
+	{"per-run-high", "To", per_run, PER_RUN_HIGH, &unit_ns, ON_GAP | ON_TOTAL | LOSS_SAMPLE,
+	 .member = {"run_high_ns", "number", NULL, has_runs_apart}},
 	{"self", "Self", self, 0, &unit_ns, ON_SUM | LOSS_SUM,
 	 .member = {"self_ns", "count",
 		    "Without operators that ran inside. Where that is not known of all executions, "

@@ -414,7 +414,8 @@ static void put_totals(struct json *j)
 	}
 	if (a->gap) {
 		fprintf(j->out, ",\n\"between_operators\":{\"count\":%" PRIu64, a->gap->ended);
-		PUT_MEMBERS(j, a->gap, "total_ns", "percent");
+		PUT_MEMBERS(j, a->gap, "total_ns", "percent", "run_median_ns", "run_low_ns",
+			    "run_high_ns");
 		put_counters(j, a->gap);
 		fputc('}', j->out);
 	} else {
@@ -422,7 +423,7 @@ static void put_totals(struct json *j)
 	}
 	fprintf(j->out, ",\n\"total\":{\"count\":%" PRIu64, a->runs->count);
 	PUT_MEMBERS(j, a->runs->ended ? a->runs : NULL, "total_ns", "percent", "min_ns", "max_ns",
-		    "peak_bytes");
+		    "run_median_ns", "run_low_ns", "run_high_ns", "peak_bytes");
 	put_counters(j, a->runs);
 	fprintf(j->out, "},\n\"outside_of_runs\":{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64,
 		a->outside->count, a->outside->total);

@@ -4,6 +4,7 @@
 
 #include "output.h"
 #include "attributes.h"
+#include "per_run.h"
 #include "shapes.h"
 
 int output_failed(const char *what, int error, struct error *err)
@@ -78,6 +79,8 @@ static int print_rows(struct capture_reader *reader, const struct format *format
 	/* What damage hides may be there. */
 	if (!error && !(*analysis)->damaged)
 		error = processes_require(&(*analysis)->processes, err);
+	if (!error && options->analyze.runs_apart && per_run_make(*analysis))
+		error = error_set(err, -ENOMEM, "out of memory");
 	return error ? error : print(*analysis, format, options, out, err);
 }
 

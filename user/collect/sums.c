@@ -23,6 +23,9 @@ _Static_assert(SUM_BUCKETS == CAPTURE_BUCKETS, "buckets go as they are");
 #define INTERVAL_MIN 1000000000ULL
 #define INTERVAL_MAX 60000000000ULL
 #define BYTES_PER_S  10000 /* 0.86 GB a day */
+/* A number is given before it is counted, NUMBERS_TRIED ahead of that at most: see take_number().
+ */
+#define NUMBERS_AHEAD 64
 
 /* Bytes of a record, about: what is always there, and for each bucket and event. */
 #define RECORD_BYTES 24
@@ -416,6 +419,15 @@ void sums_session_ends(struct sums *sums, uint32_t instance, uint64_t owner)
 
 /* -- looking -------------------------------------------------------------------------- */
 
+/* How many places have ever been an operator's. */
+static uint32_t places_used(const struct sums *sums)
+{
+	uint32_t numbers = __atomic_load_n(&sums->collector->bpf->bss->next_number[NUMBER_OPERATOR],
+					   __ATOMIC_ACQUIRE);
+
+	return numbers < SUMS_MAX - NUMBERS_AHEAD ? numbers + NUMBERS_AHEAD : SUMS_MAX;
+}
+
 /* Runs first: what is in them is in their operators' sums by then. */
 static void look(struct sums *sums, bool last)
 {
@@ -423,7 +435,7 @@ static void look(struct sums *sums, bool last)
 
 	sums->bytes = 0;
 	look_at_all_runs(sums, until);
-	for (uint32_t i = 0; i < SUMS_MAX; i++)
+	for (uint32_t i = 0, n = places_used(sums); i < n; i++)
 		look_at_operator(sums, i, last, until);
 	sums->since = until;
 	full = sums->bytes * (1000000000ULL / BYTES_PER_S);

@@ -74,8 +74,7 @@ def through_c(version, model, runs, *options):
         check_counts(report.counts(provider=True), expected, "operators of the table")
         check_equal((report.json["runs"], report.json["aggregated"]), (runs, True), "runs")
         # What lies between operators that are on several threads is not known.
-        if version != "1.10.0":  # whose operators on other threads are of no run that is known
-            check_equal(report.json["between_operators"] is None, "-p" in options, "no gap")
+        check_equal(report.json["between_operators"] is None, "-p" in options, "no gap")
         check_told(t)
 
 

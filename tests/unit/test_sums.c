@@ -394,6 +394,33 @@ static void what_ran_on_other_threads_leaves_no_gap(void **state)
 	test_remove(&c);
 }
 
+static void runs_whose_operators_are_of_none_have_no_gap(void **state)
+{
+	for (enum known parallel = KNOWN_NO; parallel <= NOT_KNOWN; parallel++) {
+		struct capture_model model = CAPTURE_MODEL_UNKNOWN;
+		struct capture_run run = test_run(0, 1000, 3000);
+
+		model.session = 0;
+		model.parallel = parallel;
+		for (int added_up = 0; added_up < 2; added_up++) {
+			struct test_capture of = begin(0);
+			struct analysis *a;
+
+			assert_int_equal(capture_write_model(of.writer, &model), 0);
+			if (added_up)
+				put(&of, sum_of_runs(0, 1, 2000));
+			else
+				assert_int_equal(capture_write_run(of.writer, &run), 0);
+			test_finish(&of);
+			a = analyzed(of.path, (struct analyze_options){});
+			assert_int_equal(a->parallel, parallel == KNOWN_YES);
+			assert_int_equal(a->gap != NULL, parallel != KNOWN_YES);
+			analysis_free(a);
+			test_remove(&of);
+		}
+	}
+}
+
 static void counts_of_the_gap_are_those_that_all_runs_tell(void **state)
 {
 	struct test_capture c = begin(1);
@@ -531,6 +558,7 @@ int main(void)
 		cmocka_unit_test(more_than_was_there_is_not_taken_off),
 		cmocka_unit_test(operators_of_runs_that_have_not_ended_are_outside),
 		cmocka_unit_test(what_ran_on_other_threads_leaves_no_gap),
+		cmocka_unit_test(runs_whose_operators_are_of_none_have_no_gap),
 		cmocka_unit_test(counts_of_the_gap_are_those_that_all_runs_tell),
 		cmocka_unit_test(single_executions_are_added_to_the_same_rows),
 		cmocka_unit_test(failed_runs_may_have_operators_in_the_rows),

@@ -360,6 +360,13 @@ static struct capture_run compensated(const struct fold *f, const struct capture
 	return less;
 }
 
+bool fold_runs_elsewhere(const struct fold *f, uint32_t session)
+{
+	const struct analyze_session *it = sessions_get(&f->a.sessions, session);
+
+	return it && it->is_told && it->about.parallel == KNOWN_YES;
+}
+
 /* The part of @run that its operators did not fill. */
 static int add_gap(struct fold *f, const struct capture_run *run, const struct open_run *ops)
 {
@@ -370,7 +377,7 @@ static int add_gap(struct fold *f, const struct capture_run *run, const struct o
 	struct on_time on = run_on_time(run);
 	int error = 0;
 
-	if (ops && !on_one_thread(run, ops)) {
+	if (ops ? !on_one_thread(run, ops) : fold_runs_elsewhere(f, run->session)) {
 		f->a.parallel = true;
 		return 0;
 	}

@@ -98,6 +98,9 @@ int fold_exec(struct fold *f, const struct capture_exec *exec);
 int fold_run(struct fold *f, const struct capture_run *run);
 int fold_tag(struct fold *f, const struct capture_tag *tag);
 void fold_pool(struct fold *f, const struct capture_pool *pool);
+/* Are operators of @session executed by a pool's threads? Then those of a run without any may be of
+ * no run that is known (ONNX Runtime before 1.14). */
+bool fold_runs_elsewhere(const struct fold *f, uint32_t session);
 /* Top-level executions of @state took @ns. */
 void fold_add_to_session(struct op_state *state, uint64_t ns);
 

@@ -298,6 +298,7 @@ static int add_runs(struct fold *f, const struct capture_sum *sum)
 	runs->ended += count;
 	runs->total += time.total;
 	runs->work_ns += sum->work_ns;
+	f->a.parallel |= !sum->children && fold_runs_elsewhere(f, sum->session);
 	f->gap_row->ended += count;
 	f->gap_row->total += time.total - time.below;
 	f->outside.count -= sum->children;

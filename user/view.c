@@ -218,8 +218,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		/* Who asks for its columns asks for it. */
-		if ((report->columns && strstr(report->columns, "per-run")) ||
-		    (report->sort && strstr(report->sort, "per-run")))
+		if ((report->columns && strstr(report->columns, "perrun")) ||
+		    (report->sort && strstr(report->sort, "perrun")))
 			report->analyze.runs_apart = true;
 		if (report->analyze.tree && report->analyze.group != GROUP_NODE)
 			argp_error(state, "--tree is of nodes: leave out --group-by");

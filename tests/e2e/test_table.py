@@ -232,8 +232,8 @@ def _(t):
         compared += 1
     check(compared > 10, "nothing was compared")
     check_equal(report.json["total"]["run_median_ns"], None, "a run of two models")
-    shown = t.opprobe("report", t.path("capture.opp"), "--sort", "per-run", "--session", "0",
-                      "--no-header", "--columns", "name,per-run,per-run-low,per-run-high")
+    shown = t.opprobe("report", t.path("capture.opp"), "--sort", "perrun", "--session", "0",
+                      "--no-header", "--columns", "name,perrun,perrunlow,perrunhigh")
     check_equal(shown.wait(), 0, "status of report")
     head = shown.stdout.split("\n")[0].split()
     check_equal(head, ["Name", "Per", "run", "From", "To"], "columns")

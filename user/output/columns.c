@@ -286,7 +286,7 @@ static int choose_usual(const struct analysis *a, const struct report_options *o
 	else
 		ADD(columns, "min", "max");
 	if (a->options.runs_apart)
-		ADD(columns, "per-run", "per-run-low", "per-run-high");
+		ADD(columns, "perrun", "perrunlow", "perrunhigh");
 	ADD(columns, "percent", "self");
 	if (options->percentiles && !a->has_sums)
 		ADD(columns, "p50", "p95", "p99");

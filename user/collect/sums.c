@@ -34,8 +34,7 @@ _Static_assert(SUM_BUCKETS == CAPTURE_BUCKETS, "buckets go as they are");
 
 /* What was told of an operator's place. */
 struct told_operator {
-	uint32_t owner;		 /* as in the kernel's: whose it is */
-	bool over;		 /* its generation is, at the last look, and what names it taken */
+	bool over; /* its generation is, at the last look, and what names it was taken */
 	struct operator_sum sum; /* so far */
 };
 
@@ -219,24 +218,14 @@ static void tell_operator(struct sums *sums, const struct instance_state *instan
 	send(sums, &record, until);
 }
 
-/* What was told of place @i, whose @owner is another one than before; NULL without memory. */
-static struct told_operator *told_of(struct sums *sums, uint32_t i, uint32_t owner)
+/* What was told of place @i; NULL without memory. */
+static struct told_operator *told_of(struct sums *sums, uint32_t i)
 {
-	struct told_operator *told = sums->told[i];
-
-	if (!told) {
-		told = sums->told[i] = calloc(1, sizeof(*told));
-		if (!told) {
-			collector_keep_failure(sums->collector, -ENOMEM, COLLECTOR_CANNOT_HOLD);
-			return NULL;
-		}
-	}
-	/* The sum goes on from what it was when the place was freed, all of which was told. */
-	if (told->owner != owner) {
-		told->owner = owner;
-		told->over = false;
-	}
-	return told;
+	if (!sums->told[i])
+		sums->told[i] = calloc(1, sizeof(*sums->told[i]));
+	if (!sums->told[i])
+		collector_keep_failure(sums->collector, -ENOMEM, COLLECTOR_CANNOT_HOLD);
+	return sums->told[i];
 }
 
 /* Is nobody to find it any more, as its generation is over, or its process no target? */
@@ -249,14 +238,21 @@ static bool is_over(const struct sums *sums, uint32_t instance, uint32_t generat
 		collector->instances.items[instance]->member->gone);
 }
 
-/* Free a place where nothing has come since the last look, at which it was over. */
-static void free_place(struct sums *sums, struct operator_sum *place, struct told_operator *told,
-		       bool any)
+/* Free place @i where nothing has come since the last look, at which it was over: empty, as all
+ * of it was told. */
+static void free_place(struct sums *sums, uint32_t i, bool any)
 {
-	if (!told->over || any)
+	struct operator_sum *place = place_at(sums, i);
+	struct told_operator *told = sums->told[i];
+
+	if (!told->over || any) {
 		told->over = is_over(sums, place->instance, place->generation);
-	else
-		__atomic_store_n(&place->owner, 0, __ATOMIC_RELEASE);
+		return;
+	}
+	memset(&place->ns, 0, sums->place_size - offsetof(struct operator_sum, ns));
+	__atomic_store_n(&place->owner, 0, __ATOMIC_RELEASE);
+	free(told);
+	sums->told[i] = NULL;
 }
 
 /* That many executions have no name, and never will. */
@@ -279,7 +275,7 @@ static void look_at_operator(struct sums *sums, uint32_t i, bool last, uint64_t 
 
 	if (!owner || (!instance && !last))
 		return;
-	told = told_of(sums, i, owner);
+	told = told_of(sums, i);
 	if (!told)
 		return;
 	any = place->ns != told->sum.ns;
@@ -292,7 +288,7 @@ static void look_at_operator(struct sums *sums, uint32_t i, bool last, uint64_t 
 		else if (any && (last || told->over))
 			count_unnamed(sums, &told->sum, &now);
 	}
-	free_place(sums, place, told, any);
+	free_place(sums, i, any);
 }
 
 /* -- runs ----------------------------------------------------------------------------- */

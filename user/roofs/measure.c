@@ -97,9 +97,10 @@ static size_t *size_at(const struct scope *scope, size_t lane, enum capture_roof
 
 /*
  * Half of each cache, so that what else is there has room, if that is not in the one before.
- * Of memory, more than stays in all caches.
+ * Of memory, more than stays in all caches: with @whole, for each CPU as if those it shares were
+ * its own, which they are where a hypervisor tells of other CPUs than there are.
  */
-static void choose_sizes(struct scope *scope, size_t lane)
+static void choose_sizes(struct scope *scope, size_t lane, bool whole)
 {
 	const struct roof_cpu *cpu = &scope->cpus->items[lane];
 	const uint64_t *parts = scope->one ? cpu->caches : cpu->shares;
@@ -111,7 +112,7 @@ static void choose_sizes(struct scope *scope, size_t lane)
 
 		*size_at(scope, lane, level) = half >= 8 * KEPT_APART && apart ? half : 0;
 		if (parts[level])
-			last = parts[level];
+			last = whole ? cpu->caches[level] : parts[level];
 	}
 	if (!last)
 		last = CACHES_GUESS / (scope->one ? 1 : scope->cpus->n);
@@ -137,7 +138,9 @@ static int start_scope(struct scope *scope, uint64_t room, struct error *err)
 		error = error_set(err, -ENOMEM, "cannot measure: out of memory");
 	scope->team.n = n;
 	for (size_t i = 0; !error && i < n; i++)
-		choose_sizes(scope, i);
+		choose_sizes(scope, i, true);
+	for (size_t i = 0; !error && room && memory_of(scope) > room && i < n; i++)
+		choose_sizes(scope, i, false);
 	if (!error && room && memory_of(scope) > room)
 		for (size_t i = 0; i < n; i++)
 			*size_at(scope, i, ROOF_MEMORY) = 0;

@@ -45,13 +45,7 @@ static int add_total(struct fold *f, struct analyze_row *row, const struct captu
 	return f->a.options.group == GROUP_RUN ? 0 : histogram_add(&row->durations, nested->ns);
 }
 
-/*
- * Rows of whole threads, sessions, models, runs and processes hold operators and what ran
- * inside them: their totals are of top-level operators, so that no time is
- * in them twice. When operators are chosen by name, that is for the user to
- * judge, as the ones around them may not be in the row.
- */
-static bool counts_in_total(const struct fold *f, const struct capture_exec *exec)
+bool fold_counts_in_total(const struct fold *f, const struct capture_exec *exec)
 {
 	return f->a.options.group < GROUP_THREAD || !exec->depth || f->a.options.name ||
 	       f->a.options.op;
@@ -64,7 +58,7 @@ static int add_to_row(struct fold *f, struct op_state *state, struct open_run *r
 	const struct thread_state *thread = table_get(&f->threads, exec->thread);
 	struct analyze_row *row = row_of(f, state, thread, exec);
 	struct analyze_watch *watch = f->a.options.watch;
-	bool in_total = counts_in_total(f, exec);
+	bool in_total = fold_counts_in_total(f, exec);
 
 	if (!row || (watch && watch->exec(watch, row, run, exec, nested)))
 		return -ENOMEM;
@@ -183,13 +177,12 @@ static bool run_has_model(const struct fold *f, const struct open_run *run,
 	return run && run->executions ? run->model_matches : fold_has_model(f, session);
 }
 
-/* Is it among the selected, whatever comes of the run? */
-static bool selected(const struct fold *f, const struct thread_state *thread, uint32_t run,
-		     uint32_t session)
+bool fold_selects(const struct fold *f, const struct analyze_process *process, uint32_t run,
+		  uint32_t session)
 {
 	const struct analyze_options *options = &f->a.options;
 
-	if (!thread->process->shown || (options->one_session && session != options->session))
+	if (!process->shown || (options->one_session && session != options->session))
 		return false;
 	for (size_t i = 0; i < options->n_runs; i++)
 		if (run != CAPTURE_UNKNOWN && run >= options->runs[i].first &&
@@ -272,8 +265,9 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 	if (count_in_run(f, thread, state, exec))
 		return -ENOMEM;
 	run = exec->run == CAPTURE_UNKNOWN ? NULL : thread->run;
-	if (!selected(f, thread, exec->run, state->op.session) || !has_outcome(f, exec->run) ||
-	    !has_tag(f, run) || !run_has_model(f, run, state->session))
+	if (!fold_selects(f, thread->process, exec->run, state->op.session) ||
+	    !has_outcome(f, exec->run) || !has_tag(f, run) ||
+	    !run_has_model(f, run, state->session))
 		return 0;
 	session_show(state->session);
 	if (exec->flags & EXEC_TURNS)
@@ -348,14 +342,14 @@ static struct capture_run compensated(const struct fold *f, const struct capture
 
 	if (!ops || !on_one_thread(run, ops))
 		return less;
-	less.end = run->start + without_probes(&f->compensation, -1, run->end - run->start, 1,
-					       false, &ops->probes, ops->ns);
+	less.end = run->start + without_probes(&f->compensation, -1, run->end - run->start, 1, 0,
+					       &ops->probes, ops->ns);
 	for (uint32_t bits = run_seen(run); bits; bits &= bits - 1) {
 		int i = __builtin_ctz(bits);
 
 		less.counters[i] =
 			without_probes(&f->compensation, i, run->counters[i], on_time_share(&on, i),
-				       false, &ops->probes, ops->counters[i]);
+				       0, &ops->probes, ops->counters[i]);
 	}
 	return less;
 }
@@ -533,7 +527,7 @@ int fold_run(struct fold *f, const struct capture_run *run)
 	f->a.has_runs |= thread->process->shown;
 	open = open_runs_take(&f->open_runs, run->run);
 	f->last = run->end > f->last ? run->end : f->last;
-	if (selected(f, thread, run->run, run->session) && has_tag(f, open) &&
+	if (fold_selects(f, thread->process, run->run, run->session) && has_tag(f, open) &&
 	    run_has_model(f, open, session)) {
 		error = add_outcome(f, run);
 		if (!error && has_outcome(f, run->run)) {

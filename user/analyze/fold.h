@@ -104,6 +104,16 @@ bool fold_runs_elsewhere(const struct fold *f, uint32_t session);
 /* Top-level executions of @state took @ns. */
 void fold_add_to_session(struct op_state *state, uint64_t ns);
 
+/* Is what is of them among the selected, whatever comes of the run? */
+bool fold_selects(const struct fold *f, const struct analyze_process *process, uint32_t run,
+		  uint32_t session);
+/*
+ * Rows of whole threads, sessions, models, runs and processes hold operators and what ran
+ * inside them: their totals are of top-level operators, so that no time is
+ * in them twice. When operators are chosen by name, that is for the user to
+ * judge, as the ones around them may not be in the row.
+ */
+bool fold_counts_in_total(const struct fold *f, const struct capture_exec *exec);
 /* Is @session, NULL if it is not known, of a model that is wanted? */
 bool fold_has_model(const struct fold *f, const struct analyze_session *session);
 

@@ -112,7 +112,7 @@ static void subtract_inside(struct nested_exec *nested, const struct inside *ins
 }
 
 uint64_t without_probes(const struct compensation *compensation, int i, uint64_t recorded,
-			double share, bool own, const struct probes *inside, uint64_t parts)
+			double share, uint64_t own, const struct probes *inside, uint64_t parts)
 {
 	const struct capture_overhead *overhead = compensation->overhead;
 	uint64_t least = parts < recorded ? parts : recorded;
@@ -122,8 +122,7 @@ uint64_t without_probes(const struct compensation *compensation, int i, uint64_t
 		return recorded;
 	cost = i < 0 ? overhead->nested_ns : overhead->nested[i];
 	cost *= inside->executions;
-	if (own)
-		cost += i < 0 ? overhead->own_ns : overhead->own[i];
+	cost += (unsigned __int128)(i < 0 ? overhead->own_ns : overhead->own[i]) * own;
 	if (i < 0 || compensation->clocks >> i & 1)
 		cost += inside->shapes_ns;
 	if (share < 1)
@@ -135,14 +134,14 @@ uint64_t without_probes(const struct compensation *compensation, int i, uint64_t
 static void compensate(struct nested_exec *nested, const struct inside *inside,
 		       const struct compensation *compensation)
 {
-	nested->ns = without_probes(compensation, -1, nested->ns, 1, true, &nested->inside,
+	nested->ns = without_probes(compensation, -1, nested->ns, 1, 1, &nested->inside,
 				    inside ? inside->ns : 0);
 	for (uint32_t bits = nested_seen(nested) & compensation->counters; bits; bits &= bits - 1) {
 		int i = __builtin_ctz(bits);
 
-		nested->total[i] = without_probes(
-			compensation, i, nested->total[i], on_time_share(&nested->on, i), true,
-			&nested->inside, inside ? inside->counters[i] : 0);
+		nested->total[i] = without_probes(compensation, i, nested->total[i],
+						  on_time_share(&nested->on, i), 1, &nested->inside,
+						  inside ? inside->counters[i] : 0);
 	}
 }
 

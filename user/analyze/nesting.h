@@ -80,13 +80,13 @@ void on_time_add_nested(struct on_time *own, struct on_time *work,
 
 /*
  * The counter @i, or with -1 the time, that was @recorded of something with the
- * probes @inside, and with @own around it, without what they added. Constants
+ * probes @inside, and those of @own executions around it, without what they added. Constants
  * may be more than it was there: what lies inside has @parts, and nothing is
  * left with less than its parts. @share is how much of it the counter saw, 1
  * for all.
  */
 uint64_t without_probes(const struct compensation *compensation, int i, uint64_t recorded,
-			double share, bool own, const struct probes *inside, uint64_t parts);
+			double share, uint64_t own, const struct probes *inside, uint64_t parts);
 /* Add those of @exec itself, and those inside of it. */
 void probes_add(struct probes *probes, const struct capture_exec *exec,
 		const struct nested_exec *nested);

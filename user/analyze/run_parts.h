@@ -56,6 +56,13 @@ static inline size_t run_part_words(uint32_t n_events)
 	return sizeof(struct run_part) / sizeof(uint64_t) + n_events;
 }
 
+/* For each @part, a const struct run_part *, of @row. */
+#define for_each_run_part(part, row, n_events)                                                     \
+	for (size_t at_ = 0, words_ = run_part_words(n_events);                                    \
+	     at_ < (row)->run_parts.n &&                                                           \
+	     (part = (const struct run_part *)&(row)->run_parts.items[at_], true);                 \
+	     at_ += words_)
+
 /* Keep @exec of @row with the open @run, until that ends. Returns 0 or -ENOMEM. */
 int run_parts_add(const struct fold *f, struct open_run *run, struct analyze_row *row,
 		  const struct capture_exec *exec, const struct nested_exec *nested);

@@ -10,38 +10,7 @@
 
 #include "histogram.h"
 
-static uint64_t count_of(const struct capture_sum *sum)
-{
-	uint64_t count = 0;
-
-	for (uint32_t i = 0; i < CAPTURE_BUCKETS; i++)
-		count += sum->buckets[i];
-	return count;
-}
-
 /* -- what the probes added ------------------------------------------------------- */
-
-/* @recorded, the time (-1) or event @i, without what @own executions and @inside added. */
-static uint64_t less(const struct fold *f, int i, uint64_t recorded, uint64_t own, uint64_t inside)
-{
-	const struct capture_overhead *overhead = f->compensation.overhead;
-	unsigned __int128 cost;
-
-	if (!overhead || (i >= 0 && !(f->compensation.counters >> i & 1)))
-		return recorded;
-	cost = (unsigned __int128)(i < 0 ? overhead->own_ns : overhead->own[i]) * own;
-	cost += (unsigned __int128)(i < 0 ? overhead->nested_ns : overhead->nested[i]) * inside;
-	return cost < recorded ? recorded - (uint64_t)cost : 0;
-}
-
-/* Of what @sum tells as below, which are whole executions and what ran inside of them. */
-static uint64_t less_below(const struct fold *f, int i, uint64_t recorded,
-			   const struct capture_sum *sum)
-{
-	uint64_t deeper = sum->inside > sum->children ? sum->inside - sum->children : 0;
-
-	return less(f, i, recorded, sum->children, deeper);
-}
 
 /* A sum without what the probes added. */
 struct amount {
@@ -49,17 +18,19 @@ struct amount {
 	uint64_t below; /* no more than that */
 };
 
+/*
+ * The event @i, or with -1 the time, of @own executions (of runs: none) with what is inside of
+ * them. What is below are whole executions, and what ran inside of these.
+ */
 static struct amount amount_of(const struct fold *f, int i, uint64_t total, uint64_t below,
 			       const struct capture_sum *sum, uint64_t own)
 {
-	struct amount amount = {
-		.total = less(f, i, total, own, sum->inside),
-		.below = less_below(f, i, below, sum),
-	};
+	const uint64_t deeper = sum->inside > sum->children ? sum->inside - sum->children : 0;
+	const struct probes inside = {.executions = sum->inside}, of_below = {.executions = deeper};
+	struct amount amount;
 
-	/* Constants may be more than it was there. */
-	if (amount.total < amount.below && total >= below)
-		amount.total = amount.below;
+	amount.below = without_probes(&f->compensation, i, below, 1, sum->children, &of_below, 0);
+	amount.total = without_probes(&f->compensation, i, total, 1, own, &inside, amount.below);
 	return amount;
 }
 
@@ -87,10 +58,7 @@ bool analyze_takes_sums(const struct analyze_options *options)
 static bool selected(const struct fold *f, const struct analyze_process *process,
 		     const struct analyze_session *session, uint32_t number)
 {
-	const struct analyze_options *options = &f->a.options;
-
-	return process->shown && (!options->one_session || number == options->session) &&
-	       fold_has_model(f, session);
+	return fold_selects(f, process, CAPTURE_UNKNOWN, number) && fold_has_model(f, session);
 }
 
 /* Of a session that is not known there is but the first process to think of. */
@@ -102,16 +70,19 @@ static const struct analyze_process *process_of(const struct fold *f,
 
 /* -- operators --------------------------------------------------------------------- */
 
-/* Each has the probes of @own executions around it. */
+/* Each has its own probes, and on average those inside. */
 static int add_durations(struct fold *f, struct histogram **durations,
-			 const struct capture_sum *sum, uint64_t count, uint64_t own)
+			 const struct capture_sum *sum, uint64_t count)
 {
+	const struct probes inside = {.executions = sum->inside / count};
+
 	for (uint32_t i = 0; i < CAPTURE_BUCKETS; i++) {
 		uint64_t ns;
 
 		if (!sum->buckets[i])
 			continue;
-		ns = less(f, -1, capture_bucket_middle(i), own, sum->inside / count);
+		ns = without_probes(&f->compensation, -1, capture_bucket_middle(i), 1, 1, &inside,
+				    0);
 		if (histogram_add_many(durations, ns, sum->buckets[i]))
 			return -ENOMEM;
 	}
@@ -144,13 +115,48 @@ static void add_executions(struct analyze_row *row, const struct capture_sum *su
 	row->summed = true;
 }
 
-static int add_to_row(struct fold *f, struct op_state *state, const struct analyze_process *process,
-		      const struct capture_sum *sum, const struct amount *time)
+/* What events counted, to @row and the sum of rows, and to @cover. */
+static int add_counts(struct fold *f, struct analyze_row *row, const struct capture_sum *sum,
+		      uint64_t count, bool in_total, struct cover *cover)
+{
+	for (uint32_t i = 0; i < f->a.info.n_events; i++) {
+		const uint64_t counted = count - sum->counters[i].missing;
+		const uint64_t work = sum->counters[i].work + sum->counters[i].work_below;
+		const struct amount own = amount_of(f, i, sum->counters[i].value,
+						    sum->counters[i].below, sum, counted);
+		const struct counter_sum counter = {
+			.counted = counted,
+			.work = work,
+			.total = own.total + work,
+			.self = own.total - own.below + sum->counters[i].work,
+		};
+
+		if (counters_add_sum(row, i, &counter, in_total) ||
+		    counters_add_sum(f->a.sum, i, &counter, false))
+			return -ENOMEM;
+		cover->counted[i] = counter.counted;
+		cover->total[i] = counter.total;
+		cover->work[i] = counter.work;
+	}
+	return 0;
+}
+
+/* The row that @sum adds to, of no thread, run or shapes; NULL if out of memory. */
+static struct analyze_row *row_of_sum(struct fold *f, struct op_state *state,
+				      const struct analyze_process *process,
+				      const struct capture_exec *exec)
 {
 	const struct thread_state nobody = {
 		.thread = {.thread = CAPTURE_UNKNOWN, .tid = CAPTURE_UNKNOWN},
 		.process = process,
 	};
+
+	return row_of(f, state, &nobody, exec);
+}
+
+static int add_to_row(struct fold *f, struct op_state *state, const struct analyze_process *process,
+		      const struct capture_sum *sum, const struct amount *time)
+{
 	const struct capture_exec exec = {
 		.op = sum->op,
 		.thread = CAPTURE_UNKNOWN,
@@ -159,11 +165,9 @@ static int add_to_row(struct fold *f, struct op_state *state, const struct analy
 		.shapes = CAPTURE_UNKNOWN,
 		.depth = sum->depth,
 	};
-	const struct analyze_options *options = &f->a.options;
-	bool in_total =
-		options->group < GROUP_THREAD || !sum->depth || options->name || options->op;
-	struct analyze_row *row = row_of(f, state, &nobody, &exec);
-	uint64_t count = count_of(sum);
+	const bool in_total = fold_counts_in_total(f, &exec);
+	struct analyze_row *row = row_of_sum(f, state, process, &exec);
+	uint64_t count = capture_sum_count(sum);
 	struct cover cover = {
 		.ended = count, .ns = time->total, .work_ns = sum->work_ns + sum->work_below_ns};
 
@@ -171,24 +175,8 @@ static int add_to_row(struct fold *f, struct op_state *state, const struct analy
 		return -ENOMEM;
 	add_executions(row, sum, count, time);
 	add_executions(f->a.sum, sum, count, time);
-	for (uint32_t i = 0; i < f->a.info.n_events; i++) {
-		const struct amount own =
-			amount_of(f, i, sum->counters[i].value, sum->counters[i].below, sum,
-				  count - sum->counters[i].missing);
-		const struct counter_sum counter = {
-			.counted = count - sum->counters[i].missing,
-			.work = sum->counters[i].work + sum->counters[i].work_below,
-			.total = own.total + sum->counters[i].work + sum->counters[i].work_below,
-			.self = own.total - own.below + sum->counters[i].work,
-		};
-
-		if (counters_add_sum(row, i, &counter, in_total) ||
-		    counters_add_sum(f->a.sum, i, &counter, false))
-			return -ENOMEM;
-		cover.counted[i] = counter.counted;
-		cover.total[i] = counter.total;
-		cover.work[i] = counter.work;
-	}
+	if (add_counts(f, row, sum, count, in_total, &cover))
+		return -ENOMEM;
 	if (!in_total)
 		return 0;
 	f->a.sum->count += count;
@@ -197,9 +185,7 @@ static int add_to_row(struct fold *f, struct op_state *state, const struct analy
 	row->total += time->total;
 	row->work_ns += cover.work_ns;
 	row->migrated += sum->migrated;
-	return remember(state, sum, &cover) || add_durations(f, &row->durations, sum, count, 1)
-		       ? -ENOMEM
-		       : 0;
+	return remember(state, sum, &cover) ?: add_durations(f, &row->durations, sum, count);
 }
 
 static int add_operators(struct fold *f, const struct capture_sum *sum)
@@ -211,13 +197,13 @@ static int add_operators(struct fold *f, const struct capture_sum *sum)
 	if (!state)
 		return -EINVAL;
 	process = process_of(f, state->session);
-	f->a.executions += count_of(sum);
+	f->a.executions += capture_sum_count(sum);
 	if (!selected(f, process, state->session, state->op.session))
 		return 0;
 	session_show(state->session);
 	f->a.has_work |= sum->work_ns > 0;
 	f->a.has_counters |= f->a.info.n_events > 0;
-	time = amount_of(f, -1, sum->ns, sum->below_ns, sum, count_of(sum));
+	time = amount_of(f, -1, sum->ns, sum->below_ns, sum, capture_sum_count(sum));
 	if (state->shown && add_to_row(f, state, process, sum, &time))
 		return -ENOMEM;
 	if (sum->depth)
@@ -225,7 +211,7 @@ static int add_operators(struct fold *f, const struct capture_sum *sum)
 	f->top_ns += time.total;
 	fold_add_to_session(state, time.total);
 	/* Until the run that they are of is added up, if it ever is. */
-	f->outside.count += count_of(sum);
+	f->outside.count += capture_sum_count(sum);
 	f->outside.ns += time.total;
 	f->a.parallel |= sum->elsewhere > 0;
 	return 0;
@@ -283,7 +269,7 @@ static int add_runs(struct fold *f, const struct capture_sum *sum)
 	struct analyze_session *session = sessions_get(&f->a.sessions, sum->session);
 	const struct analyze_process *process = process_of(f, session);
 	struct analyze_row *runs = f->a.runs;
-	uint64_t count = count_of(sum);
+	uint64_t count = capture_sum_count(sum);
 	struct amount time;
 
 	f->a.has_runs |= process->shown;
@@ -303,9 +289,7 @@ static int add_runs(struct fold *f, const struct capture_sum *sum)
 	f->gap_row->total += time.total - time.below;
 	f->outside.count -= sum->children;
 	f->outside.ns -= time.below;
-	return add_runs_counters(f, sum, count) || add_durations(f, &runs->durations, sum, count, 0)
-		       ? -ENOMEM
-		       : 0;
+	return add_runs_counters(f, sum, count);
 }
 
 int fold_sum(struct fold *f, const struct capture_sum *sum)

@@ -201,19 +201,6 @@ static void get_turns(struct decoder *decoder, struct cursor *c, uint32_t counte
 	get_sampled(c, turns->sampled, &turns->enabled, counters, turns->running);
 }
 
-/* The end as a difference to the one before, and the duration. */
-static void get_times(struct decoder *decoder, struct cursor *c, uint64_t *start, uint64_t *end)
-{
-	uint64_t duration;
-
-	decoder->state.time += (uint64_t)format_unzigzag(cursor_uleb(c));
-	*end = decoder->state.time;
-	duration = cursor_uleb(c);
-	if (duration > *end)
-		cursor_fail(c);
-	*start = *end - duration;
-}
-
 static uint32_t get_run(struct decoder *decoder, struct cursor *c)
 {
 	int64_t run = format_unzigzag(cursor_uleb(c));
@@ -242,7 +229,7 @@ static const char *decode_exec(struct decoder *decoder, struct cursor *c, struct
 	exec->run = fields & EXEC_HAS_RUN ? get_run(decoder, c) : CAPTURE_UNKNOWN;
 	exec->parent = fields & EXEC_HAS_PARENT ? format_get_u32(c) : CAPTURE_UNKNOWN;
 	exec->shapes = fields & EXEC_HAS_SHAPES ? format_get_u32(c) : CAPTURE_UNKNOWN;
-	get_times(decoder, c, &exec->start, &exec->end);
+	format_get_times(c, &decoder->state.time, &exec->start, &exec->end);
 	exec->counted = get_counted(decoder, c);
 	get_counters(c, exec->counted, exec->counters);
 	exec->work_ns = 0;
@@ -345,7 +332,7 @@ static const char *decode_run(struct decoder *decoder, struct cursor *c, struct 
 	run->session = flags & RUN_HAS_SESSION ? format_get_u32(c) : CAPTURE_UNKNOWN;
 	run->step = format_get_u32(c);
 	run->thread = format_get_u32(c);
-	get_times(decoder, c, &run->start, &run->end);
+	format_get_times(c, &decoder->state.time, &run->start, &run->end);
 	run->counted = get_counted(decoder, c);
 	get_counters(c, run->counted, run->counters);
 	run->has_turns = flags & RUN_HAS_TURNS;

@@ -306,9 +306,7 @@ static int write_exec(struct capture_writer *writer, const struct capture_exec *
 		p = format_put_varint(p, exec->parent);
 	if (fields & EXEC_HAS_SHAPES)
 		p = format_put_varint(p, exec->shapes);
-	p = format_put_varint(p, format_zigzag((int64_t)(end - state->time)));
-	p = format_put_varint(p, end - exec->start);
-	state->time = end;
+	p = format_put_times(p, &state->time, exec->start, end);
 	writer->has_exec = true;
 	p = format_put_varint(p, exec->counted);
 	p = put_counters(p, exec->counted, exec->counters);
@@ -418,9 +416,7 @@ static int write_run(struct capture_writer *writer, const struct capture_run *ru
 		p = format_put_varint(p, run->session);
 	p = format_put_varint(p, run->step);
 	p = format_put_varint(p, run->thread);
-	p = format_put_varint(p, format_zigzag((int64_t)(end - state->time)));
-	p = format_put_varint(p, end - run->start);
-	state->time = end;
+	p = format_put_times(p, &state->time, run->start, end);
 	p = format_put_varint(p, run->counted);
 	p = put_counters(p, run->counted, run->counters);
 	if (run->has_turns)

@@ -141,6 +141,17 @@ static inline uint8_t *format_put_varint(uint8_t *p, uint64_t value)
 	return p;
 }
 
+/*
+ * The same of when something ended, as the difference to *@last, which then is it, and of how
+ * long it took.
+ */
+static inline uint8_t *format_put_times(uint8_t *p, uint64_t *last, uint64_t start, uint64_t end)
+{
+	p = format_put_varint(p, format_zigzag((int64_t)(end - *last)));
+	*last = end;
+	return format_put_varint(p, end - start);
+}
+
 /* The same of a string: its length, and the @size @bytes. */
 static inline uint8_t *format_put_bytes(uint8_t *p, const char *bytes, size_t size)
 {
@@ -162,6 +173,20 @@ static inline uint32_t format_get_u32(struct cursor *cursor)
 	if (value > UINT32_MAX)
 		cursor_fail(cursor);
 	return value;
+}
+
+/* What format_put_times() has put. */
+static inline void format_get_times(struct cursor *cursor, uint64_t *last, uint64_t *start,
+				    uint64_t *end)
+{
+	uint64_t duration;
+
+	*last += (uint64_t)format_unzigzag(cursor_uleb(cursor));
+	*end = *last;
+	duration = cursor_uleb(cursor);
+	if (duration > *end)
+		cursor_fail(cursor);
+	*start = *end - duration;
 }
 
 /* A number that is less than @limit; what is not is bad, and 0. */

@@ -336,6 +336,16 @@ struct capture_sum {
 	const uint32_t *buckets;
 };
 
+/* How many executions, or runs, it is of. */
+static inline uint64_t capture_sum_count(const struct capture_sum *sum)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < CAPTURE_BUCKETS; i++)
+		count += sum->buckets[i];
+	return count;
+}
+
 /* The middle of bucket @i, ns. */
 static inline uint64_t capture_bucket_middle(uint32_t i)
 {

@@ -11,15 +11,6 @@ enum sum_flags {
 	SUM_HAS_MOVES = 1 << 5,
 };
 
-static uint64_t count_of(const struct capture_sum *sum)
-{
-	uint64_t count = 0;
-
-	for (uint32_t i = 0; i < CAPTURE_BUCKETS; i++)
-		count += sum->buckets[i];
-	return count;
-}
-
 static uint32_t flags_of(const struct capture_sum *sum)
 {
 	bool session = sum->of_runs && sum->session != CAPTURE_UNKNOWN;
@@ -32,10 +23,7 @@ static uint32_t flags_of(const struct capture_sum *sum)
 	       (sum->migrated || sum->elsewhere || sum->unclear ? SUM_HAS_MOVES : 0);
 }
 
-/*
- * Each event was counted at least once, or not at all. Of what runs inside there are no counts
- * without times; that was found where it was added up.
- */
+/* No event is missing more often than there was anything. */
 static bool counters_are_sound(const struct capture_sum *sum, uint64_t count, uint32_t n_events)
 {
 	for (uint32_t i = 0; i < n_events; i++)
@@ -46,7 +34,7 @@ static bool counters_are_sound(const struct capture_sum *sum, uint64_t count, ui
 
 bool sum_is_sound(const struct capture_sum *sum, uint32_t n_events)
 {
-	uint64_t count = count_of(sum);
+	uint64_t count = capture_sum_count(sum);
 
 	return count && sum->end >= sum->start && sum->depth < CAPTURE_DEPTH_MAX &&
 	       (!sum->of_runs || !sum->depth) && counters_are_sound(sum, count, n_events);
@@ -100,9 +88,7 @@ uint8_t *sum_put(uint8_t *p, const struct capture_sum *sum, uint32_t n_events,
 	if (flags & SUM_HAS_PARENT)
 		p = format_put_varint(p, sum->parent);
 	p = format_put_varint(p, sum->depth);
-	p = format_put_varint(p, format_zigzag((int64_t)(sum->end - state->sum)));
-	p = format_put_varint(p, sum->end - sum->start);
-	state->sum = sum->end;
+	p = format_put_times(p, &state->sum, sum->start, sum->end);
 	p = format_put_varint(p, sum->ns);
 	p = put_buckets(p, sum->buckets);
 	if (flags & SUM_HAS_BELOW) {
@@ -157,19 +143,6 @@ static void get_counters(struct cursor *c, struct capture_sum *sum, uint32_t n_e
 	}
 }
 
-/* The end as a difference to that of the sum before, and how long it was. */
-static void get_interval(struct cursor *c, struct capture_sum *sum, struct format_state *state)
-{
-	uint64_t duration;
-
-	state->sum += (uint64_t)format_unzigzag(cursor_uleb(c));
-	sum->end = state->sum;
-	duration = cursor_uleb(c);
-	if (duration > sum->end)
-		cursor_fail(c);
-	sum->start = sum->end - duration;
-}
-
 void sum_get(struct cursor *c, struct capture_sum *sum, uint32_t n_events,
 	     struct format_state *state, uint32_t *buckets)
 {
@@ -180,7 +153,7 @@ void sum_get(struct cursor *c, struct capture_sum *sum, uint32_t n_events,
 	sum->session = flags & SUM_HAS_SESSION ? format_get_u32(c) : CAPTURE_UNKNOWN;
 	sum->parent = flags & SUM_HAS_PARENT ? format_get_u32(c) : CAPTURE_UNKNOWN;
 	sum->depth = format_get_below(c, CAPTURE_DEPTH_MAX);
-	get_interval(c, sum, state);
+	format_get_times(c, &state->sum, &sum->start, &sum->end);
 	sum->ns = cursor_uleb(c);
 	get_buckets(c, buckets);
 	if (flags & SUM_HAS_BELOW) {

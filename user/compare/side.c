@@ -171,20 +171,14 @@ static struct median median_of_known(struct side *side, const struct side_model 
 	return median_of(side->values, known);
 }
 
-/* Call @each for the parts of @row. */
-#define for_each_part(part, row, n_events)                                                         \
-	for (size_t at_ = 0, words_ = run_part_words(n_events);                                    \
-	     at_ < (row)->run_parts.n &&                                                           \
-	     (part = (const struct run_part *)&(row)->run_parts.items[at_], true);                 \
-	     at_ += words_)
-
 /* What @row took, in the runs of @model alone. */
 static void add_row(struct side *side, const struct side_model *model,
 		    const struct analyze_row *row, uint32_t event)
 {
 	const struct run_part *part;
 
-	for_each_part(part, row, side->a->info.n_events) {
+	for_each_run_part(part, row, side->a->info.n_events)
+	{
 		const struct side_place *place = &side->places[part->run];
 		double *value = &side->values[place->run];
 
@@ -240,8 +234,7 @@ static uint64_t executions_of(const struct side *side, const struct side_node *n
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < node->n_rows; i++)
-		for_each_part(part, node->rows[i], side->a->info.n_events)
-			n += part->count;
+		for_each_run_part(part, node->rows[i], side->a->info.n_events) n += part->count;
 	return n;
 }
 

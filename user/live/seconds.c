@@ -54,19 +54,18 @@ int seconds_add_sum(struct seconds *seconds, const struct capture_sum *sum)
 	struct second *second = second_of(seconds, sum->end);
 	int error = 0;
 
-	for (uint32_t i = 0; second && i < CAPTURE_BUCKETS && !error; i++) {
-		if (!sum->of_runs) {
-			second->executions += sum->buckets[i];
-			continue;
-		}
-		second->runs += sum->buckets[i];
+	if (!second)
+		return 0;
+	if (!sum->of_runs) {
+		second->executions += capture_sum_count(sum);
+		return 0;
+	}
+	second->runs += capture_sum_count(sum);
+	second->operators += sum->inside;
+	second->ns += sum->ns;
+	for (uint32_t i = 0; i < CAPTURE_BUCKETS && !error; i++)
 		error = histogram_add_many(&second->durations, capture_bucket_middle(i),
 					   sum->buckets[i]);
-	}
-	if (second && sum->of_runs) {
-		second->operators += sum->inside;
-		second->ns += sum->ns;
-	}
 	return error;
 }
 

@@ -59,15 +59,14 @@ static int keep(struct runs *runs, struct analyze_row *row, size_t n)
 static int make_row(struct runs *runs, struct analyze_row *row)
 {
 	const struct whole_runs *whole = &runs->a->whole_runs;
-	size_t words = run_part_words(runs->a->info.n_events), n;
+	size_t n = row->session < runs->n_sessions ? runs->counts[row->session] : 0;
+	const struct run_part *part;
 
-	n = row->session < runs->n_sessions ? runs->counts[row->session] : 0;
 	if (!n)
 		return 0;
 	memset(runs->values, 0, n * sizeof(*runs->values));
-	for (size_t at = 0; at < row->run_parts.n; at += words) {
-		const struct run_part *part = (const struct run_part *)&row->run_parts.items[at];
-
+	for_each_run_part(part, row, runs->a->info.n_events)
+	{
 		if (whole->items[part->run].session == row->session)
 			runs->values[runs->places[part->run]] += (double)part->ns;
 	}

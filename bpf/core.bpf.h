@@ -24,16 +24,6 @@
 
 #define THROWN_MAX 4
 
-/* What is known of an operator that has ended; its counters are in thread->counts. */
-struct outcome {
-	const struct frame *frame;
-	__u32 parent; /* id of the operator around it, or NO_ID */
-	__u64 end;
-	struct shapes_word shapes;
-	__u16 cpu;
-	__u8 flags;
-};
-
 /* -- the stack of open operators ------------------------------------------------------ */
 
 /* Take the innermost frame off the stack; NULL if there is none. */
@@ -235,86 +225,6 @@ static __always_inline void emit_turns(struct thread_state *thread, struct outco
 	send_record(record, words, outcome);
 }
 
-/* The sum that @outcome is to be added to; NULL if it is to be told by a record. */
-static __always_inline struct operator_sum *
-sum_for(struct thread_state *thread, const struct outcome *outcome, const struct below *below)
-{
-	const struct frame *frame = outcome->frame;
-	struct operator_sum *sum = sum_of(frame->id);
-
-	if (!sum || sum->owner != frame->id + 1 || sum->depth != thread->depth ||
-	    outcome->flags & FLAG_LACKS)
-		return NULL;
-	if (sum->parent != outcome->parent && !sum_has_parent(sum, outcome->parent))
-		return NULL;
-	if (n_counters && thread->counts.sampled)
-		return NULL;
-	return below->children && (below->told || below->unclear) ? NULL : sum;
-}
-
-static __always_inline void add_to_sum(struct operator_sum *sum, struct thread_state *thread,
-				       const struct outcome *outcome, const struct below *below,
-				       __u64 ns)
-{
-	const bool worked = with_work && outcome->frame->n_keys;
-	const __u64 *work = sums_of(thread)->work;
-
-	add(&sum->ns, ns);
-	sum_count(sum->buckets, ns);
-	if (outcome->flags & FLAG_MIGRATED)
-		add(&sum->migrated, 1);
-	if (outcome->frame->run != thread->run)
-		add(&sum->elsewhere, 1);
-	if (worked)
-		add(&sum->work_ns, work[0]);
-	if (below->children) {
-		add(&sum->below_ns, below->ns);
-		add(&sum->children, below->children);
-		add(&sum->inside, below->inside);
-		add(&sum->nested, 1);
-		if (with_work)
-			add(&sum->work_below_ns, below->work_ns);
-	}
-	if (n_counters)
-		add_counts(sum->counts, &thread->counts, work + 1, worked, below);
-}
-
-/* Add @outcome up. A function, as emit() is. True if it is not to be told besides. */
-static __noinline int sum_up(struct thread_state *thread, struct outcome *outcome)
-{
-	struct sums_scratch *scratch;
-	const struct frame *frame;
-	struct operator_sum *sum;
-	struct below *below, *to;
-	__u64 ns;
-
-	if (!thread || !outcome)
-		return 0;
-	scratch = sums_of(thread);
-	frame = outcome->frame;
-	ns = outcome->end - frame->start;
-	below = below_at(thread, thread->depth + 1);
-	if (with_work && frame->n_keys)
-		take_work(frame, thread->pid, scratch->work, scratch->turns, &thread->counts);
-	sum = sum_for(thread, outcome, below);
-	if (thread->depth || frame->run == thread->run) {
-		to = below_at(thread, thread->depth);
-		hand_up(to, ns, below, !sum);
-		if (n_counters)
-			hand_up_counts(to, &thread->counts);
-		if (with_work && frame->n_keys)
-			hand_up_work(to, scratch->work[0], scratch->work + 1);
-	}
-	if (sum) {
-		add_to_sum(sum, thread, outcome, below, ns);
-		return 1;
-	}
-	/* Of what ran inside, its record is not to tell more than others do. */
-	if (below->children && below->told != below->children)
-		outcome->flags |= FLAG_LACKS;
-	return 0;
-}
-
 /* Send @outcome through the ring. A function: the programs' own stacks are full with shapes. */
 static __noinline int emit(struct thread_state *thread, struct outcome *outcome)
 {
@@ -341,16 +251,6 @@ static __noinline int emit(struct thread_state *thread, struct outcome *outcome)
 }
 
 /* -- exceptions ------------------------------------------------------------------------ */
-
-/* Of what threw nothing is known but what ran inside of it. */
-static __always_inline void hand_up_thrown(struct thread_state *thread)
-{
-	struct below *below = below_at(thread, thread->depth + 1);
-	struct below *to = below_at(thread, thread->depth);
-
-	hand_up(to, below->children ? below->ns : 0, below, true);
-	to->unclear = 1;
-}
 
 /* Tell that the innermost operator was left by an exception: without an end, nothing counted. */
 static __noinline int emit_thrown(struct thread_state *thread)
@@ -535,60 +435,6 @@ static __always_inline void fill_run_values(struct run_record *record,
 	copy_turns((struct turns *)(record->values + n_counters), &thread->counts);
 }
 
-/* The sum of runs like the open one, which may be their first; NULL if there is no room. */
-static __always_inline struct run_sum *sum_of_run(const struct thread_state *thread)
-{
-	struct run_sum_key key = {
-		.owner = thread->run_owner,
-		.session = thread->run_session,
-		.instance = thread->run_instance,
-		.generation = instance_of(thread->run_instance)->generation,
-	};
-	struct run_sum *sum = bpf_map_lookup_elem(&run_sums, &key);
-
-	if (sum)
-		return sum;
-	bpf_map_update_elem(&run_sums, &key, &no_runs, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&run_sums, &key);
-}
-
-/*
- * Add the open run up, which returned @status at @end. False if it is to be told: it
- * failed, or not all operators that began in it have ended as far as is known.
- */
-static __noinline int sum_up_run(struct thread_state *thread, __u64 end, __u32 status)
-{
-	struct below *below;
-	struct run_sum *sum;
-	__u64 ns;
-
-	if (!thread || !thread->run_on || (status && status != STATUS_UNKNOWN) ||
-	    instance_of(thread->run_instance)->forget_each_run)
-		return 0;
-	below = below_at(thread, 0);
-	if ((below->children ? below->inside : 0) != thread->run_operators ||
-	    (n_counters && thread->counts.sampled))
-		return 0;
-	sum = sum_of_run(thread);
-	if (!sum)
-		return 0;
-	ns = end - thread->run_start;
-	add(&sum->ns, ns);
-	sum_count(sum->buckets, ns);
-	if (below->children) {
-		add(&sum->below_ns, below->ns);
-		add(&sum->children, below->children);
-		add(&sum->inside, below->inside);
-		if (below->unclear)
-			add(&sum->unclear, 1);
-		if (with_work)
-			add(&sum->work_ns, below->work_ns);
-	}
-	if (n_counters)
-		add_counts(sum->counts, &thread->counts, below->work, false, below);
-	return 1;
-}
-
 /*
  * The open run has ended; if not by an exception, thread->now was read there, and it
  * returned @status.
@@ -601,12 +447,8 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 
 	if (n_counters && !(flags & FLAG_THREW))
 		count_until_now(thread, &thread->run_reading, end - thread->run_start);
-	if (with_sums && runs_summed && !(flags & FLAG_THREW) && sum_up_run(thread, end, status)) {
-		thread->run = NO_ID;
-		give_place(thread);
-		return;
-	}
-	if (thread->run_on)
+	if (thread->run_on &&
+	    !(with_sums && runs_summed && !(flags & FLAG_THREW) && sum_up_run(thread, end, status)))
 		record = record_reserve(sizeof(*record) + (words + with_memory) * 8);
 	if (record) {
 		record->type = RECORD_RUN;

@@ -424,6 +424,25 @@ enum sum_count {
 	SUM_COUNTS,
 };
 
+/*
+ * What executions of an operator took; or the runs of a session, of those that were good, and of
+ * which no operator was lost.
+ */
+struct sum {
+	__u64 ns;	     /* of all */
+	__u64 below_ns;	     /* of that, in operators directly inside, on the run's own thread, */
+	__u64 children;	     /* of which there were so many, */
+	__u64 inside;	     /* and so many at all depths */
+	__u64 nested;	     /* executions that had any */
+	__u64 migrated;	     /* ended on another CPU than they began */
+	__u64 elsewhere;     /* were on another thread than their run */
+	__u64 unclear;	     /* runs of which the counts below are not all of that */
+	__u64 work_ns;	     /* of other threads, for these executions; for all in these runs */
+	__u64 work_below_ns; /* for what ran inside of executions */
+	__u32 buckets[SUM_BUCKETS];		 /* of ns: together, how many there were */
+	__u64 counts[SUM_COUNTS * COUNTERS_MAX]; /* of an operator, as many as are wanted */
+};
+
 /* Of one operator: all of its executions at the same place, that is below the same parent. */
 struct operator_sum {
 	__u32 owner; /* the operator's id + 1; 0: free, which user space says */
@@ -432,34 +451,13 @@ struct operator_sum {
 	__u8 depth;
 	__u8 pad[2];
 	__u32 generation; /* of the instance, in which the operator got its number */
-	__u64 ns;	  /* of all */
-	__u64 below_ns;	  /* of that, in operators directly inside, */
-	__u64 children;	  /* of which there were so many, */
-	__u64 inside;	  /* and so many at all depths */
-	__u64 nested;	  /* executions that had any */
-	__u64 migrated;
-	__u64 elsewhere; /* on another thread than their run */
-	__u64 work_ns, work_below_ns;
-	__u32 buckets[SUM_BUCKETS];		 /* of ns: together, how many there were */
-	__u64 counts[SUM_COUNTS * COUNTERS_MAX]; /* the map has as many as are wanted */
+	struct sum sum;	  /* empty where it is free */
 };
 
 struct run_sum_key {
 	__u64 owner, session; /* as a run_record's */
 	__u32 instance;
 	__u32 generation; /* of it */
-};
-
-/* Of the runs of a session that were good, and of which no operator was lost. */
-struct run_sum {
-	__u64 ns;
-	__u64 below_ns; /* of operators directly in them, on their own threads, */
-	__u64 children; /* so many */
-	__u64 inside;	/* and so many at all depths */
-	__u64 unclear;	/* runs of which the counters' below are not all of that */
-	__u64 work_ns;	/* of other threads, for these operators */
-	__u32 buckets[SUM_BUCKETS];
-	__u64 counts[SUM_COUNTS * COUNTERS_MAX]; /* of the two kinds of work the one below */
 };
 
 #define RUN_SET_BITS 9 /* 512 sets: some hundred runs at once never fill one */

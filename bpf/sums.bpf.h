@@ -56,10 +56,10 @@ SHARED struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* likewise */
 	__type(key, struct run_sum_key);
-	__type(value, struct run_sum);
+	__type(value, struct sum);
 } run_sums SEC(".maps");
 
-static const struct run_sum no_runs; /* too large for the stack */
+static const struct sum no_runs; /* too large for the stack */
 
 static __always_inline struct sums_scratch *sums_of(struct thread_state *thread)
 {
@@ -165,7 +165,17 @@ static __always_inline void add(__u64 *sum, __u64 value)
 	__sync_fetch_and_add(sum, value);
 }
 
-/* -- operators ------------------------------------------------------------------------ */
+/* What took @ns, and has @below inside of it, is one more of @sum. */
+static __always_inline void add_times(struct sum *sum, __u64 ns, const struct below *below)
+{
+	add(&sum->ns, ns);
+	sum_count(sum->buckets, ns);
+	if (!below->children)
+		return;
+	add(&sum->below_ns, below->ns);
+	add(&sum->children, below->children);
+	add(&sum->inside, below->inside);
+}
 
 /* Most counts of most executions are 0. */
 static __always_inline void add_count(__u64 *counts, enum sum_count what, __u32 i, __u64 value)
@@ -240,6 +250,142 @@ static __always_inline void hand_up(struct below *to, __u64 ns, const struct bel
 	to->inside += below->inside;
 	if (with_work && below->work_ns)
 		hand_up_work(to, below->work_ns, below->work);
+}
+
+/* -- operators ------------------------------------------------------------------------ */
+
+/* The sum that @outcome is to be added to; NULL if it is to be told by a record. */
+static __always_inline struct sum *sum_for(struct thread_state *thread,
+					   const struct outcome *outcome, const struct below *below)
+{
+	const struct frame *frame = outcome->frame;
+	struct operator_sum *place = sum_of(frame->id);
+
+	if (!place || place->owner != frame->id + 1 || place->depth != thread->depth ||
+	    outcome->flags & FLAG_LACKS)
+		return NULL;
+	if (place->parent != outcome->parent && !sum_has_parent(place, outcome->parent))
+		return NULL;
+	if (n_counters && thread->counts.sampled)
+		return NULL;
+	return below->children && (below->told || below->unclear) ? NULL : &place->sum;
+}
+
+static __always_inline void add_to_sum(struct sum *sum, struct thread_state *thread,
+				       const struct outcome *outcome, const struct below *below,
+				       __u64 ns)
+{
+	const bool worked = with_work && outcome->frame->n_keys;
+	const __u64 *work = sums_of(thread)->work;
+
+	add_times(sum, ns, below);
+	if (outcome->flags & FLAG_MIGRATED)
+		add(&sum->migrated, 1);
+	if (outcome->frame->run != thread->run)
+		add(&sum->elsewhere, 1);
+	if (worked)
+		add(&sum->work_ns, work[0]);
+	if (below->children) {
+		add(&sum->nested, 1);
+		if (with_work)
+			add(&sum->work_below_ns, below->work_ns);
+	}
+	if (n_counters)
+		add_counts(sum->counts, &thread->counts, work + 1, worked, below);
+}
+
+/* Add @outcome up. A function, as emit() is. True if it is not to be told besides. */
+static __noinline int sum_up(struct thread_state *thread, struct outcome *outcome)
+{
+	struct sums_scratch *scratch;
+	const struct frame *frame;
+	struct below *below, *to;
+	struct sum *sum;
+	__u64 ns;
+
+	if (!thread || !outcome)
+		return 0;
+	scratch = sums_of(thread);
+	frame = outcome->frame;
+	ns = outcome->end - frame->start;
+	below = below_at(thread, thread->depth + 1);
+	if (with_work && frame->n_keys)
+		take_work(frame, thread->pid, scratch->work, scratch->turns, &thread->counts);
+	sum = sum_for(thread, outcome, below);
+	if (thread->depth || frame->run == thread->run) {
+		to = below_at(thread, thread->depth);
+		hand_up(to, ns, below, !sum);
+		if (n_counters)
+			hand_up_counts(to, &thread->counts);
+		if (with_work && frame->n_keys)
+			hand_up_work(to, scratch->work[0], scratch->work + 1);
+	}
+	if (sum) {
+		add_to_sum(sum, thread, outcome, below, ns);
+		return 1;
+	}
+	/* Of what ran inside, its record is not to tell more than others do. */
+	if (below->children && below->told != below->children)
+		outcome->flags |= FLAG_LACKS;
+	return 0;
+}
+
+/* Of what threw nothing is known but what ran inside of it. */
+static __always_inline void hand_up_thrown(struct thread_state *thread)
+{
+	struct below *below = below_at(thread, thread->depth + 1);
+	struct below *to = below_at(thread, thread->depth);
+
+	hand_up(to, below->children ? below->ns : 0, below, true);
+	to->unclear = 1;
+}
+
+/* -- runs ----------------------------------------------------------------------------- */
+
+/* The sum of runs like the open one, which may be their first; NULL if there is no room. */
+static __always_inline struct sum *sum_of_run(const struct thread_state *thread)
+{
+	struct run_sum_key key = {
+		.owner = thread->run_owner,
+		.session = thread->run_session,
+		.instance = thread->run_instance,
+		.generation = instance_of(thread->run_instance)->generation,
+	};
+	struct sum *sum = bpf_map_lookup_elem(&run_sums, &key);
+
+	if (sum)
+		return sum;
+	bpf_map_update_elem(&run_sums, &key, &no_runs, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&run_sums, &key);
+}
+
+/*
+ * Add the open run up, which returned @status at @end. False if it is to be told: it
+ * failed, or not all operators that began in it have ended as far as is known.
+ */
+static __noinline int sum_up_run(struct thread_state *thread, __u64 end, __u32 status)
+{
+	struct below *below;
+	struct sum *sum;
+
+	if (!thread || (status && status != STATUS_UNKNOWN) ||
+	    instance_of(thread->run_instance)->forget_each_run)
+		return 0;
+	below = below_at(thread, 0);
+	if ((below->children ? below->inside : 0) != thread->run_operators ||
+	    (n_counters && thread->counts.sampled))
+		return 0;
+	sum = sum_of_run(thread);
+	if (!sum)
+		return 0;
+	add_times(sum, end - thread->run_start, below);
+	if (below->children && below->unclear)
+		add(&sum->unclear, 1);
+	if (with_work && below->children)
+		add(&sum->work_ns, below->work_ns);
+	if (n_counters)
+		add_counts(sum->counts, &thread->counts, below->work, false, below);
+	return 1;
 }
 
 #endif

@@ -25,6 +25,16 @@ struct frame {
 	struct reading reading;
 };
 
+/* What is known of an operator that has ended; its counters are in thread->counts. */
+struct outcome {
+	const struct frame *frame;
+	__u32 parent; /* id of the operator around it, or NO_ID */
+	__u64 end;
+	struct shapes_word shapes;
+	__u16 cpu;
+	__u8 flags;
+};
+
 /* What a session does before its runs, see setups.bpf.h. */
 struct setup {
 	__u64 sp; /* at the function's first instruction, or near it */

@@ -34,15 +34,15 @@ _Static_assert(SUM_BUCKETS == CAPTURE_BUCKETS, "buckets go as they are");
 
 /* What was told of an operator's place. */
 struct told_operator {
-	bool over; /* its generation is, at the last look, and what names it was taken */
-	struct operator_sum sum; /* so far */
+	bool over;	/* its generation is, at the last look, and what names it was taken */
+	struct sum sum; /* so far */
 };
 
 /* Of a session's runs. */
 struct told_runs {
 	struct run_sum_key key;
 	bool over;
-	struct run_sum sum;
+	struct sum sum;
 };
 
 struct sums {
@@ -59,7 +59,7 @@ struct sums {
 size_t sums_value_size(size_t n_counters)
 {
 	size_t size =
-		offsetof(struct operator_sum, counts) + n_counters * SUM_COUNTS * sizeof(__u64);
+		offsetof(struct operator_sum, sum.counts) + n_counters * SUM_COUNTS * sizeof(__u64);
 
 	return (size + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
 }
@@ -122,9 +122,9 @@ static uint64_t gain_buckets(__u32 *told, const __u32 *now, uint32_t *to)
 	return count;
 }
 
-static bool has_new(const __u32 *told, const __u32 *now)
+static bool has_new(const struct sum *told, const struct sum *now)
 {
-	return memcmp(told, now, SUM_BUCKETS * sizeof(told[0]));
+	return memcmp(told->buckets, now->buckets, sizeof(told->buckets));
 }
 
 /* Of events that are @hidden nothing is known. */
@@ -153,18 +153,39 @@ static void gain_counts(const struct sums *sums, __u64 *told, const __u64 *now, 
 	}
 }
 
-static void send(struct sums *sums, struct capture_record *record, uint64_t until)
+/*
+ * Tell what is in @now and not in @told yet, of what the caller has put into @record. Returns how
+ * many executions or runs these are.
+ */
+static uint64_t tell(struct sums *sums, const struct instance_state *instance, struct sum *told,
+		     const struct sum *now, struct capture_record *record, uint64_t until)
 {
+	struct collector *collector = sums->collector;
 	struct capture_sum *sum = &record->sum;
-	uint32_t n = 0;
+	uint32_t buckets[SUM_BUCKETS], n = 0;
+	uint64_t count = gain_buckets(told->buckets, now->buckets, buckets);
 
-	for (uint32_t i = 0; i < SUM_BUCKETS; i++)
-		n += sum->buckets[i] > 0;
+	record->type = CAPTURE_SUM;
 	sum->start = sums->since;
 	sum->end = until;
-	sums->bytes += RECORD_BYTES + n * BUCKET_BYTES +
-		       sums->collector->options.counters->n * EVENT_BYTES;
-	collector_send(sums->collector, record);
+	sum->ns = gain(&told->ns, now->ns);
+	sum->below_ns = gain(&told->below_ns, now->below_ns);
+	sum->children = gain(&told->children, now->children);
+	sum->inside = gain(&told->inside, now->inside);
+	sum->nested = gain(&told->nested, now->nested);
+	sum->migrated = gain(&told->migrated, now->migrated);
+	sum->elsewhere = gain(&told->elsewhere, now->elsewhere);
+	sum->unclear = gain(&told->unclear, now->unclear);
+	sum->work_ns = gain(&told->work_ns, now->work_ns);
+	sum->work_below_ns = gain(&told->work_below_ns, now->work_below_ns);
+	gain_counts(sums, told->counts, now->counts, count, instance->hidden, sum);
+	sum->buckets = buckets;
+	for (uint32_t i = 0; i < SUM_BUCKETS; i++)
+		n += buckets[i] > 0;
+	sums->bytes +=
+		RECORD_BYTES + n * BUCKET_BYTES + collector->options.counters->n * EVENT_BYTES;
+	collector_send(collector, record);
+	return count;
 }
 
 /* -- operators ------------------------------------------------------------------------ */
@@ -184,38 +205,23 @@ static const struct instance_state *instance_of(const struct sums *sums, uint32_
 	return instance && !instance->refused && instance_settled(instance) ? instance : NULL;
 }
 
-/* Tell what is in @now of operator @op and is not in @told yet. */
 static void tell_operator(struct sums *sums, const struct instance_state *instance, uint32_t op,
-			  struct operator_sum *told, const struct operator_sum *now, uint64_t until)
+			  struct sum *told, const struct operator_sum *now, uint64_t until)
 {
-	uint32_t buckets[SUM_BUCKETS];
-	uint64_t count = gain_buckets(told->buckets, now->buckets, buckets);
+	struct collector *collector = sums->collector;
 	struct capture_record record = {
-		.type = CAPTURE_SUM,
 		.sum =
 			{
 				.op = op,
 				.session = CAPTURE_UNKNOWN,
-				.parent = now->parent == NO_ID ? CAPTURE_UNKNOWN
-							       : collector_operator(sums->collector,
-										    now->parent),
+				.parent = now->parent == NO_ID
+						  ? CAPTURE_UNKNOWN
+						  : collector_operator(collector, now->parent),
 				.depth = now->depth,
-				.ns = gain(&told->ns, now->ns),
-				.below_ns = gain(&told->below_ns, now->below_ns),
-				.children = gain(&told->children, now->children),
-				.inside = gain(&told->inside, now->inside),
-				.nested = gain(&told->nested, now->nested),
-				.migrated = gain(&told->migrated, now->migrated),
-				.elsewhere = gain(&told->elsewhere, now->elsewhere),
-				.work_ns = gain(&told->work_ns, now->work_ns),
-				.work_below_ns = gain(&told->work_below_ns, now->work_below_ns),
-				.buckets = buckets,
 			},
 	};
 
-	gain_counts(sums, told->counts, now->counts, count, instance->hidden, &record.sum);
-	sums->collector->operators += count;
-	send(sums, &record, until);
+	collector->operators += tell(sums, instance, told, &now->sum, &record, until);
 }
 
 /* What was told of place @i; NULL without memory. */
@@ -249,20 +255,19 @@ static void free_place(struct sums *sums, uint32_t i, bool any)
 		told->over = is_over(sums, place->instance, place->generation);
 		return;
 	}
-	memset(&place->ns, 0, sums->place_size - offsetof(struct operator_sum, ns));
+	memset(&place->sum, 0, sums->place_size - offsetof(struct operator_sum, sum));
 	__atomic_store_n(&place->owner, 0, __ATOMIC_RELEASE);
 	free(told);
 	sums->told[i] = NULL;
 }
 
 /* That many executions have no name, and never will. */
-static void count_unnamed(struct sums *sums, struct operator_sum *told,
-			  const struct operator_sum *now)
+static void count_unnamed(struct sums *sums, struct sum *told, const struct operator_sum *now)
 {
 	uint32_t buckets[SUM_BUCKETS];
 
-	sums->collector->unnamed += gain_buckets(told->buckets, now->buckets, buckets);
-	memcpy(told, now, sums->place_size);
+	sums->collector->unnamed += gain_buckets(told->buckets, now->sum.buckets, buckets);
+	memcpy(told, &now->sum, sums->place_size - offsetof(struct operator_sum, sum));
 }
 
 static void look_at_operator(struct sums *sums, uint32_t i, bool last, uint64_t until)
@@ -278,11 +283,11 @@ static void look_at_operator(struct sums *sums, uint32_t i, bool last, uint64_t 
 	told = told_of(sums, i);
 	if (!told)
 		return;
-	any = place->ns != told->sum.ns;
+	any = place->sum.ns != told->sum.ns;
 	if (any) {
 		memcpy(&now, place, sums->place_size);
 		op = instance ? collector_operator(sums->collector, owner - 1) : CAPTURE_UNKNOWN;
-		any = has_new(told->sum.buckets, now.buckets);
+		any = has_new(&told->sum, &now.sum);
 		if (any && op != CAPTURE_UNKNOWN)
 			tell_operator(sums, instance, op, &told->sum, &now, until);
 		else if (any && (last || told->over))
@@ -293,69 +298,54 @@ static void look_at_operator(struct sums *sums, uint32_t i, bool last, uint64_t 
 
 /* -- runs ----------------------------------------------------------------------------- */
 
-/* What was told of the runs of @key, which may be nothing; NULL without memory. */
-static struct told_runs *runs_of(struct sums *sums, const struct run_sum_key *key)
+/* Know of the runs of @key. */
+static void know_runs(struct sums *sums, const struct run_sum_key *key)
 {
 	struct told_runs **place, *told;
 
 	for (size_t i = 0; i < sums->runs.n; i++)
 		if (!memcmp(&sums->runs.items[i]->key, key, sizeof(*key)))
-			return sums->runs.items[i];
+			return;
 	told = calloc(1, sizeof(*told));
 	place = told ? array_push(&sums->runs) : NULL;
 	if (!place) {
 		free(told);
 		collector_keep_failure(sums->collector, -ENOMEM, COLLECTOR_CANNOT_HOLD);
-		return NULL;
+		return;
 	}
 	told->key = *key;
-	return *place = told;
+	*place = told;
 }
 
 static void tell_runs(struct sums *sums, const struct instance_state *instance,
-		      const struct run_sum_key *key, struct run_sum *told,
-		      const struct run_sum *now, uint64_t until)
+		      struct told_runs *told, const struct sum *now, uint64_t until)
 {
-	uint32_t buckets[SUM_BUCKETS];
-	uint64_t count = gain_buckets(told->buckets, now->buckets, buckets);
 	struct collector *collector = sums->collector;
 	struct capture_record record = {
-		.type = CAPTURE_SUM,
 		.sum =
 			{
 				.of_runs = true,
 				.op = CAPTURE_UNKNOWN,
 				.parent = CAPTURE_UNKNOWN,
 				.session = identity_session(collector->identities, instance->number,
-							    key->session, key->owner),
-				.ns = gain(&told->ns, now->ns),
-				.below_ns = gain(&told->below_ns, now->below_ns),
-				.children = gain(&told->children, now->children),
-				.inside = gain(&told->inside, now->inside),
-				.unclear = gain(&told->unclear, now->unclear),
-				.work_ns = gain(&told->work_ns, now->work_ns),
-				.buckets = buckets,
+							    told->key.session, told->key.owner),
 			},
 	};
 
 	collector_tell_model(collector, instance, record.sum.session);
-	gain_counts(sums, told->counts, now->counts, count, instance->hidden, &record.sum);
-	collector->runs += count;
-	send(sums, &record, until);
+	collector->runs += tell(sums, instance, &told->sum, now, &record, until);
 }
 
-/* Tell what is new of the runs of @key. False if nothing was, or it cannot be told yet. */
-static bool look_at_runs(struct sums *sums, const struct run_sum_key *key, struct told_runs *told,
-			 uint64_t until)
+/* Tell what is new of the runs that were @told. False if nothing is, or it cannot be told yet. */
+static bool look_at_runs(struct sums *sums, struct told_runs *told, uint64_t until)
 {
 	int map = bpf_map__fd(sums->collector->bpf->maps.run_sums);
-	const struct instance_state *instance = instance_of(sums, key->instance);
-	struct run_sum now;
+	const struct instance_state *instance = instance_of(sums, told->key.instance);
+	struct sum now;
 
-	if (!instance || bpf_map_lookup_elem(map, key, &now) ||
-	    !has_new(told->sum.buckets, now.buckets))
+	if (!instance || bpf_map_lookup_elem(map, &told->key, &now) || !has_new(&told->sum, &now))
 		return false;
-	tell_runs(sums, instance, key, &told->sum, &now, until);
+	tell_runs(sums, instance, told, &now, until);
 	return true;
 }
 
@@ -376,7 +366,7 @@ static void find_runs(struct sums *sums)
 
 	for (int n = 0; n < RUN_SUMS_MAX && !bpf_map_get_next_key(map, before, &key); n++) {
 		before = &key;
-		runs_of(sums, &key);
+		know_runs(sums, &key);
 	}
 }
 
@@ -385,7 +375,7 @@ static void look_at_all_runs(struct sums *sums, uint64_t until)
 	find_runs(sums);
 	for (size_t i = sums->runs.n; i-- > 0;) {
 		struct told_runs *told = sums->runs.items[i];
-		bool any = look_at_runs(sums, &told->key, told, until);
+		bool any = look_at_runs(sums, told, until);
 
 		/* As places: what is over, and was at the last look, gets nothing any more. */
 		if (told->over && !any)
@@ -408,7 +398,7 @@ void sums_session_ends(struct sums *sums, uint32_t instance, uint64_t owner)
 		if (told->key.instance != instance || told->key.owner != owner ||
 		    told->key.generation > of->ends)
 			continue;
-		look_at_runs(sums, &told->key, told, until);
+		look_at_runs(sums, told, until);
 		forget_runs(sums, i);
 	}
 }
@@ -429,12 +419,12 @@ static void look(struct sums *sums, bool last)
 {
 	uint64_t until = clock_ns(), full;
 
-	sums->bytes = 0;
 	look_at_all_runs(sums, until);
 	for (uint32_t i = 0, n = places_used(sums); i < n; i++)
 		look_at_operator(sums, i, last, until);
 	sums->since = until;
 	full = sums->bytes * (1000000000ULL / BYTES_PER_S);
+	sums->bytes = 0;
 	sums->interval = full < INTERVAL_MIN   ? INTERVAL_MIN
 			 : full > INTERVAL_MAX ? INTERVAL_MAX
 					       : full;

@@ -128,22 +128,6 @@ static void check_command(const struct record_arguments *arguments, struct argp_
 			   "runtime");
 }
 
-/* What tells executions or runs apart is not to be had where they are added up. */
-static void check_sums(const struct recording_options *recording, struct argp_state *state)
-{
-	const char *other = recording->parts		 ? "--parts"
-			    : recording->min_duration	 ? "--min-duration"
-			    : recording->schedule.active ? "--schedule"
-			    : recording->runs.n_runs	 ? "--runs"
-							 : NULL;
-
-	if (recording->sums && other)
-		argp_error(state,
-			   "%s tells executions apart, --aggregate adds them up: leave one "
-			   "of them out",
-			   other);
-}
-
 static error_t parse_record(int key, char *text, struct argp_state *state)
 {
 	struct record_arguments *arguments = state->input;
@@ -203,7 +187,6 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 			argp_error(state, "--schedule and --runs exclude each other");
 		if (recording->per_cycle && !recording->schedule.active)
 			argp_error(state, "--per-cycle needs a --schedule");
-		check_sums(recording, state);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -36,6 +36,24 @@ static const struct argp_option subject_options[] = {
 	{},
 };
 
+/* What tells executions or runs apart is not to be had where they are added up. */
+static void check_sums(const struct recording_options *recording, struct argp_state *state)
+{
+	const char *other = recording->shapes		 ? "--shapes"
+			    : recording->memory		 ? "--memory"
+			    : recording->parts		 ? "--parts"
+			    : recording->min_duration	 ? "--min-duration"
+			    : recording->schedule.active ? "--schedule"
+			    : recording->runs.n_runs	 ? "--runs"
+							 : NULL;
+
+	if (recording->sums && other)
+		argp_error(state,
+			   "%s tells executions apart, --aggregate adds them up: leave one "
+			   "of them out",
+			   other);
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct subject *subject = state->input;
@@ -79,11 +97,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (recording->events && recording->config)
 			argp_error(state, "-e and --config exclude each other");
-		if (recording->sums && (recording->shapes || recording->memory))
-			argp_error(state,
-				   "%s tells executions apart, --aggregate adds them up: "
-				   "leave one of them out",
-				   recording->shapes ? "--shapes" : "--memory");
+		check_sums(recording, state);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

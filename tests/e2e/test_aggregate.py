@@ -176,16 +176,21 @@ work("1.10.0", "resnet", "-t", "2")
 work("1.30.0", "resnet", "-t", "4", "-s", "3", "-c", "4")
 
 
-@test("what fails is told one by one, and so is what threw")
-def _(t):
+def fail_between(t, model, behind):
+    """5 good runs, 7 whose Reshape throws, and as many good ones behind, added up."""
     target = t.node("1.30.0")
-    session = target.load_plain(t.model("reshape"))
+    session = target.load_plain(t.model(model))
     probe = add_up(t, target)
     target.run(session, 5)
     bad = target.do("run", session=session, times=7, change={"shape": {"values": [5, 5]}})
     check_equal(bad["failed"], 7, "runs that fail")
-    target.run(session, 3)
-    report = probe.stop().nothing_lost()
+    target.run(session, behind)
+    return probe.stop().nothing_lost()
+
+
+@test("what fails is told one by one, and so is what threw")
+def _(t):
+    report = fail_between(t, "reshape", 3)
     check_equal([report.json[key] for key in ("runs", "runs_failed")], [15, 7], "runs, failed ones")
     check_equal(report.json["total"]["count"], 8, "runs in the total")
     check_counts(report.counts(), collections.Counter({
@@ -201,13 +206,7 @@ def _(t):
 
 @test("what holds something that threw is told, and has no time of its own")
 def _(t):
-    target = t.node("1.30.0")
-    session = target.load_plain(t.model("reshape_inside"))
-    probe = add_up(t, target)
-    target.run(session, 5)
-    bad = target.do("run", session=session, times=7, change={"shape": {"values": [5, 5]}})
-    check_equal(bad["failed"], 7, "runs that fail")
-    report = probe.stop().nothing_lost()
+    report = fail_between(t, "reshape_inside", 0)
     thrown = [op for op in report.operators if op["threw"]]
     check_equal([op["threw"] for op in thrown], [7], "operators that threw")
     capture = Capture(t.path("capture.opp"))

@@ -44,6 +44,15 @@ def ended(terminal, status=0):
     check(not terminal.alternate(), "the screen is still the other one")
 
 
+def check_histogram(screen, executions):
+    """An operator that is looked into has so many, in its summary and in its histogram."""
+    check(re.match(r"%d times in .* s, .* in all, p50 .*, p99 " % executions, screen[1]),
+          "the summary", *screen)
+    counted = sum(int(line.split()[-1].replace(",", "")) for line in screen
+                  if re.match(r" *\d+ \S*s to ", line))
+    check_equal(counted, executions, "executions in the histogram")
+
+
 @test("top in 80 x 24 shows what runs, and q gives the terminal back")
 def _(t):
     target = t.ort_run("1.24.3", "mlp")
@@ -142,10 +151,7 @@ def _(t):
     terminal.press("Home")
     terminal.press("Enter")
     screen = terminal.wait_for("[Esc] back")
-    check(re.match(r"30 times in .* s, .* in all, p50 .*, p99 ", screen[1]), "the summary", *screen)
-    counted = sum(int(line.split()[-1].replace(",", "")) for line in screen
-                  if re.match(r" *\d+ \S*s to ", line))
-    check_equal(counted, 30, "executions in the histogram")
+    check_histogram(screen, 30)
     check(any(line.startswith("Run ") for line in screen), "slow runs", *screen)
     terminal.press("Escape")
     terminal.wait_for("between operators")
@@ -189,10 +195,7 @@ def _(t):
     terminal.press("Home")
     terminal.press("Enter")
     screen = terminal.wait_for("[Esc] back")
-    check(re.match(r"30 times in .* s, .* in all, p50 .*, p99 ", screen[1]), "the summary", *screen)
-    counted = sum(int(line.split()[-1].replace(",", "")) for line in screen
-                  if re.match(r" *\d+ \S*s to ", line))
-    check_equal(counted, 30, "executions in the histogram")
+    check_histogram(screen, 30)
     check(not any(line.startswith("Run ") for line in screen), "runs that nobody told", *screen)
     terminal.press("Escape")
     terminal.wait_for("between operators")

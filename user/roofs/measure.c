@@ -119,6 +119,12 @@ static void choose_sizes(struct scope *scope, size_t lane, bool whole)
 	*size_at(scope, lane, ROOF_MEMORY) = BEYOND * last / KERNEL_ALIGNMENT * KERNEL_ALIGNMENT;
 }
 
+static void choose_all_sizes(struct scope *scope, bool whole)
+{
+	for (size_t i = 0; i < scope->team.n; i++)
+		choose_sizes(scope, i, whole);
+}
+
 static uint64_t memory_of(const struct scope *scope)
 {
 	uint64_t sum = 0;
@@ -137,10 +143,10 @@ static int start_scope(struct scope *scope, uint64_t room, struct error *err)
 	if (!scope->sizes || !largest)
 		error = error_set(err, -ENOMEM, "cannot measure: out of memory");
 	scope->team.n = n;
-	for (size_t i = 0; !error && i < n; i++)
-		choose_sizes(scope, i, true);
-	for (size_t i = 0; !error && room && memory_of(scope) > room && i < n; i++)
-		choose_sizes(scope, i, false);
+	if (!error)
+		choose_all_sizes(scope, true);
+	if (!error && room && memory_of(scope) > room)
+		choose_all_sizes(scope, false);
 	if (!error && room && memory_of(scope) > room)
 		for (size_t i = 0; i < n; i++)
 			*size_at(scope, i, ROOF_MEMORY) = 0;

@@ -76,6 +76,10 @@ def through_c(version, model, runs, *options):
         # What lies between operators that are on several threads is not known.
         check_equal(report.json["between_operators"] is None, "-p" in options, "no gap")
         check_told(t)
+        # Before 1.14, what a pool's threads execute is of no run that is known.
+        elsewhere = sum(one.elsewhere for one in Capture(t.path("capture.opp")).sums)
+        check_equal(elsewhere > 0, "-p" in options and version != "1.10.0",
+                    "operators on other threads than their runs")
 
 
 for version in ("1.10.0", "1.12.1", "1.14.0", "1.16.3", "1.20.1", "1.24.3", "1.27.0", "1.30.0"):

@@ -324,6 +324,11 @@ static void what_is_added_up_is_of_the_second_in_which_it_is_told(void **state)
 	look = look_at(&r);
 	assert_int_equal(look.analysis->executions, 160);
 	live_release(r.live);
+	/* And forgotten, as what ran is. */
+	assert_int_equal(live_reset(r.live, &err), 0);
+	look = look_at(&r);
+	assert_int_equal(look.analysis->executions, 0);
+	live_release(r.live);
 	end(&r);
 }
 

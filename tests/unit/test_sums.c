@@ -357,6 +357,33 @@ static void more_than_was_there_is_not_taken_off(void **state)
 	test_remove(&c);
 }
 
+static void what_ran_inside_is_left_where_probes_took_more(void **state)
+{
+	const struct capture_overhead overhead = {.own_ns = 10, .nested_ns = 11};
+	struct test_capture c = begin(0);
+	struct capture_sum body = sum_of(1, 30), loop;
+	struct analysis *a;
+
+	assert_int_equal(capture_write_overhead(c.writer, &overhead), 0);
+	body.parent = 0;
+	body.depth = 1;
+	put(&c, body);
+	loop = sum_of(0, 10);
+	loop.ns = 3010;
+	loop.below_ns = 3000;
+	loop.children = loop.inside = 30;
+	loop.nested = 10;
+	put(&c, loop);
+	test_finish(&c);
+	a = analyzed(c.path, (struct analyze_options){.compensate = true});
+	/* 3,010 less 10 x 10 and 30 x 11 would be less than its bodies took. */
+	assert_int_equal(row(a, "body")->total, 2700);
+	assert_int_equal(row(a, "loop")->total, 2700);
+	assert_int_equal(row(a, "loop")->self, 0);
+	analysis_free(a);
+	test_remove(&c);
+}
+
 static void operators_of_runs_that_have_not_ended_are_outside(void **state)
 {
 	struct test_capture c = begin(0);
@@ -556,6 +583,7 @@ int main(void)
 		cmocka_unit_test(rows_of_sessions_hold_what_is_inside_once),
 		cmocka_unit_test(what_the_probes_added_is_taken_off),
 		cmocka_unit_test(more_than_was_there_is_not_taken_off),
+		cmocka_unit_test(what_ran_inside_is_left_where_probes_took_more),
 		cmocka_unit_test(operators_of_runs_that_have_not_ended_are_outside),
 		cmocka_unit_test(what_ran_on_other_threads_leaves_no_gap),
 		cmocka_unit_test(runs_whose_operators_are_of_none_have_no_gap),

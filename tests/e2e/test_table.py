@@ -239,6 +239,10 @@ def _(t):
     check_equal(head, ["Name", "Per", "run", "From", "To"], "columns")
     check(re.search(r"^Total of 23 runs +[0-9.]+ .s +[0-9.]+ .s +[0-9.]+ .s$", shown.stdout, re.M),
           "what runs take", shown.stdout)
+    narrow = t.opprobe("report", t.path("capture.opp"), "--per-run", "--width", "80")
+    check_equal(narrow.wait(), 0, "status of report")
+    check(re.search(r"^Name .* Per run +From +To +Percent$", narrow.stdout, re.M),
+          "what was asked for is not in 80 columns", narrow.stdout)
     for arguments, text in ((["--group-by", "run"], "--per-run"), (["--html"], "--per-run")):
         refused = t.opprobe("report", t.path("capture.opp"), "--per-run", *arguments)
         check_equal(refused.wait(), 2, "status with %s" % arguments)

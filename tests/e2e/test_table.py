@@ -241,7 +241,7 @@ def _(t):
           "what runs take", shown.stdout)
     narrow = t.opprobe("report", t.path("capture.opp"), "--per-run", "--width", "80")
     check_equal(narrow.wait(), 0, "status of report")
-    check(re.search(r"^Name .* Per run +From +To +Percent$", narrow.stdout, re.M),
+    check(re.search(r"^Name +Model .* Per run +From +To\b.*$", narrow.stdout, re.M),
           "what was asked for is not in 80 columns", narrow.stdout)
     for arguments, text in ((["--group-by", "run"], "--per-run"), (["--html"], "--per-run")):
         refused = t.opprobe("report", t.path("capture.opp"), "--per-run", *arguments)

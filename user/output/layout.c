@@ -13,11 +13,11 @@
 #define EVENTS	"(events)"
 #define METRICS "(metrics)"
 static const char *const important[] = {
-	"name",	  "session", "model", "pid",	   "provider", "index",	    "duration",	  "outcome",
-	"tag",	  "total",   "count", "percent",   "perrun",   "perrunlow", "perrunhigh", "avg",
-	"op",	  "inputs",  "lost",  "threw",	   "p50",      "p99",	    "p95",	  "cpu",
-	"bar",	  EVENTS,    "peak",  "loading",   "init",     "self",	    METRICS,	  "others",
-	"gflops", "roof",    "busy",  "flop/byte", "max",      "step",	    "min",	  NULL,
+	"name",	  "session", "model",	  "pid",	"provider", "index", "duration", "outcome",
+	"tag",	  "perrun",  "perrunlow", "perrunhigh", "total",    "count", "percent",	 "avg",
+	"op",	  "inputs",  "lost",	  "threw",	"p50",	    "p99",   "p95",	 "cpu",
+	"bar",	  EVENTS,    "peak",	  "loading",	"init",	    "self",  METRICS,	 "others",
+	"gflops", "roof",    "busy",	  "flop/byte",	"max",	    "step",  "min",	 NULL,
 };
 
 /* Its place in that order; what is not in it comes last. */

@@ -280,6 +280,15 @@ static __noinline int emit_thrown(struct thread_state *thread)
 	return 0;
 }
 
+/* Was @frame, the innermost, open before the probes were out? Then so were those around it. */
+static __always_inline bool forget_stale(struct thread_state *thread, const struct frame *frame)
+{
+	if (frame->start >= operators_since)
+		return false;
+	thread->depth = 0;
+	return true;
+}
+
 /*
  * Drop the frames that an exception left behind: those of functions whose
  * entry stack pointer lies at or below @sp, where this thread is now. Each is
@@ -295,6 +304,8 @@ static __noinline int drop_frames(struct thread_state *thread, __u64 sp)
 	for (int i = 0; recording && i < THROWN_MAX; i++) {
 		frame = innermost(thread);
 		if (!frame || frame->sp > sp)
+			return 0;
+		if (forget_stale(thread, frame))
 			return 0;
 		emit_thrown(thread);
 	}
@@ -338,6 +349,9 @@ static __always_inline struct frame *operator_open(struct thread_state *thread,
 		return NULL;
 	}
 	drop_thrown(thread, site->sp);
+	around = innermost(thread);
+	if (around && forget_stale(thread, around))
+		around = NULL;
 	depth = thread->depth;
 	if (depth >= DEPTH_MAX) {
 		/* It runs inside, although nothing more is known of it. */
@@ -346,7 +360,6 @@ static __always_inline struct frame *operator_open(struct thread_state *thread,
 		__sync_fetch_and_add(&losses.too_deep, 1);
 		return NULL;
 	}
-	around = innermost(thread);
 	if (around)
 		around->inside |= FLAG_NESTED;
 	frame = &thread->frames[depth & (DEPTH_MAX - 1)];
@@ -470,6 +483,14 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 	give_place(thread);
 }
 
+/* The open run has ended while the probes of runs were out, or goes on unseen. */
+static __always_inline void forget_run(struct thread_state *thread)
+{
+	thread->run = NO_ID;
+	thread->depth = 0;
+	give_place(thread);
+}
+
 /*
  * A run of @owner (0: of nothing that has a name) starts at @site. True if it is to
  * begin: what its runtime keeps of it in thread->private is for its runtime to fill
@@ -480,6 +501,8 @@ static __always_inline bool run_open(struct thread_state *thread, const struct s
 {
 	if (!counting_runs)
 		return false;
+	if (thread->run != NO_ID && thread->run_start < runs_since)
+		forget_run(thread);
 	if (thread->run != NO_ID) {
 		if (site->sp < thread->run_sp) {
 			if (site->sp > thread->run_inside)
@@ -530,6 +553,9 @@ static __always_inline bool run_close(struct thread_state *thread, const struct 
 	if (n_counters)
 		counters_read(&thread->now, thread->slot, &thread->memory);
 	drop_thrown(thread, site->sp);
+	/* A task inside of it that is open yet has ended while the probes of tasks were out. */
+	if (thread->task_sp < thread->run_sp)
+		thread->task_depth = 0;
 	return true;
 }
 

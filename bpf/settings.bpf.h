@@ -50,7 +50,12 @@ SHARED const volatile bool with_memory;
 
 SHARED __u32 counting_runs; /* entries of runs count; written by user space */
 SHARED __u32 recording;	    /* entries of operators count; likewise */
-SHARED __u32 runs_summed;   /* with `with_sums`; likewise: else each run is told */
+/*
+ * The clock when they last began to count: what is open on a thread since before that may have
+ * ended while nobody saw it.
+ */
+SHARED __u64 runs_since, operators_since;
+SHARED __u32 runs_summed; /* with `with_sums`; likewise: else each run is told */
 SHARED __u32 dozing; /* 1: nothing came for a while, the next record wakes; set by user space */
 SHARED struct window windows[WINDOWS_MAX]; /* with `selective`; likewise */
 SHARED struct instance instances[INSTANCES_MAX];

@@ -256,8 +256,10 @@ static __always_inline void take_work(const struct frame *frame, __u32 pid, __u6
  */
 static __always_inline bool task_open(struct thread_state *thread, __u64 sp)
 {
-	if (thread->task_depth && sp >= thread->task_sp)
-		thread->task_depth = 0; /* the open one was left by an exception */
+	/* The open one was left by an exception, or ended while the probes were out. */
+	if (thread->task_depth &&
+	    (sp >= thread->task_sp || (thread->task_key && thread->task_start < operators_since)))
+		thread->task_depth = 0;
 	if (thread->task_depth++)
 		return false;
 	thread->task_sp = sp;
@@ -278,7 +280,8 @@ static __always_inline void task_begin(struct thread_state *thread, __u64 key)
 
 static __always_inline void task_end(struct thread_state *thread, __u64 end)
 {
-	if (!thread->task_depth || --thread->task_depth || !thread->task_key)
+	if (!thread->task_depth || --thread->task_depth || !thread->task_key ||
+	    thread->task_start < operators_since)
 		return;
 	if (n_counters) {
 		counters_read(&thread->now, thread->slot, &thread->memory);

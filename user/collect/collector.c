@@ -447,7 +447,7 @@ static void end_recording(struct collector *collector, bool operators_only)
 	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&collector->bpf->bss->runs_summed, 0, __ATOMIC_RELEASE);
 	collector->operators_attached = false;
-	collector_detach(collector, NULL, operators_only);
+	collector_detach(collector, NULL, operators_only ? PROBES_OF_OPERATORS : 0);
 	ring_buffer__consume(collector->ring);
 	for (size_t i = 0; i < collector->instances.n; i++)
 		collector_settle(collector, collector->instances.items[i]);
@@ -468,7 +468,7 @@ void collector_end(struct collector *collector)
 int collector_stop(struct collector *collector, enum collector_end end, struct error *err)
 {
 	end_recording(collector, false);
-	collector_detach(collector, NULL, false);
+	collector_detach(collector, NULL, 0);
 	return send_end(collector, collector->ended, end, err);
 }
 
@@ -509,7 +509,7 @@ void collector_free(struct collector *collector)
 {
 	if (!collector)
 		return;
-	collector_detach(collector, NULL, false);
+	collector_detach(collector, NULL, 0);
 	thread_slots_free(collector->threads);
 	ring_buffer__free(collector->ring);
 	identity_free(collector->identities);

@@ -32,14 +32,14 @@ struct instance_state {
 	unsigned int number;
 	struct member *member;
 	const struct located *located;
-	const struct location *location; /* of it */
-	const struct mapped_file *file;	 /* likewise */
-	struct naming *naming;		 /* NULL: operators are known before they run */
-	struct shape_table *shapes;	 /* NULL: not wanted, or not to be had */
-	char note[256];			 /* why not, or what else is missing; else "" */
-	uint32_t first_operator;	 /* number of the first of the location's names */
-	struct probes *run_probes, *operator_probes;
-	bool given_up; /* its probes could not be put in place */
+	const struct location *location;     /* of it */
+	const struct mapped_file *file;	     /* likewise */
+	struct naming *naming;		     /* NULL: operators are known before they run */
+	struct shape_table *shapes;	     /* NULL: not wanted, or not to be had */
+	char note[256];			     /* why not, or what else is missing; else "" */
+	uint32_t first_operator;	     /* number of the first of the location's names */
+	struct probes *probes[PROBES_PARTS]; /* NULL: they are not in place */
+	bool given_up;			     /* its probes could not be put in place */
 
 	struct kept pending; /* records that wait for names */
 	uint32_t ends;	     /* of sessions, whose records have been taken */

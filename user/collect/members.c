@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/clock.h"
+
 static struct member *find_member(const struct collector *collector, pid_t pid)
 {
 	for (size_t i = collector->members.n; i-- > 0;) {
@@ -173,8 +175,7 @@ static struct probes_target probes_target_of(const struct collector *collector,
 static int attach_part(struct collector *collector, struct instance_state *instance,
 		       enum probes_part part, struct error *err)
 {
-	struct probes **probes =
-		part == PROBES_OF_RUNS ? &instance->run_probes : &instance->operator_probes;
+	struct probes **probes = &instance->probes[part];
 	const struct probes_target target = probes_target_of(collector, instance);
 
 	if (*probes || instance->given_up || instance->member->gone)
@@ -197,11 +198,13 @@ static int attach_from(struct collector *collector, size_t first, enum probes_pa
 
 int collector_attach_runs(struct collector *collector, struct error *err)
 {
-	int error = attach_from(collector, 0, PROBES_OF_RUNS, err);
+	int error = attach_from(collector, 0, PROBES_OF_RUNS, err)
+			    ?: attach_from(collector, 0, PROBES_OF_SESSIONS, err);
 
 	if (error)
 		return error;
 	collector->runs_attached = true;
+	__atomic_store_n(&collector->bpf->bss->runs_since, clock_ns(), __ATOMIC_RELEASE);
 	/* Entries count from now on: an entry without its exit cannot be. */
 	__atomic_store_n(&collector->bpf->bss->counting_runs, 1, __ATOMIC_RELEASE);
 	return 0;
@@ -217,6 +220,7 @@ int collector_attach_operators(struct collector *collector, struct error *err)
 	if (error)
 		return error;
 	collector->operators_attached = true;
+	__atomic_store_n(&collector->bpf->bss->operators_since, clock_ns(), __ATOMIC_RELEASE);
 	__atomic_store_n(&collector->bpf->bss->recording, 1, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -227,29 +231,26 @@ int collector_attach(struct collector *collector, struct error *err)
 	return collector_attach_operators(collector, err) ?: collector_attach_runs(collector, err);
 }
 
-void collector_detach(struct collector *collector, const struct member *member, bool operators_only)
+void collector_detach(struct collector *collector, const struct member *member,
+		      enum probes_part first)
 {
 	ARRAY_OF(struct probes *) going = {};
+	const size_t parts = PROBES_PARTS - first;
 
 	for (size_t i = 0; i < collector->instances.n; i++) {
 		struct instance_state *instance = collector->instances.items[i];
+		struct probes **probes = &instance->probes[first];
 		size_t n = going.n;
 
 		if (member && instance->member != member)
 			continue;
 		/* Without memory for the list, one after the other. */
-		if (array_extend(&going, n + 2)) {
-			probes_detach(&instance->operator_probes, 1);
-			if (!operators_only)
-				probes_detach(&instance->run_probes, 1);
+		if (array_extend(&going, n + parts)) {
+			probes_detach(probes, parts);
 			continue;
 		}
-		going.items[n] = instance->operator_probes;
-		instance->operator_probes = NULL;
-		if (operators_only)
-			continue;
-		going.items[n + 1] = instance->run_probes;
-		instance->run_probes = NULL;
+		memcpy(going.items + n, probes, parts * sizeof(*probes));
+		memset(probes, 0, parts * sizeof(*probes));
 	}
 	probes_detach(going.items, going.n);
 	array_free(&going);
@@ -259,16 +260,17 @@ void collector_detach_operators(struct collector *collector)
 {
 	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
 	collector->operators_attached = false;
-	collector_detach(collector, NULL, true);
+	collector_detach(collector, NULL, PROBES_OF_OPERATORS);
 }
 
 static void give_up(struct instance_state *instance)
 {
-	struct probes *probes[] = {instance->run_probes, instance->operator_probes};
+	struct probes *probes[PROBES_PARTS];
 
-	instance->run_probes = instance->operator_probes = NULL;
+	memcpy(probes, instance->probes, sizeof(probes));
+	memset(instance->probes, 0, sizeof(instance->probes));
 	instance->given_up = true;
-	probes_detach(probes, 2);
+	probes_detach(probes, PROBES_PARTS);
 }
 
 int collector_add(struct collector *collector, const struct collector_target *target,
@@ -282,7 +284,8 @@ int collector_add(struct collector *collector, const struct collector_target *ta
 	if (error >= 0 && collector->operators_attached)
 		error = attach_from(collector, first, PROBES_OF_OPERATORS, err);
 	if (error >= 0 && collector->runs_attached)
-		error = attach_from(collector, first, PROBES_OF_RUNS, err);
+		error = attach_from(collector, first, PROBES_OF_RUNS, err)
+				?: attach_from(collector, first, PROBES_OF_SESSIONS, err);
 	if (error >= 0)
 		return 0;
 	if (!was_member)
@@ -300,7 +303,7 @@ void collector_drop(struct collector *collector, pid_t pid)
 	if (!member)
 		return;
 	member->gone = true;
-	collector_detach(collector, member, false);
+	collector_detach(collector, member, 0);
 	if (collector->threads)
 		thread_slots_drop(collector->threads, member->process);
 }

@@ -196,15 +196,26 @@ static int refuse(const struct site *site, const char *path, int error, struct e
 			 remedy);
 }
 
+static enum probes_part part_of(const struct site *site)
+{
+	switch (site->role) {
+	case SITE_SETUP_ENTER:
+	case SITE_SETUP_EXIT:
+	case SITE_SESSION_END:
+		return PROBES_OF_SESSIONS;
+	case SITE_RUN_ENTER:
+	case SITE_RUN_EXIT:
+		return PROBES_OF_RUNS;
+	default:
+		return PROBES_OF_OPERATORS;
+	}
+}
+
 /* Is there to be a probe of @part of @target at @site? */
 static bool is_of(const struct probes_target *target, const struct site *site,
 		  enum probes_part part)
 {
-	bool run = site->role == SITE_RUN_ENTER || site->role == SITE_RUN_EXIT ||
-		   site->role == SITE_SETUP_ENTER || site->role == SITE_SETUP_EXIT ||
-		   site->role == SITE_SESSION_END;
-
-	return run == (part == PROBES_OF_RUNS) && (target->memory || !site_is_of_memory(site));
+	return part_of(site) == part && (target->memory || !site_is_of_memory(site));
 }
 
 /* Does something begin at @site? An entry without its exit would seem to have thrown. */

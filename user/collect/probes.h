@@ -37,10 +37,12 @@ bool probes_multi_works(struct opprobe_bpf *bpf);
 
 struct probes;
 
-/* Which sites: those that bracket runs, or those of operators and their work. */
+/* Which sites. Those of sessions, how they are made and destroyed, are hit once for each. */
 enum probes_part {
-	PROBES_OF_RUNS,
-	PROBES_OF_OPERATORS,
+	PROBES_OF_SESSIONS,
+	PROBES_OF_RUNS,	     /* they bracket runs */
+	PROBES_OF_OPERATORS, /* and their work */
+	PROBES_PARTS
 };
 
 struct probes_target {

@@ -179,9 +179,9 @@ int collector_add_target(struct collector *collector, const struct collector_tar
 			 struct error *err);
 /* Define the processes in the sink that it has not been told of. */
 void collector_tell_members(struct collector *collector);
-/* Take the probes of the instances of @member (NULL: of all) away, or just those of operators. */
+/* Take the probes of the instances of @member (NULL: of all) away: of @first and what is behind. */
 void collector_detach(struct collector *collector, const struct member *member,
-		      bool operators_only);
+		      enum probes_part first);
 /* Is a member alive? Those that are not any more are news. */
 bool collector_look_for_living(struct collector *collector);
 /* Drop those that have exited, whose last records have been taken. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "cmd.h"
 #include "output/attributes.h"
 #include "output/diff.h"
@@ -64,16 +65,6 @@ struct arguments {
 	double above; /* as a ratio, 1.05 */
 };
 
-static double parse_percent(struct argp_state *state, const char *text)
-{
-	char *end;
-	double percent = strtod(text, &end);
-
-	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent < 1e6))
-		argp_error(state, "--fail-above '%s': a percentage, such as 5%%", text);
-	return 1 + percent / 100;
-}
-
 static unsigned long parse_number(struct argp_state *state, const char *name, const char *text,
 				  unsigned long most)
 {
@@ -100,6 +91,7 @@ static void check_page(const struct arguments *arguments, struct argp_state *sta
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
+	double above;
 
 	switch (key) {
 	case KEY_BY:
@@ -127,7 +119,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_FAIL_ABOVE:
 		arguments->limits = true;
-		arguments->above = parse_percent(state, arg);
+		if (parse_percent(arg, &above))
+			argp_error(state, "--fail-above '%s': a percentage, such as 5%%", arg);
+		arguments->above = 1 + above;
 		return 0;
 	case KEY_WIDTH:
 		arguments->diff.width =

@@ -60,12 +60,31 @@ static void what_is_neither_leaves_the_value_as_it_was(void **state)
 	assert_int_equal(value, 4711);
 }
 
+static void percentages_are_shares(void **state)
+{
+	static const struct {
+		const char *text;
+		double share;
+	} known[] = {{"1%", 0.01}, {"0.5 %", 0.005}, {"5", 0.05}, {"100%", 1}, {"0", 0}};
+	static const char *const wrong[] = {"", "%", "x", "1%%", "1 per cent", "-1%", "nan", "1e9"};
+	double share = 4711;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(parse_percent(wrong[i], &share), -EINVAL);
+	assert_true(share == 4711);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		assert_int_equal(parse_percent(known[i].text, &share), 0);
+		assert_true(fabs(share - known[i].share) < 1e-12);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(durations_are_nanoseconds_whatever_their_unit),
 		cmocka_unit_test(sizes_are_bytes_in_powers_of_1024),
 		cmocka_unit_test(what_is_neither_leaves_the_value_as_it_was),
+		cmocka_unit_test(percentages_are_shares),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

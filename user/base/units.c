@@ -49,3 +49,16 @@ int parse_size(const char *text, uint64_t *bytes)
 {
 	return parse(text, sizes, bytes);
 }
+
+int parse_percent(const char *text, double *share)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	while (end != text && *end == ' ')
+		end++;
+	if (end == text || (*end && strcmp(end, "%") != 0) || !(value >= 0 && value < 1e6))
+		return -EINVAL;
+	*share = value / 100;
+	return 0;
+}

@@ -9,5 +9,7 @@
 int parse_duration(const char *text, uint64_t *ns);
 /* "16M", "512k", "1G", "4096" (bytes; powers of 1024) → bytes > 0. 0 or -EINVAL. */
 int parse_size(const char *text, uint64_t *bytes);
+/* "5%", "0.5 %", "5" → 0.05, 0.005, 0.05: at least 0. 0 or -EINVAL. */
+int parse_percent(const char *text, double *share);
 
 #endif

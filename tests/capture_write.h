@@ -38,5 +38,7 @@ CAPTURE_WRITE(overhead, CAPTURE_OVERHEAD, overhead, overhead)
 CAPTURE_WRITE(pool, CAPTURE_POOL, pool, pool)
 CAPTURE_WRITE(note, CAPTURE_NOTE, note, note)
 CAPTURE_WRITE(cost, CAPTURE_COST, cost, cost)
+CAPTURE_WRITE(budget, CAPTURE_BUDGET, budget, budget)
+CAPTURE_WRITE(rest, CAPTURE_REST, rest, rest)
 
 #endif

@@ -221,6 +221,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if ((report->columns && strstr(report->columns, "perrun")) ||
 		    (report->sort && strstr(report->sort, "perrun")))
 			report->analyze.runs_apart = true;
+		report->analyze.runs_apart_within_budget =
+			!report->columns && report->analyze.group != GROUP_RUN &&
+			!(report->format && !strcmp(report->format, "html"));
 		if (report->analyze.tree && report->analyze.group != GROUP_NODE)
 			argp_error(state, "--tree is of nodes: leave out --group-by");
 		if (report->analyze.runs_apart && report->analyze.group == GROUP_RUN)

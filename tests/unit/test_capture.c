@@ -525,6 +525,12 @@ static void contradictions_inside_whole_chunks_are_noticed(void **state)
 		{CAPTURE_MODEL, "\x01\x00\x7f", 3, "does not fit"},
 		{CAPTURE_COST, "\x03\x07\x00\x01", 4, "session that was not defined"},
 		{CAPTURE_COST, "\x02\x00\x00", 3, "does not fit"},
+		/* Flags, parts of a million, CPU time, of it charged, windows. */
+		{CAPTURE_BUDGET, "\x00\x01\x05\x05", 4, "does not fit"},
+		{CAPTURE_BUDGET, "\x00\x00\x05\x05\x00", 5, "does not fit"},
+		{CAPTURE_BUDGET, "\x00\x01\x05\x06\x00", 5, "does not fit"},
+		{CAPTURE_REST, "\x01\x07\x01\x01", 4, "session that was not defined"},
+		{CAPTURE_REST, "\x00\x01", 2, "does not fit"},
 		{CAPTURE_THREAD, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10, "does not fit"},
 		{CAPTURE_INFO, "\x01\x01\x05", 3, "in its middle"},
 		/* Shapes: a kind that there is not, too many dimensions and values, a rank
@@ -707,6 +713,13 @@ static void the_writer_leaves_out_what_contradicts_itself(void **state)
 	assert_int_equal(capture_write_overhead(c.writer, &(struct capture_overhead){}), -EINVAL);
 	assert_int_equal(capture_write_cost(c.writer, &(struct capture_cost){.session = 7}),
 			 -EINVAL);
+	assert_int_equal(capture_write_rest(c.writer, &(struct capture_rest){.session = 7}),
+			 -EINVAL);
+	assert_int_equal(capture_write_budget(c.writer, &(struct capture_budget){.cpu_ns = 1}),
+			 -EINVAL);
+	assert_int_equal(capture_write_budget(c.writer, &(struct capture_budget){.share_ppm = 1,
+										 .charged_ns = 1}),
+			 -EINVAL);
 	test_finish(&c);
 	assert_int_equal(read_all(c.path, &n, &err), 0);
 	assert_int_equal(n, 3 + 1 + 1 + 1);
@@ -884,6 +897,9 @@ static struct test_capture full_capture(void)
 	capture_write_pool(c.writer, &(struct capture_pool){1, 10, 20});
 	capture_write_cost(c.writer, &(struct capture_cost){0, 3, true, 1000});
 	capture_write_cost(c.writer, &(struct capture_cost){CAPTURE_UNKNOWN, 4, false, 1001});
+	capture_write_budget(c.writer, &(struct capture_budget){10000, 1000, 10, 3, true});
+	capture_write_rest(c.writer, &(struct capture_rest){0, 300, 400});
+	capture_write_rest(c.writer, &(struct capture_rest){CAPTURE_UNKNOWN, 1, 2});
 	capture_write_loss(c.writer, &(struct capture_loss){1, 2, 3, 4, 5, 6});
 	test_finish(&c);
 	return c;

@@ -195,6 +195,22 @@ static void add_overhead(struct fold *f, const struct capture_overhead *overhead
 			compensation->counters |= 1U << i;
 }
 
+/* Running totals. */
+static int add_rest(struct fold *f, const struct capture_rest *rest)
+{
+	struct analyze_session *session;
+
+	if (rest->session == CAPTURE_UNKNOWN) {
+		f->a.rest_nameless = rest->runs;
+		return 0;
+	}
+	session = sessions_get(&f->a.sessions, rest->session);
+	if (!session)
+		return -EINVAL;
+	session->rest = *rest;
+	return 0;
+}
+
 static int add_record(struct fold *f, const struct capture_record *record)
 {
 	struct analysis *a = &f->a;
@@ -243,6 +259,12 @@ static int add_record(struct fold *f, const struct capture_record *record)
 		return 0;
 	case CAPTURE_COST:
 		return cost_add(&f->cost_runs, &record->cost);
+	case CAPTURE_BUDGET:
+		a->budget = record->budget;
+		a->has_budget = true;
+		return 0;
+	case CAPTURE_REST:
+		return add_rest(f, &record->rest);
 	case CAPTURE_OVERHEAD:
 		add_overhead(f, &record->overhead);
 		return 0;
@@ -377,9 +399,18 @@ static int fold_records(struct analysis *a, struct capture_reader *reader, struc
 	return error;
 }
 
-/* Once more, as *@a knows which runs failed: it is another one then. */
+/* Is what a typical run takes more than sums say? Those are of some runs then. */
+static bool wants_runs_apart(const struct analysis *a)
+{
+	return a->has_budget && a->options.runs_apart_within_budget;
+}
+
+/*
+ * Once more, as *@a knows which runs failed, and that a budget was kept: it is another one then.
+ */
 static int fold_again(struct analysis **a, struct capture_reader *reader, struct error *err)
 {
+	struct analyze_options options = (*a)->options;
 	int error = capture_reader_rewind(reader, err);
 	struct analysis *again;
 
@@ -391,7 +422,8 @@ static int fold_again(struct analysis **a, struct capture_reader *reader, struct
 				 "be read twice: name a file for --failed");
 	if (error)
 		return error;
-	again = analyze_begin(&(*a)->options, err);
+	options.runs_apart |= wants_runs_apart(*a);
+	again = analyze_begin(&options, err);
 	if (!again)
 		return -ENOMEM;
 	know_failed(fold_of(again), fold_of(*a));
@@ -409,7 +441,7 @@ int analyze(struct capture_reader *reader, const struct analyze_options *options
 	if (!a)
 		return -ENOMEM;
 	error = fold_records(a, reader, err);
-	if (!error && a->failed_inside)
+	if (!error && (a->failed_inside || wants_runs_apart(a)))
 		error = fold_again(&a, reader, err);
 	if (error)
 		analysis_free(a);

@@ -74,9 +74,11 @@ struct analyze_options {
 	bool failed; /* of runs that failed only; else of those only that did not */
 	bool once;   /* records come once: nothing is kept of which runs failed, for another time */
 	bool no_default_metrics;
-	bool runs_apart;	     /* keep what each row took in each whole run */
-	struct analyze_watch *watch; /* not with runs_apart, see watch.h; or NULL */
-	bool compensate;	     /* subtract what the probes added, if the capture knows it */
+	bool runs_apart;	       /* keep what each row took in each whole run */
+	bool runs_apart_within_budget; /* the same, if the recording kept one and can be read twice
+					*/
+	struct analyze_watch *watch;   /* not with runs_apart, see watch.h; or NULL */
+	bool compensate;	       /* subtract what the probes added, if the capture knows it */
 };
 
 /* One counter over a row's executions. */
@@ -243,6 +245,9 @@ struct analysis {
 	bool compensated;  /* and was subtracted */
 	struct capture_overhead overhead;
 	struct analyze_cost cost; /* of recording, whatever is selected */
+	bool has_budget;	  /* some runs were recorded, within */
+	struct capture_budget budget;
+	uint64_t rest_nameless; /* runs that were not, of sessions that are not known */
 	/* Threads that worked for operators and had none of their own: how many,
 	 * for how long, and their CPU time (0 if not known of all). */
 	uint32_t pool_threads;

@@ -425,6 +425,30 @@ static const char *decode_cost(const struct decoder *decoder, struct cursor *c,
 		       : "the cost of a session that was not defined";
 }
 
+static void decode_budget(struct cursor *c, struct capture_budget *budget)
+{
+	budget->all_seen = format_get_u32(c) & BUDGET_ALL_SEEN;
+	budget->share_ppm = format_get_u32(c);
+	budget->cpu_ns = cursor_uleb(c);
+	budget->charged_ns = cursor_uleb(c);
+	budget->windows = cursor_uleb(c);
+	if (!budget->share_ppm || budget->charged_ns > budget->cpu_ns)
+		cursor_fail(c);
+}
+
+static const char *decode_rest(const struct decoder *decoder, struct cursor *c,
+			       struct capture_rest *rest)
+{
+	bool has_session = format_get_u32(c) & REST_HAS_SESSION;
+
+	rest->session = has_session ? format_get_u32(c) : CAPTURE_UNKNOWN;
+	rest->runs = cursor_uleb(c);
+	rest->ns = cursor_uleb(c);
+	return c->failed || !has_session || ids_has(&decoder->sessions, rest->session)
+		       ? NULL
+		       : "runs of a session that was not defined";
+}
+
 int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		  struct capture_record *record, const char **wrong)
 {
@@ -486,6 +510,12 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		break;
 	case CAPTURE_COST:
 		problem = decode_cost(decoder, &c, &record->cost);
+		break;
+	case CAPTURE_BUDGET:
+		decode_budget(&c, &record->budget);
+		break;
+	case CAPTURE_REST:
+		problem = decode_rest(decoder, &c, &record->rest);
 		break;
 	case CAPTURE_NOTE:
 		texts_copy(&c, record->note.text, sizeof(record->note.text));

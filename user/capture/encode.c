@@ -506,6 +506,35 @@ static int write_cost(struct capture_writer *writer, const struct capture_cost *
 	return finish(writer, CAPTURE_COST, p);
 }
 
+static int write_budget(struct capture_writer *writer, const struct capture_budget *budget)
+{
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info || !budget->share_ppm || budget->charged_ns > budget->cpu_ns)
+		return -EINVAL;
+	p = format_put_varint(p, budget->all_seen ? BUDGET_ALL_SEEN : 0);
+	p = format_put_varint(p, budget->share_ppm);
+	p = format_put_varint(p, budget->cpu_ns);
+	p = format_put_varint(p, budget->charged_ns);
+	p = format_put_varint(p, budget->windows);
+	return finish(writer, CAPTURE_BUDGET, p);
+}
+
+static int write_rest(struct capture_writer *writer, const struct capture_rest *rest)
+{
+	bool has_session = rest->session != CAPTURE_UNKNOWN;
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info || (has_session && !ids_has(&writer->sessions, rest->session)))
+		return -EINVAL;
+	p = format_put_varint(p, has_session ? REST_HAS_SESSION : 0);
+	if (has_session)
+		p = format_put_varint(p, rest->session);
+	p = format_put_varint(p, rest->runs);
+	p = format_put_varint(p, rest->ns);
+	return finish(writer, CAPTURE_REST, p);
+}
+
 static int write_note(struct capture_writer *writer, const struct capture_note *note)
 {
 	uint8_t *p = begin(writer);
@@ -571,6 +600,10 @@ int writer_take(struct record_sink *sink, const struct capture_record *record)
 		return write_pool(writer, &record->pool);
 	case CAPTURE_COST:
 		return write_cost(writer, &record->cost);
+	case CAPTURE_BUDGET:
+		return write_budget(writer, &record->budget);
+	case CAPTURE_REST:
+		return write_rest(writer, &record->rest);
 	case CAPTURE_NOTE:
 		return write_note(writer, &record->note);
 	case CAPTURE_END:

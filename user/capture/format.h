@@ -94,6 +94,14 @@ enum format_cost {
 	COST_HAS_SESSION = 1 << 1,
 };
 
+enum format_budget {
+	BUDGET_ALL_SEEN = 1 << 0,
+};
+
+enum format_rest {
+	REST_HAS_SESSION = 1 << 0,
+};
+
 enum format_operator {
 	OPERATOR_NAME_TRUNCATED = 1 << 0,
 	OPERATOR_HAS_SESSION = 1 << 1,

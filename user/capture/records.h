@@ -424,6 +424,26 @@ struct capture_cost {
 	uint64_t ns;
 };
 
+/*
+ * A bound on what recording costs, kept by recording some of the runs: running totals, the last
+ * record counts.
+ */
+struct capture_budget {
+	uint32_t share_ppm; /* of the CPU time that the targets would use without probes, at least 1
+			     */
+	uint64_t cpu_ns;    /* that they used, probes and all, */
+	uint64_t charged_ns; /* and what of it the probes took at most, by what is known of them */
+	uint64_t windows;    /* in which runs were recorded */
+	bool all_seen;	     /* the other runs are in struct capture_rest, all of them */
+};
+
+/* Runs of a session of which nothing but these figures was recorded: likewise totals. */
+struct capture_rest {
+	uint32_t session; /* CAPTURE_UNKNOWN if not known */
+	uint64_t runs;
+	uint64_t ns;
+};
+
 /* The end of a complete capture; one that lacks it was cut short. */
 struct capture_end {
 	uint64_t end;
@@ -451,6 +471,8 @@ enum capture_type {
 	CAPTURE_ATTRIBUTES,
 	CAPTURE_SETUP,
 	CAPTURE_SUM,
+	CAPTURE_BUDGET,
+	CAPTURE_REST,
 };
 
 struct capture_record {
@@ -475,6 +497,8 @@ struct capture_record {
 		struct capture_overhead overhead;
 		struct capture_pool pool;
 		struct capture_cost cost;
+		struct capture_budget budget;
+		struct capture_rest rest;
 		struct capture_note note;
 	};
 };

@@ -269,8 +269,8 @@ static void print_cost(const struct analysis *a, FILE *out)
 			 100 * cost->high);
 	if (cost->known)
 		snprintf(text, sizeof(text),
-			 "recording makes runs %s%s: %u with the operators' probes beside %u "
-			 "without",
+			 "%s runs %s%s: %u with the operators' probes beside %u without",
+			 a->has_budget ? "probes make" : "recording makes",
 			 header_cost(cost, slower, sizeof(slower)), interval, cost->probed,
 			 cost->bare);
 	else
@@ -279,6 +279,57 @@ static void print_cost(const struct analysis *a, FILE *out)
 			 "or while more runs come",
 			 cost->pairs, COST_PAIRS_MIN);
 	line(out, "cost", text);
+}
+
+/* Runs of the sessions that are shown, or may be, of which nothing but their time was recorded. */
+static uint64_t runs_not_recorded(const struct analysis *a)
+{
+	uint64_t n = a->rest_nameless;
+
+	for (size_t i = 0; i < a->sessions.n; i++)
+		if (a->sessions.items[i]->process->shown)
+			n += a->sessions.items[i]->rest.runs;
+	return n;
+}
+
+double header_charged(const struct capture_budget *budget)
+{
+	uint64_t own = budget->cpu_ns - budget->charged_ns;
+
+	return own ? (double)budget->charged_ns / own : 0;
+}
+
+void header_budget_runs(const struct analysis *a, char *text, size_t size)
+{
+	char recorded[32], all[32];
+	uint64_t rest = runs_not_recorded(a);
+
+	text_count(recorded, sizeof(recorded), a->runs_seen);
+	if (a->budget.all_seen)
+		snprintf(text, size, "%s of %s runs", recorded,
+			 text_count(all, sizeof(all), a->runs_seen + rest));
+	else
+		snprintf(text, size, "%s runs", recorded);
+}
+
+static void print_budget(const struct analysis *a, FILE *out)
+{
+	char text[512], runs[128], windows[32];
+
+	if (!a->has_budget)
+		return;
+	header_budget_runs(a, runs, sizeof(runs));
+	snprintf(
+		text, sizeof(text),
+		"%g %% of the CPU time, of which %.2f %% are charged: probes were in place for %s, in "
+		"%s window%s%s",
+		a->budget.share_ppm / 1e4, 100 * header_charged(&a->budget), runs,
+		text_count(windows, sizeof(windows), a->budget.windows),
+		a->budget.windows == 1 ? "" : "s",
+		a->budget.all_seen ? ""
+				   : "; how many others there were is not known, as the probes "
+				     "of runs alone would have been too many");
+	line(out, "budget", text);
 }
 
 int header_print(const struct analysis *a, FILE *out)
@@ -290,6 +341,7 @@ int header_print(const struct analysis *a, FILE *out)
 	print_events(a, out);
 	print_overhead(a, out);
 	print_cost(a, out);
+	print_budget(a, out);
 	for (uint32_t i = 0; i < a->info.n_notes; i++)
 		line(out, "note", a->info.notes[i]);
 	return 0;

@@ -255,6 +255,23 @@ static void put_cost(struct json *j)
 	fputc('}', j->out);
 }
 
+static void put_budget(struct json *j)
+{
+	const struct capture_budget *budget = &j->a->budget;
+
+	if (!j->a->has_budget) {
+		fputs(",\"budget\":null", j->out);
+		return;
+	}
+	fprintf(j->out,
+		",\"budget\":{\"share\":%g,\"charged\":%.6g,\"cpu_ns\":%" PRIu64
+		",\"charged_ns\":%" PRIu64 ",\"windows\":%" PRIu64 ",\"all_runs_seen\":%s",
+		budget->share_ppm / 1e6, header_charged(budget), budget->cpu_ns, budget->charged_ns,
+		budget->windows, budget->all_seen ? "true" : "false");
+	member_u64(j, "unnamed_runs", j->a->rest_nameless, budget->all_seen);
+	fputc('}', j->out);
+}
+
 static void put_recording(struct json *j)
 {
 	const struct analysis *a = j->a;
@@ -272,6 +289,7 @@ static void put_recording(struct json *j)
 	member_u64(j, "probe_own_ns", a->overhead.own_ns, a->has_overhead);
 	member_u64(j, "probe_nested_ns", a->overhead.nested_ns, a->has_overhead);
 	put_cost(j);
+	put_budget(j);
 	fputs("},\n", j->out);
 	fprintf(j->out, "\"aggregated\":%s", a->has_sums ? "true" : "false");
 	member_u64(j, "threads", a->n_threads, !a->has_sums);
@@ -344,6 +362,8 @@ static void put_session(struct json *j, const struct analyze_session *session)
 	member_u64(j, "arena_total_bytes", about->memory_total, about->has_memory);
 	put_setup(j, "loading_ns", &session->setups[CAPTURE_SETUP_LOADING]);
 	put_setup(j, "initialization_ns", &session->setups[CAPTURE_SETUP_INITIALIZATION]);
+	member_u64(j, "other_runs", session->rest.runs, j->a->has_budget && j->a->budget.all_seen);
+	member_u64(j, "other_runs_ns", session->rest.ns, j->a->has_budget && j->a->budget.all_seen);
 	fputc('}', j->out);
 }
 

@@ -79,7 +79,7 @@ static int print_rows(struct capture_reader *reader, const struct format *format
 	/* What damage hides may be there. */
 	if (!error && !(*analysis)->damaged)
 		error = processes_require(&(*analysis)->processes, err);
-	if (!error && options->analyze.runs_apart && per_run_make(*analysis))
+	if (!error && (*analysis)->options.runs_apart && per_run_make(*analysis))
 		error = error_set(err, -ENOMEM, "out of memory");
 	return error ? error : print(*analysis, format, options, out, err);
 }

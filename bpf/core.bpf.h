@@ -346,6 +346,7 @@ static __always_inline struct frame *operator_open(struct thread_state *thread,
 
 	if (!recording) {
 		thread->run_operators++;
+		__sync_fetch_and_add(&idle_hits, 1);
 		return NULL;
 	}
 	drop_thrown(thread, site->sp);
@@ -401,8 +402,10 @@ static __always_inline struct frame *operator_close(struct thread_state *thread,
 {
 	struct frame *frame;
 
-	if (!thread->depth)
+	if (!thread->depth) {
+		__sync_fetch_and_add(&idle_hits, 1);
 		return NULL;
+	}
 	if (n_counters)
 		counters_read(&thread->now, thread->slot, &thread->memory);
 	drop_thrown(thread, site->sp - 1);
@@ -499,8 +502,10 @@ static __always_inline void forget_run(struct thread_state *thread)
 static __always_inline bool run_open(struct thread_state *thread, const struct site *site,
 				     __u64 owner)
 {
-	if (!counting_runs)
+	if (!counting_runs) {
+		__sync_fetch_and_add(&idle_hits, 1);
 		return false;
+	}
 	if (thread->run != NO_ID && thread->run_start < runs_since)
 		forget_run(thread);
 	if (thread->run != NO_ID) {
@@ -548,6 +553,8 @@ static __always_inline void run_begin(struct thread_state *thread)
  */
 static __always_inline bool run_close(struct thread_state *thread, const struct site *site)
 {
+	if (thread->run == NO_ID)
+		__sync_fetch_and_add(&idle_hits, 1);
 	if (thread->run == NO_ID || site->sp <= thread->run_inside)
 		return false;
 	if (n_counters)

@@ -55,6 +55,11 @@ SHARED __u32 recording;	    /* entries of operators count; likewise */
  * ended while nobody saw it.
  */
 SHARED __u64 runs_since, operators_since;
+/*
+ * Hits of probes of operators and of runs while these did not count, or where nothing was open
+ * on the thread: as probes come and go. They cost the target what others do.
+ */
+SHARED __u64 idle_hits;
 SHARED __u32 runs_summed; /* with `with_sums`; likewise: else each run is told */
 SHARED __u32 dozing; /* 1: nothing came for a while, the next record wakes; set by user space */
 SHARED struct window windows[WINDOWS_MAX]; /* with `selective`; likewise */

@@ -1367,6 +1367,166 @@ static void what_cannot_be_held_is_counted_as_lost(void **state)
 	tear_down(t);
 }
 
+/* -- runs in windows --------------------------------------------------------------------- */
+
+static struct test *set_up_windows(bool proven)
+{
+	struct test *t = set_up(proven);
+
+	t->collector.options.windows = true;
+	windows_see(&t->collector.windows, 0);
+	windows_bare(&t->collector.windows, 0, 0);
+	return t;
+}
+
+/* Run @number of session @owner from @start to @end, in which so many operators were hit. */
+static void take_windows_run(struct test *t, uint32_t number, uint64_t start, uint64_t end,
+			     uint32_t operators)
+{
+	struct {
+		struct run_record record;
+		uint64_t value;
+	} run = {.record = {.type = RECORD_RUN,
+			    .tid = MAIN,
+			    .run = number,
+			    .operators = operators,
+			    .owner = 0x9000,
+			    .status = STATUS_UNKNOWN,
+			    .start = start,
+			    .end = end}};
+
+	take(t, &run, sizeof(run));
+}
+
+static void runs_that_lie_in_a_window_are_kept_whole(void **state)
+{
+	struct test *t = set_up_windows(true);
+	const struct windows *windows = &t->collector.windows;
+
+	take_strings(t, 1);
+	take_windows_run(t, 0, 100, 200, 0);
+	windows_open(&t->collector.windows, 1, 1000);
+	/* Begun before the last probe was there; after; ended after; all after. */
+	take_operator(t, 1, 0, MAIN, 990);
+	take_operator(t, 1, 1, MAIN, 990);
+	take_operator(t, 1, 2, MAIN, 1010);
+	take_operator(t, 1, 3, MAIN, 1020);
+	take_operator(t, 1, NO_ID, MAIN, 1030);
+	take_windows_run(t, 1, 999, 1090, 1);
+	take_windows_run(t, 2, 1000, 1100, 1);
+	windows_close(&t->collector.windows, 2000);
+	take_windows_run(t, 4, 1900, 2000, 0);
+	take_windows_run(t, 3, 1010, 2001, 1);
+	assert_int_equal(executions(t), 1);
+	assert_int_equal(execution(t, 0)->start, 1010);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_RUN), 2);
+	assert_int_equal(windows->recorded, 2);
+	assert_int_equal(windows->recorded_ns, 200);
+	assert_int_equal(windows->recorded_operators, 1);
+	assert_int_equal(windows->operators, 5);
+	/* Of another session than the node's. */
+	assert_int_equal(windows->rest.n, 2);
+	assert_int_equal(windows->rest.items[1].runs, 3);
+	assert_int_equal(windows->rest.items[1].ns, 100 + 91 + 991);
+	/* What comes late is of none, even where it would fit. */
+	windows_over(&t->collector.windows);
+	take_operator(t, 1, 5, MAIN, 1900);
+	take_windows_run(t, 5, 1900, 1950, 1);
+	assert_int_equal(windows->recorded, 2);
+	assert_int_equal(executions(t), 1);
+	assert_false(held_any(t->collector.held));
+	windows_free(&t->collector.windows);
+	tear_down(t);
+}
+
+static void what_goes_on_behind_a_window_is_forgotten_and_not_lost(void **state)
+{
+	struct test *t = set_up_windows(true);
+
+	take_strings(t, 1);
+	windows_open(&t->collector.windows, 1, 1000);
+	take_operator(t, 1, 1, MAIN, 1010);
+	assert_true(held_any(t->collector.held));
+	held_clear(t->collector.held);
+	assert_false(held_any(t->collector.held));
+	take_windows_run(t, 1, 1000, 1100, 1);
+	assert_int_equal(executions(t), 0);
+	assert_int_equal(t->collector.unfinished, 0);
+	windows_free(&t->collector.windows);
+	tear_down(t);
+}
+
+/* Before a window opens there are no operators, whose names would be proven. */
+static void runs_of_no_window_wait_for_no_names(void **state)
+{
+	struct test *t = set_up_windows(false);
+
+	t->naming.proves = false;
+	take_windows_run(t, 0, 100, 200, 0);
+	assert_int_equal(t->collector.windows.rest.items[0].runs, 1);
+	assert_int_equal(t->collector.windows.without.n, 1);
+	windows_open(&t->collector.windows, 1, 1000);
+	take_sighting(t, 1, 0);
+	take_operator(t, 1, 1, MAIN, 1010);
+	take_windows_run(t, 1, 1000, 1100, 1);
+	assert_int_equal(t->collector.windows.recorded, 0);
+	assert_int_equal(t->collector.windows.operators, 1);
+	t->naming.proves = true;
+	take_sighting(t, 2, 0);
+	assert_int_equal(t->collector.windows.recorded, 1);
+	assert_int_equal(executions(t), 1);
+	windows_free(&t->collector.windows);
+	tear_down(t);
+}
+
+/* The kernel closes what was open when the probes went with the end of another. */
+static void runs_that_began_before_their_probes_are_none(void **state)
+{
+	struct test *t = set_up_windows(true);
+	struct windows *windows = &t->collector.windows;
+
+	windows_see(windows, 7);
+	take_windows_run(t, 6, 100, 999, 0);
+	assert_int_equal(windows->rest.n + windows->without.n, 0);
+	take_windows_run(t, 7, 900, 999, 0);
+	assert_int_equal(windows->rest.items[0].runs, 1);
+	/* Numbers start again. */
+	windows_see(windows, UINT32_MAX);
+	windows_bare(windows, UINT32_MAX, 0);
+	take_windows_run(t, UINT32_MAX - 1, 1000, 1001, 0);
+	take_windows_run(t, UINT32_MAX, 1000, 1001, 0);
+	take_windows_run(t, 0, 1000, 1001, 0);
+	assert_int_equal(windows->rest.items[0].runs, 3);
+	windows_free(windows);
+	tear_down(t);
+}
+
+static void runs_are_compared_with_those_that_had_no_probes(void **state)
+{
+	struct test *t = set_up_windows(true);
+	struct windows *windows = &t->collector.windows;
+
+	take_strings(t, 1);
+	windows_bare(windows, 0, 100);
+	take_windows_run(t, 0, 99, 200, 0);
+	take_windows_run(t, 1, 100, 220, 0);
+	take_windows_run(t, 2, 100, 220, 3);
+	assert_int_equal(windows->without.n, 1);
+	assert_int_equal(windows->without.runs[0].ns, 120);
+	assert_false(windows->without.runs[0].probed);
+	windows_open(windows, 3, 1000);
+	take_windows_run(t, 3, 900, 1900, 0);
+	assert_int_equal(windows->without.n, 1);
+	for (uint32_t i = 0; i < WINDOW_SAMPLES + 2; i++)
+		take_windows_run(t, 4 + i, 1000, 1500 + i, 3);
+	assert_int_equal(windows->with.n, WINDOW_SAMPLES + 2);
+	assert_int_equal(windows->with.runs[1].ns, 500 + WINDOW_SAMPLES + 1);
+	assert_int_equal(windows->with.runs[2].ns, 502);
+	assert_true(windows->with.runs[2].probed);
+	windows_free(windows);
+	tear_down(t);
+}
+
 /* -- the sink ---------------------------------------------------------------------------- */
 
 static void a_sink_that_fails_ends_the_recording(void **state)
@@ -1447,6 +1607,11 @@ int main(void)
 		cmocka_unit_test(parts_wait_with_their_operator_and_are_dropped_with_it),
 		cmocka_unit_test(operators_of_short_runs_are_left_out_with_them),
 		cmocka_unit_test(what_cannot_be_held_is_counted_as_lost),
+		cmocka_unit_test(runs_that_lie_in_a_window_are_kept_whole),
+		cmocka_unit_test(what_goes_on_behind_a_window_is_forgotten_and_not_lost),
+		cmocka_unit_test(runs_of_no_window_wait_for_no_names),
+		cmocka_unit_test(runs_that_began_before_their_probes_are_none),
+		cmocka_unit_test(runs_are_compared_with_those_that_had_no_probes),
 		cmocka_unit_test(a_sink_that_fails_ends_the_recording),
 		cmocka_unit_test(records_that_are_too_short_for_their_counts_are_left_out),
 	};

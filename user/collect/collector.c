@@ -251,6 +251,10 @@ static void wait_for_records(struct collector *collector, const struct collector
 {
 	struct opprobe_bpf__bss *shared = collector->bpf->bss;
 
+	if (limits->poll_ms) {
+		collector_drain(collector, (int)limits->poll_ms);
+		return;
+	}
 	/* The start of a run, or what the caller is asked for, wakes nobody. */
 	if (limits->runs_started || collector->options.hurry ||
 	    collector->idle_turns < DOZE_TURNS) {
@@ -292,6 +296,8 @@ int collector_run(struct collector *collector, const struct collector_limits *li
 			end = COLLECTOR_DURATION;
 		else if (reached(collector, limits))
 			end = COLLECTOR_RUNS;
+		else if (limits->enough && limits->enough(options->context))
+			end = COLLECTOR_ENOUGH;
 		else
 			continue;
 		break;
@@ -385,10 +391,9 @@ static int send_end(struct collector *collector, uint64_t ended, enum collector_
 		    struct error *err)
 {
 	static const char *const reasons[] = {
-		[COLLECTOR_STOPPED] = "interrupted",
-		[COLLECTOR_DURATION] = "duration reached",
-		[COLLECTOR_EXITED] = "target exited",
-		[COLLECTOR_RUNS] = "runs recorded",
+		[COLLECTOR_STOPPED] = "interrupted",  [COLLECTOR_DURATION] = "duration reached",
+		[COLLECTOR_EXITED] = "target exited", [COLLECTOR_RUNS] = "runs recorded",
+		[COLLECTOR_ENOUGH] = "runs recorded",
 	};
 	struct capture_record last = {.type = CAPTURE_END};
 
@@ -519,6 +524,7 @@ void collector_free(struct collector *collector)
 	array_free(&collector->parts_told);
 	collector_free_members(collector);
 	array_free(&collector->news);
+	windows_free(&collector->windows);
 	opprobe_bpf__destroy(collector->bpf);
 	thread_numbers_clear(&collector->numbers);
 	failures_free(&collector->failures);

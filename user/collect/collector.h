@@ -8,6 +8,10 @@
  * With a schedule, only the probes of runs stay in place:
  *
  *	new ─▶ attach_runs ─▶ { run ─▶ attach_operators ─▶ run ─▶ detach_operators } ─▶ stop
+ *
+ * With windows, not even those do, where they are too many:
+ *
+ *	new ─▶ { attach_runs ─▶ run ─▶ open_window ─▶ run ─▶ close_window ─▶ run } ─▶ stop
  */
 #ifndef OPPROBE_COLLECTOR_H
 #define OPPROBE_COLLECTOR_H
@@ -22,6 +26,7 @@
 #include "../target/process.h"
 
 struct collector_news;
+struct windows;
 
 struct collector_progress {
 	bool waiting; /* for the first operator's names */
@@ -58,6 +63,7 @@ struct collector_options {
 	uint64_t buffer_size;	  /* of the ring, bytes; 0 for the default */
 	uint64_t min_duration;	  /* ns: keep operators of longer runs only */
 	bool selective;		  /* record nothing but collector_select()ed runs */
+	bool windows;		  /* keep what is of runs in windows, see below */
 	bool sums;	    /* add up in the kernel, see records.h; without the next two, memory,
 			       min_duration */
 	bool shapes;	    /* of operators' values are wanted */
@@ -82,6 +88,9 @@ struct collector_limits {
 	uint64_t duration;	/* ns from the call on */
 	uint64_t runs_started;	/* since the probes of runs are in place */
 	uint64_t runs_recorded; /* likewise, of those that are to be */
+	unsigned int poll_ms;	/* how long records lie in the ring at most; 0: by the clock */
+	/* May be NULL: asked each time that they were looked for. */
+	bool (*enough)(void *context);
 };
 
 enum collector_end {
@@ -89,6 +98,7 @@ enum collector_end {
 	COLLECTOR_DURATION, /* the time was over */
 	COLLECTOR_EXITED,   /* all targets have exited */
 	COLLECTOR_RUNS,	    /* the runs started or recorded are as many as wanted */
+	COLLECTOR_ENOUGH,   /* limits->enough() says so */
 };
 
 struct collector;
@@ -122,6 +132,22 @@ int collector_attach_runs(struct collector *collector, struct error *err);
 /* Put the probes of operators in place, and take them away again. */
 int collector_attach_operators(struct collector *collector, struct error *err);
 void collector_detach_operators(struct collector *collector);
+/* Take the probes of runs away as well: those of sessions stay. */
+void collector_detach_runs(struct collector *collector);
+/*
+ * With options.windows: put the probes of operators in place, and take them away again, or those
+ * of runs as well. What is of runs that began and ended in between is kept, others are counted.
+ */
+int collector_open_window(struct collector *collector, struct error *err);
+void collector_close_window(struct collector *collector, bool runs_too);
+/* How many operators have been told or lost, of whatever run. */
+uint64_t collector_operators_hit(const struct collector *collector);
+/* How often probes were hit while they came or went, and had nothing to tell. */
+uint64_t collector_idle_hits(const struct collector *collector);
+/* What has been seen so far, and how long the last runs took. */
+const struct windows *collector_windows(const struct collector *collector);
+/* Tell the sink how many runs were not recorded, so far. */
+void collector_tell_others(struct collector *collector);
 /* How many runs have started since the probes of runs are in place. */
 uint32_t collector_runs_started(const struct collector *collector);
 /* Record run number @first and @count - 1 after it as window @window (< WINDOWS_MAX). */

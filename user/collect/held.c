@@ -115,6 +115,16 @@ void held_end(struct held *held, uint32_t number,
 	put_aside(held, run);
 }
 
+void held_clear(struct held *held)
+{
+	struct held_run *run;
+
+	hash_for_each(run, &held->runs, node) {
+		take_out(held, run);
+		put_aside(held, run);
+	}
+}
+
 bool held_any(const struct held *held)
 {
 	return held->total;

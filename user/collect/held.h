@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Records of runs that are not over yet, held back until it is known whether
- * the run is to be kept (--min-duration).
+ * the run is to be kept (--min-duration, --max-overhead).
  */
 #ifndef OPPROBE_HELD_H
 #define OPPROBE_HELD_H
@@ -21,6 +21,8 @@ int held_add(struct held *held, uint32_t run, const void *data, uint32_t size);
  */
 void held_end(struct held *held, uint32_t run,
 	      void (*take)(void *context, const void *data, uint32_t size), void *context);
+/* Forget all of them. */
+void held_clear(struct held *held);
 /* Is there any? */
 bool held_any(const struct held *held);
 /*

@@ -203,8 +203,10 @@ int collector_attach_runs(struct collector *collector, struct error *err)
 
 	if (error)
 		return error;
-	collector->runs_attached = true;
+	collector->runs_attached = collector->sessions_attached = true;
 	__atomic_store_n(&collector->bpf->bss->runs_since, clock_ns(), __ATOMIC_RELEASE);
+	windows_see(&collector->windows, collector_runs_started(collector));
+	windows_bare(&collector->windows, collector_runs_started(collector), clock_ns());
 	/* Entries count from now on: an entry without its exit cannot be. */
 	__atomic_store_n(&collector->bpf->bss->counting_runs, 1, __ATOMIC_RELEASE);
 	return 0;
@@ -263,6 +265,70 @@ void collector_detach_operators(struct collector *collector)
 	collector_detach(collector, NULL, PROBES_OF_OPERATORS);
 }
 
+void collector_detach_runs(struct collector *collector)
+{
+	__atomic_store_n(&collector->bpf->bss->counting_runs, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
+	collector->runs_attached = collector->operators_attached = false;
+	collector_detach(collector, NULL, PROBES_OF_RUNS);
+	/* The last runs that were seen to end. */
+	ring_buffer__consume(collector->ring);
+}
+
+int collector_open_window(struct collector *collector, struct error *err)
+{
+	int error = collector_attach_operators(collector, err);
+
+	windows_open(&collector->windows, collector_runs_started(collector), clock_ns());
+	return error;
+}
+
+void collector_close_window(struct collector *collector, bool runs_too)
+{
+	windows_close(&collector->windows, clock_ns());
+	if (runs_too) {
+		collector_detach_runs(collector);
+	} else {
+		collector_detach_operators(collector);
+		ring_buffer__consume(collector->ring);
+	}
+	windows_over(&collector->windows);
+	/* Of runs that go on. */
+	held_clear(collector->held);
+	windows_bare(&collector->windows, collector_runs_started(collector), clock_ns());
+}
+
+uint64_t collector_operators_hit(const struct collector *collector)
+{
+	return collector->windows.operators + collector->bpf->bss->losses.ring_full;
+}
+
+uint64_t collector_idle_hits(const struct collector *collector)
+{
+	return __atomic_load_n(&collector->bpf->bss->idle_hits, __ATOMIC_RELAXED);
+}
+
+const struct windows *collector_windows(const struct collector *collector)
+{
+	return &collector->windows;
+}
+
+void collector_tell_others(struct collector *collector)
+{
+	const struct windows *windows = &collector->windows;
+	struct capture_record record = {.type = CAPTURE_REST};
+
+	for (size_t i = 0; i < windows->rest.n; i++) {
+		record.rest = windows->rest.items[i];
+		if (record.rest.runs)
+			collector_send(collector, &record);
+	}
+	record.rest = windows->nameless;
+	record.rest.session = CAPTURE_UNKNOWN;
+	if (record.rest.runs)
+		collector_send(collector, &record);
+}
+
 static void give_up(struct instance_state *instance)
 {
 	struct probes *probes[PROBES_PARTS];
@@ -284,8 +350,9 @@ int collector_add(struct collector *collector, const struct collector_target *ta
 	if (error >= 0 && collector->operators_attached)
 		error = attach_from(collector, first, PROBES_OF_OPERATORS, err);
 	if (error >= 0 && collector->runs_attached)
-		error = attach_from(collector, first, PROBES_OF_RUNS, err)
-				?: attach_from(collector, first, PROBES_OF_SESSIONS, err);
+		error = attach_from(collector, first, PROBES_OF_RUNS, err);
+	if (error >= 0 && collector->sessions_attached)
+		error = attach_from(collector, first, PROBES_OF_SESSIONS, err);
 	if (error >= 0)
 		return 0;
 	if (!was_member)

@@ -384,8 +384,12 @@ static void add_strings(struct collector *collector, const struct instance_state
 /* Hold what is of @run back until that is over? What is of unknown runs is dropped. */
 static bool hold(struct collector *collector, uint32_t run, const void *data, size_t size)
 {
-	if (!collector->options.min_duration || collector->releasing)
+	const struct collector_options *options = &collector->options;
+
+	if ((!options->min_duration && !options->windows) || collector->releasing)
 		return false;
+	if (options->windows && !windows_want(&collector->windows, run))
+		return true;
 	if (run != NO_ID && held_add(collector->held, run, data, size))
 		collector->unheld++;
 	return true;
@@ -398,13 +402,33 @@ static void release(void *context, const void *data, uint32_t size)
 	take_record(context, data, size);
 }
 
-/* Is the run long enough to keep, or has it failed? Then its operators go before it. */
-static bool keep_run(struct collector *collector, const struct run_record *record)
+/* Is it in a window? Those that are not are counted. */
+static bool is_in_window(struct collector *collector, const struct instance_state *instance,
+			 const struct run_record *record)
 {
-	bool keep = record->end - record->start >= collector->options.min_duration ||
-		    !run_is_good(record);
+	uint32_t session = identity_session(collector->identities, instance->number,
+					    record->session, record->owner);
+	int in = windows_take(&collector->windows, record, session);
 
-	if (!collector->options.min_duration)
+	collector_keep_failure(collector, in < 0 ? in : 0, COLLECTOR_CANNOT_HOLD);
+	return in > 0;
+}
+
+/*
+ * Is the run long enough to keep, or has it failed? Is it in a window? Then its operators go
+ * before it.
+ */
+static bool keep_run(struct collector *collector, const struct instance_state *instance,
+		     const struct run_record *record)
+{
+	const struct collector_options *options = &collector->options;
+	bool keep;
+
+	if (options->windows)
+		keep = is_in_window(collector, instance, record);
+	else if (options->min_duration)
+		keep = record->end - record->start >= options->min_duration || !run_is_good(record);
+	else
 		return true;
 	collector->releasing = true;
 	held_end(collector->held, record->run, keep ? release : NULL, collector);
@@ -432,7 +456,7 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		if (size >= sizeof(*run) &&
 		    size >= sizeof(*run) + 8 * words_of(run->flags & FLAG_TURNS, n)) {
 			collector->runs_ended++;
-			if (keep_run(collector, data))
+			if (keep_run(collector, instance, data))
 				add_run(collector, instance, data, size);
 		}
 		break;
@@ -581,6 +605,7 @@ int collector_take(void *context, void *data, size_t size)
 			parts_add(collector->parts, data);
 		return 0;
 	}
+	collector->windows.operators += type == RECORD_OPERATOR;
 	instance = instance_of(collector, data);
 	if (!instance || (collector->ended && take_late(collector, data, size)))
 		return 0;

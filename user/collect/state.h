@@ -22,6 +22,7 @@
 #include "parts.h"
 #include "thread_numbers.h"
 #include "threads.h"
+#include "windows.h"
 
 /* What this kernel offers, asked at the load. */
 struct kernel_features {
@@ -49,7 +50,8 @@ struct collector {
 	ARRAY_OF(struct member *) members;
 	ARRAY_OF(struct instance_state *) instances; /* by their number */
 	bool with_memory;			     /* some counters are of it */
-	bool runs_attached, operators_attached;	     /* are the probes in place? */
+	/* Are the probes in place? */
+	bool sessions_attached, runs_attached, operators_attached;
 	struct ring_buffer *ring;
 	struct held *held;   /* with min_duration */
 	struct parts *parts; /* NULL: not wanted */
@@ -77,6 +79,7 @@ struct collector {
 	uint32_t runs_at_end; /* how many runs had started then */
 	bool closed;	      /* and all of it has been taken */
 	struct cost_turn turn;
+	struct windows windows; /* with options.windows */
 	struct error failure;
 	int failed;
 };

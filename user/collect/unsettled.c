@@ -137,6 +137,15 @@ static void keep(struct collector *collector, struct instance_state *instance, c
 		collector_keep_failure(collector, error, COLLECTOR_CANNOT_HOLD);
 }
 
+/* Only its time is told: it waits for no operators. */
+static bool is_run_of_no_window(const struct collector *collector, const void *data)
+{
+	const struct run_record *run = data;
+
+	return run->type == RECORD_RUN && collector->options.windows &&
+	       !windows_want(&collector->windows, run->run);
+}
+
 void collector_take_unsettled(struct collector *collector, struct instance_state *instance,
 			      const void *data, size_t size)
 {
@@ -147,7 +156,8 @@ void collector_take_unsettled(struct collector *collector, struct instance_state
 		return;
 	}
 	/* Unless it has to wait for its turn: what a session is can be asked while it lives. */
-	if (!instance->pending.n && needs_no_names(data)) {
+	if ((!instance->pending.n && needs_no_names(data)) ||
+	    is_run_of_no_window(collector, data)) {
 		collector_take_settled(collector, data, size);
 		return;
 	}

@@ -194,6 +194,20 @@ void process_close(struct process *process)
 	process->fd = -1;
 }
 
+int process_cpu(const struct process *process, uint64_t *ns)
+{
+	struct timespec used;
+	clockid_t clock;
+	int error = clock_getcpuclockid(process->pid, &clock);
+
+	if (error)
+		return -error;
+	if (clock_gettime(clock, &used))
+		return -errno;
+	*ns = (uint64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+	return 0;
+}
+
 bool process_alive(const struct process *process)
 {
 	struct pollfd poll_fd = {.fd = process->fd, .events = POLLIN};

@@ -40,6 +40,9 @@ void process_close(struct process *process);
 /* Is it still running? A zombie is not. */
 bool process_alive(const struct process *process);
 
+/* The CPU time of all its threads, ended or not, in ns; 0, or a negative errno if it is gone. */
+int process_cpu(const struct process *process, uint64_t *ns);
+
 #define MAPPED_FILES_MAX 4096 /* that are looked at: no server has a tenth of that */
 
 /*

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "windows.h"
+
+#include <errno.h>
+
+#include "../../bpf/events.h"
+#include "state.h"
+
+/* Numbers start again at 0 after 2^32 of them. */
+static bool is_from(uint32_t number, uint32_t first)
+{
+	return (int32_t)(number - first) >= 0;
+}
+
+void windows_see(struct windows *windows, uint32_t first)
+{
+	windows->seen = first;
+}
+
+static struct stretch stretch_from(uint32_t first, uint64_t now)
+{
+	return (struct stretch){.on = true, .first = first, .since = now, .until = UINT64_MAX};
+}
+
+void windows_bare(struct windows *windows, uint32_t first, uint64_t now)
+{
+	windows->bare = stretch_from(first, now);
+	windows->without.n = 0;
+}
+
+void windows_open(struct windows *windows, uint32_t first, uint64_t now)
+{
+	windows->bare.on = false;
+	windows->probed = stretch_from(first, now);
+	windows->with.n = 0;
+}
+
+void windows_close(struct windows *windows, uint64_t now)
+{
+	windows->probed.until = now;
+}
+
+void windows_over(struct windows *windows)
+{
+	windows->probed.on = false;
+}
+
+static bool reaches(const struct stretch *stretch, uint32_t number)
+{
+	return stretch->on && is_from(number, stretch->first);
+}
+
+static bool lies_in(const struct run_record *run, const struct stretch *stretch)
+{
+	return reaches(stretch, run->run) && run->start >= stretch->since &&
+	       run->end <= stretch->until;
+}
+
+bool windows_want(const struct windows *windows, uint32_t number)
+{
+	return reaches(&windows->probed, number);
+}
+
+static void sample(struct window_samples *samples, const struct run_record *run, uint32_t session,
+		   bool probed)
+{
+	if (!run_is_good(run) || run->end == run->start)
+		return;
+	samples->runs[samples->n++ % WINDOW_SAMPLES] = (struct capture_cost){
+		.session = session, .probed = probed, .ns = run->end - run->start};
+}
+
+/* What is counted of the runs of @session that are not recorded; NULL without memory. */
+static struct capture_rest *rest_of(struct windows *windows, uint32_t session)
+{
+	struct capture_rest *rest;
+
+	if (session == CAPTURE_UNKNOWN)
+		return &windows->nameless;
+	while (windows->rest.n <= session) {
+		rest = array_push(&windows->rest);
+		if (!rest)
+			return NULL;
+		*rest = (struct capture_rest){.session = windows->rest.n - 1};
+	}
+	return &windows->rest.items[session];
+}
+
+int windows_take(struct windows *windows, const struct run_record *run, uint32_t session)
+{
+	struct capture_rest *rest;
+
+	/* It began before they were, and where it ended was not seen: this is the end of another.
+	 */
+	if (!is_from(run->run, windows->seen))
+		return false;
+	if (lies_in(run, &windows->probed)) {
+		sample(&windows->with, run, session, true);
+		windows->recorded++;
+		windows->recorded_ns += run->end - run->start;
+		windows->recorded_operators += run->operators;
+		return true;
+	}
+	if (lies_in(run, &windows->bare) && !run->operators)
+		sample(&windows->without, run, session, false);
+	rest = rest_of(windows, session);
+	if (!rest)
+		return -ENOMEM;
+	rest->runs++;
+	rest->ns += run->end - run->start;
+	return false;
+}
+
+void windows_free(struct windows *windows)
+{
+	array_free(&windows->rest);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Windows: with the probes of operators in place for some runs now and then, what is of
+ * the runs that lie wholly in one is kept, and all others are counted.
+ *
+ *	{ runs are seen ─▶ { bare ─▶ open ─▶ close ─▶ over } } ─▶ free
+ *
+ * A run has all of its operators if it begins when their probes are in place and ends before
+ * the first of them goes. Operators come before their run and know its number only: numbers
+ * are given as runs begin, so that those of runs of before are known to be none of the window.
+ */
+#ifndef OPPROBE_WINDOWS_H
+#define OPPROBE_WINDOWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../base/array.h"
+#include "../capture/records.h"
+
+struct run_record;
+
+#define WINDOW_SAMPLES                                                                             \
+	16 /* runs with probes and runs without, to compare the one with the other                 \
+	    */
+
+/* Runs from number @first on that lie between two times (clock_ns()). */
+struct stretch {
+	bool on;
+	uint32_t first;
+	uint64_t since, until;
+};
+
+/* How long runs took. */
+struct window_samples {
+	struct capture_cost runs[WINDOW_SAMPLES]; /* the last ones, in any order */
+	uint32_t n;				  /* how many there were: may be more */
+};
+
+struct windows {
+	uint32_t seen; /* number of the first run since the probes of runs are in place */
+	struct stretch probed, bare;
+	struct window_samples with, without; /* of the last window, and of before it */
+	/* Runs that were recorded, how long they took, and operators on their own threads. */
+	uint64_t recorded, recorded_ns, recorded_operators;
+	uint64_t operators;		    /* whatever run they are of */
+	ARRAY_OF(struct capture_rest) rest; /* by session: runs that were not recorded */
+	struct capture_rest nameless;	    /* those of a session that is not known */
+};
+
+/* The probes of runs are in place: the next run is number @first. Zeroed before. */
+void windows_see(struct windows *windows, uint32_t first);
+/* Runs that begin from now on, number @first and later, have no operators' probes. */
+void windows_bare(struct windows *windows, uint32_t first, uint64_t now);
+/* Runs that begin from now on, number @first and later, have all of their operators. */
+void windows_open(struct windows *windows, uint32_t first, uint64_t now);
+/* From clock @now on they have not. The window goes on until what came in is taken: */
+void windows_close(struct windows *windows, uint64_t now);
+/* No other run is in it. */
+void windows_over(struct windows *windows);
+/* May operators of run @number be in the window that is open? */
+bool windows_want(const struct windows *windows, uint32_t number);
+/*
+ * @run of @session (or CAPTURE_UNKNOWN) has ended. Is it to be recorded? -ENOMEM, if that it
+ * was not cannot be kept.
+ */
+int windows_take(struct windows *windows, const struct run_record *run, uint32_t session);
+void windows_free(struct windows *windows);
+
+#endif

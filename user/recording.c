@@ -288,7 +288,8 @@ static int check_runs(const struct recording *recording, struct error *err)
 	size_t n;
 	const struct collector_target *targets = following_targets(recording->following, &n);
 
-	if (!options->schedule.active && !options->runs.n_runs && !options->min_duration)
+	if (!options->schedule.active && !options->runs.n_runs && !options->min_duration &&
+	    options->max_overhead <= 0)
 		return 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct located *located = targets[i].located;
@@ -296,8 +297,8 @@ static int check_runs(const struct recording *recording, struct error *err)
 		if (!location_has(&located->location, SITE_RUN_ENTER))
 			return error_set(err, -ENOTSUP,
 					 "no place where runs of %s begin and end is known in %s: "
-					 "record all of it, without --schedule, --runs and "
-					 "--min-duration",
+					 "record all of it, without --schedule, --runs, "
+					 "--min-duration and --max-overhead",
 					 located->location.runtime->title, located->file.path);
 	}
 	return 0;
@@ -332,6 +333,7 @@ static int attach(struct recording *recording, struct error *err)
 		.buffer_size = options->buffer_size,
 		.min_duration = options->min_duration,
 		.selective = options->schedule.active || options->runs.n_runs,
+		.windows = options->max_overhead > 0,
 		.sums = options->sums,
 		.shapes = options->shapes,
 		.parts = options->parts,
@@ -364,7 +366,7 @@ static int attach(struct recording *recording, struct error *err)
 	/* What holds up the target while it is done, too, is soon over. */
 	recording_hurry();
 	following_hurry(recording->following);
-	if (options->schedule.active)
+	if (options->schedule.active || options->max_overhead > 0)
 		error = collector_attach_runs(recording->collector, err);
 	else
 		error = select_runs(recording, err);
@@ -401,7 +403,7 @@ static void measure_cost(struct recording *recording, int end)
 	uint64_t limit = (clock_ns() - recording->attached) / 10;
 	bool tell = !options->quiet && isatty(STDERR_FILENO);
 
-	if (options->no_cost || end == COLLECTOR_EXITED ||
+	if (options->no_cost || recording->cost_known || end == COLLECTOR_EXITED ||
 	    !location_has(&recording->first->located->location, SITE_RUN_ENTER))
 		return;
 	collector_end(recording->collector);
@@ -439,8 +441,11 @@ static int record(struct recording *recording, struct error *err)
 		return error;
 	/* As late as can be: names are read while their sessions live. */
 	following_let(recording->following);
-	end = options->schedule.active ? record_schedule(recording, err)
-				       : record_all(recording, err);
+	if (options->max_overhead > 0)
+		end = recording_keep_budget(recording, err);
+	else
+		end = options->schedule.active ? record_schedule(recording, err)
+					       : record_all(recording, err);
 	if (!options->quiet && !options->sink && isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	if (end < 0) {

@@ -28,6 +28,7 @@ struct recording_options {
 	uint64_t buffer_size;	     /* of the ring, bytes; 0: the default */
 	uint64_t min_duration;	     /* ns: keep longer runs only; 0: all */
 	struct schedule schedule;    /* active == 0: none */
+	double max_overhead;	     /* 0.01: 1 % of the targets' CPU time; 0: no such bound */
 	struct analyze_options runs; /* only its ranges: the runs to record */
 	const char *events;	     /* -e, or NULL */
 	const char *config;	     /* --config, or NULL */

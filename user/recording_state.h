@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The state of a recording, for its own two files: recording.c is its life,
+ * The state of a recording, for its own three files: recording.c is its life,
  * recording_captures.c the files that it writes and what stands at their
- * beginnings.
+ * beginnings, recording_budget.c when probes are in place within a budget.
  */
 #ifndef OPPROBE_RECORDING_STATE_H
 #define OPPROBE_RECORDING_STATE_H
@@ -32,6 +32,8 @@ struct recording {
 	int priority;		  /* of opprobe before it hurried */
 	ARRAY_OF(pid_t) commands; /* the user's, for complete captures, that may run yet */
 	bool told_to_wait;
+	struct spending *spending; /* with options->max_overhead, while it is kept */
+	bool cost_known;	   /* what there is to be told of it was told */
 };
 
 static inline struct record_sink *recording_sink(const struct recording *recording)
@@ -42,6 +44,14 @@ static inline struct record_sink *recording_sink(const struct recording *recordi
 /* Take precedence over the target's threads, and give it back, as for a child. */
 void recording_hurry(void);
 void recording_slow_down(const struct recording *recording);
+
+/* -- recording_budget.c --------------------------------------------------------------- */
+
+/*
+ * Record within options->max_overhead, from the probes of runs in place on; as collector_run()
+ * returns.
+ */
+int recording_keep_budget(struct recording *recording, struct error *err);
 
 /* -- recording_captures.c ----------------------------------------------------------- */
 

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A bound on what probes may cost: how it is kept, and how views tell of it. */
+#include <errno.h>
+#include <math.h>
+
+#include "analysis_helper.h"
+#include "collect/budget.h"
+#include "output_helper.h"
+
+#define MS 1e6
+
+/* -- the allowance ------------------------------------------------------------------------ */
+
+static void what_is_charged_is_paid_from_a_share_of_the_rest(void **state)
+{
+	struct budget budget;
+
+	budget_start(&budget, 0.1, 5 * MS, 0);
+	assert_true(budget_is_spent(&budget));
+	assert_false(budget_may_open(&budget));
+	/* 10 ms of the probes in 110 ms leave nothing of a tenth. */
+	budget_use(&budget, 110 * MS, 10 * MS);
+	assert_true(fabs(budget.allowance) < 1);
+	budget_use(&budget, 49 * MS, 0);
+	assert_false(budget_is_spent(&budget));
+	assert_false(budget_may_open(&budget));
+	budget_use(&budget, 2 * MS, 0);
+	assert_true(budget_may_open(&budget));
+	assert_true(budget.cpu == 161 * MS && budget.charged == 10 * MS);
+	budget_use(&budget, 10 * MS, 10 * MS);
+	assert_true(budget_is_spent(&budget));
+	/* No more is charged than was used. */
+	budget_use(&budget, 0, 1000 * MS);
+	assert_true(budget.charged <= budget.cpu);
+}
+
+static void what_is_saved_is_bounded(void **state)
+{
+	struct budget budget;
+
+	budget_start(&budget, 0.01, 1 * MS, 0);
+	budget_use(&budget, 3600e9, 0);
+	assert_true(budget.allowance == 100 * MS);
+	/* But to open a window is possible. */
+	budget_start(&budget, 0.01, 900 * MS, 1);
+	budget_use(&budget, 3600e9, 0);
+	assert_true(budget_may_open(&budget));
+}
+
+static void the_next_window_is_expected_to_cost_what_the_last_ones_did(void **state)
+{
+	struct budget budget;
+
+	budget_start(&budget, 0.01, 8 * MS, 0.25);
+	assert_true(budget.factor == 1.25);
+	budget_closed(&budget, 1 * MS, true, 0.5);
+	assert_true(budget.expected == 4 * MS && budget.factor == 1.5);
+	budget_closed(&budget, 6 * MS, true, 0);
+	assert_true(budget.expected == 6 * MS);
+	/* No run did fit: the next one is to be longer. */
+	budget_closed(&budget, 3 * MS, false, 0);
+	assert_true(budget.expected == 12 * MS);
+	budget_closed(&budget, 20 * MS, false, 0);
+	assert_true(budget.expected == 40 * MS);
+}
+
+static void probes_may_stay_if_they_leave_something(void **state)
+{
+	struct budget budget;
+
+	budget_start(&budget, 0.1, 1 * MS, 0);
+	assert_true(budget_holds(&budget, 107.9 * MS, 7.9 * MS));
+	assert_false(budget_holds(&budget, 108.1 * MS, 8.1 * MS));
+}
+
+/* However much windows cost, and whenever: at any time, what was charged is within the share, but
+ * for what the last window cost more than was expected of it. */
+static void the_bound_holds_at_any_time(void **state)
+{
+	struct budget budget;
+	double most = 0, last = 0, gaps = 0, gaps_squared = 0;
+	unsigned short random[3] = {1, 2, 3};
+	uint32_t windows = 0;
+
+	budget_start(&budget, 0.02, 5 * MS, erand48(random));
+	for (double t = 0; t < 2000e9; t += 10 * MS) {
+		double cost;
+
+		budget_use(&budget, 10 * MS, 0);
+		if (!budget_may_open(&budget))
+			continue;
+		cost = MS * (2 + 3 * erand48(random));
+		budget_use(&budget, 2 * cost, cost);
+		budget_closed(&budget, cost, true, erand48(random));
+		most = fmax(most, budget.charged - 0.02 * (budget.cpu - budget.charged));
+		if (windows++) {
+			gaps += t - last;
+			gaps_squared += (t - last) * (t - last);
+		}
+		last = t;
+	}
+	assert_true(most < 3 * MS);
+	assert_true(budget.charged > 0.018 * budget.cpu);
+	/* They lie at random: the spread of gaps between 0 and twice the mean is .4 of that. */
+	gaps /= windows - 1;
+	assert_true(sqrt(gaps_squared / (windows - 1) - gaps * gaps) > 0.3 * gaps);
+}
+
+/* -- captures and views ------------------------------------------------------------------- */
+
+/* Two runs of 100 ns, one node; of the session others ran, if @all_seen. */
+static struct test_capture capture(bool all_seen)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+
+	test_operator(&c, 0, "a", "Conv");
+	for (uint32_t i = 0; i < 2; i++) {
+		struct capture_run run = test_run(i, i * 200, i * 200 + 100);
+		struct capture_exec exec = test_exec(0, i * 200 + 10, i * 200 + 90);
+
+		exec.run = i;
+		test_write(&c, exec);
+		assert_int_equal(capture_write_run(c.writer, &run), 0);
+	}
+	for (uint32_t i = 1; i <= 2; i++) {
+		assert_int_equal(capture_write_budget(
+					 c.writer, &(struct capture_budget){10000, i * 102000,
+									    i * 500, i, all_seen}),
+				 0);
+		assert_int_equal(capture_write_rest(c.writer,
+						    &(struct capture_rest){0, i * 1000, i * 90000}),
+				 0);
+	}
+	assert_int_equal(
+		capture_write_rest(c.writer, &(struct capture_rest){CAPTURE_UNKNOWN, 5, 500}), 0);
+	test_finish(&c);
+	return c;
+}
+
+static void assert_report(bool all_seen, struct report_options options, const char *part)
+{
+	struct test_capture c = capture(all_seen);
+	char *text = report(&c, &options);
+
+	if (!strstr(text, part))
+		fail_msg("\n%s\nnot in\n%s", part, text);
+	free(text);
+	test_remove(&c);
+}
+
+static void views_say_what_was_charged_for_how_many_runs(void **state)
+{
+	const struct report_options wide = {.width = WIDTH_ANY},
+				    header = {.width = WIDTH_ANY, .header = HEADER_ABOVE},
+				    json = {.format = "json"};
+
+	assert_report(true, wide,
+		      "Within the budget of 1 %, 2 of 2,007 runs were recorded, for 0.49 %.");
+	assert_report(false, wide,
+		      "Within the budget of 1 %, 2 runs were recorded, for 0.49 % (how many others "
+		      "there were is not known).");
+	assert_report(
+		true, header,
+		"\nbudget     1 % of the CPU time, of which 0.49 % are charged: probes were in "
+		"place for 2 of 2,007 runs, in 2 windows\n");
+	assert_report(false, header, "in 2 windows; how many others there were is not known");
+	assert_report(true, json,
+		      "\"budget\":{\"share\":0.01,\"charged\":0.00492611,\"cpu_ns\":204000,"
+		      "\"charged_ns\":1000,\"windows\":2,\"all_runs_seen\":true,"
+		      "\"unnamed_runs\":5}");
+	assert_report(true, json, "\"other_runs\":2000,\"other_runs_ns\":180000}");
+	assert_report(false, json, "\"unnamed_runs\":null}");
+	assert_report(false, json, "\"other_runs\":null,\"other_runs_ns\":null}");
+}
+
+static void what_a_typical_run_took_is_shown_if_asked_to(void **state)
+{
+	struct report_options options = {.width = WIDTH_ANY, .format = "json"};
+
+	options.analyze.runs_apart_within_budget = true;
+	assert_report(true, options, "\"run_median_ns\":80,");
+	options.analyze.runs_apart_within_budget = false;
+	assert_report(true, options, "\"name\":\"a\"");
+}
+
+static void a_recording_without_one_has_none(void **state)
+{
+	struct report_options options = {.format = "json"};
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	char *text;
+
+	options.analyze.runs_apart_within_budget = true;
+	test_operator(&c, 0, "a", "Conv");
+	test_write(&c, test_exec(0, 10, 90));
+	test_finish(&c);
+	text = report(&c, &options);
+	assert_non_null(strstr(text, "\"budget\":null"));
+	assert_null(strstr(text, "run_median_ns"));
+	free(text);
+	test_remove(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_charged_is_paid_from_a_share_of_the_rest),
+		cmocka_unit_test(what_is_saved_is_bounded),
+		cmocka_unit_test(the_next_window_is_expected_to_cost_what_the_last_ones_did),
+		cmocka_unit_test(probes_may_stay_if_they_leave_something),
+		cmocka_unit_test(the_bound_holds_at_any_time),
+		cmocka_unit_test(views_say_what_was_charged_for_how_many_runs),
+		cmocka_unit_test(what_a_typical_run_took_is_shown_if_asked_to),
+		cmocka_unit_test(a_recording_without_one_has_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

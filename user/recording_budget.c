@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Recording within a budget (collect/budget.h): probes are in place for windows of a few runs, or
+ * for good where they take less than that.
+ *
+ * What they take is reckoned, as no clock tells what was done in the CPU time that it counts. A
+ * hit costs at least what it costs in opprobe itself, and more in the target, whose caches are
+ * full of other things. How much more is seen in how long runs take that have probes, side by
+ * side with runs that have none; until there are enough of these, half as much again is charged.
+ */
+#include "recording_state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cost.h"
+#include "base/clock.h"
+#include "collect/budget.h"
+#include "collect/windows.h"
+
+#define WINDOW_RUNS    4    /* recorded in a window; more, if more end at once */
+#define WINDOW_POLL_MS 1    /* for so long a window may go on when it has them */
+#define WAIT_POLL_MS   20   /* where no record tells that something runs */
+#define FIRST_NS       20e6 /* what the first window is expected to cost */
+#define UNKNOWN_NS     5e3  /* the probes of an operator, if they could not be measured */
+#define RUN_PAIR       2.0  /* those of a run take so many times what an operator's do */
+#define UNMEASURED     2.0  /* what a hit costs in the target, in those of opprobe: too much */
+#define SHAPES_NS      1e3  /* to read them takes less, for each operator */
+#define RUNS_SHARE     0.5  /* of the budget, that the probes of runs may take alone */
+#define FIRST_LOOK_NS  20e6 /* of the targets' CPU time, after which that is looked at; then, */
+#define LOOK_NS	       1e9  /* and whether all probes can stay, each time after this, */
+#define SOON_NS	       2e8  /* or this, where the allowance is overdrawn */
+
+/* Runs of one window, and runs before it. */
+struct pair {
+	struct window_samples with, without;
+};
+
+/* What was used, and what of it is charged, since some time. */
+struct stretch_use {
+	double cpu, charge;
+};
+
+struct process_use {
+	pid_t pid;
+	uint64_t ns; /* CPU time, when it was asked last */
+};
+
+struct spending {
+	struct budget budget;
+	ARRAY_OF(struct process_use) processes;
+	double hit_ns; /* what an operator's probes take at least */
+	double part;   /* of the time of runs that have probes, that these take; 0: not known yet */
+	uint64_t deadline;
+	unsigned short random[3];
+	uint32_t runs; /* that had started when their probes were charged last, */
+	uint64_t idle; /* and hits that had nothing to tell */
+	bool looked;
+	bool runs_stay; /* their probes are in place between windows */
+	bool runs_on;	/* and now */
+	bool staying;	/* the window goes on for good */
+	bool told_stays;
+	struct stretch_use since; /* the beginning of the wait, or of the last look */
+	struct {
+		struct stretch_use all; /* while it was open */
+		struct window_samples without;
+		uint64_t hits; /* before it */
+		uint64_t recorded;
+	} window;
+	uint64_t windows; /* in which a run was recorded */
+	struct pair pairs[COST_PAIRS_MAX];
+};
+
+static double draw(struct spending *spending)
+{
+	return erand48(spending->random);
+}
+
+static const struct windows *windows_of(const struct recording *recording)
+{
+	return collector_windows(recording->collector);
+}
+
+/* -- what is used, and for what ------------------------------------------------------ */
+
+/* CPU time of the process since it was asked last; of a new one, from now on. */
+static double use_of(struct spending *spending, const struct process *process)
+{
+	struct process_use *use = NULL;
+	uint64_t ns, before;
+
+	if (process_cpu(process, &ns))
+		return 0;
+	for (size_t i = 0; i < spending->processes.n && !use; i++)
+		if (spending->processes.items[i].pid == process->pid)
+			use = &spending->processes.items[i];
+	if (!use) {
+		use = array_push(&spending->processes);
+		if (use)
+			*use = (struct process_use){process->pid, ns};
+		return 0;
+	}
+	before = use->ns;
+	use->ns = ns;
+	return ns > before ? (double)(ns - before) : 0;
+}
+
+static double use_of_all(struct recording *recording)
+{
+	double used = 0;
+	size_t n;
+	const struct collector_target *targets = following_targets(recording->following, &n);
+
+	for (size_t i = 0; i < n; i++)
+		used += use_of(recording->spending, targets[i].process);
+	return used;
+}
+
+/* What the probes of runs are charged with since that was done last, and those with nothing to
+ * tell. */
+static double charge_of_runs(struct recording *recording)
+{
+	struct spending *spending = recording->spending;
+	uint32_t started = collector_runs_started(recording->collector);
+	uint64_t idle = collector_idle_hits(recording->collector);
+	double runs = started - spending->runs, hits = (double)(idle - spending->idle) / 2;
+
+	spending->runs = started;
+	spending->idle = idle;
+	return (RUN_PAIR * runs + UNMEASURED * hits) * spending->hit_ns;
+}
+
+static double hits_of_window(const struct recording *recording)
+{
+	return (double)(collector_operators_hit(recording->collector) -
+			recording->spending->window.hits);
+}
+
+/* What one of them is charged with: what runs with probes took longer, for each of their operators.
+ */
+static double cost_of_hit(const struct recording *recording)
+{
+	const struct spending *spending = recording->spending;
+	const struct windows *windows = windows_of(recording);
+	double hit = spending->hit_ns + (recording->options->shapes ? SHAPES_NS : 0);
+
+	if (!spending->part || !windows->recorded_operators)
+		return UNMEASURED * hit;
+	return fmax(hit, spending->part * (double)windows->recorded_ns /
+				 (double)windows->recorded_operators);
+}
+
+/*
+ * What the window has cost, that has used @cpu so far. Threads of a pool have probes that tell of
+ * no operator, and take the same part of their time.
+ */
+static double cost_of_window(const struct recording *recording, double cpu)
+{
+	return fmax(hits_of_window(recording) * cost_of_hit(recording),
+		    recording->spending->part * cpu);
+}
+
+static void use(struct recording *recording, double cpu, double charge)
+{
+	struct spending *spending = recording->spending;
+
+	budget_use(&spending->budget, cpu, charge);
+	spending->since.cpu += cpu;
+	spending->since.charge += charge;
+}
+
+/*
+ * Whether what was charged since the last look is more than @share of the budget. The first look
+ * comes soon, and others where nothing is left.
+ */
+static bool is_too_much(struct spending *spending, double share)
+{
+	const struct stretch_use since = spending->since;
+	double look = !spending->looked			   ? FIRST_LOOK_NS
+		      : budget_is_spent(&spending->budget) ? SOON_NS
+							   : LOOK_NS;
+
+	if (since.cpu < look)
+		return false;
+	spending->looked = true;
+	spending->since = (struct stretch_use){};
+	return !budget_holds(&spending->budget, since.cpu, since.charge / share);
+}
+
+/* -- for whoever looks --------------------------------------------------------------- */
+
+static void tell(struct recording *recording)
+{
+	const struct spending *spending = recording->spending;
+	const struct capture_record record = {
+		.type = CAPTURE_BUDGET,
+		.budget =
+			{
+				.share_ppm = (uint32_t)lround(spending->budget.share * 1e6),
+				.cpu_ns = (uint64_t)spending->budget.cpu,
+				.charged_ns = (uint64_t)spending->budget.charged,
+				.windows = spending->windows + spending->staying,
+				.all_seen = spending->runs_stay,
+			},
+	};
+
+	/* A sink that has failed says so to the collector as well. */
+	sink_take(recording_sink(recording), &record);
+	collector_tell_others(recording->collector);
+}
+
+static void tell_samples(struct recording *recording, uint32_t pair,
+			 const struct window_samples *samples)
+{
+	struct capture_record record = {.type = CAPTURE_COST};
+
+	for (uint32_t i = 0; i < samples->n && i < WINDOW_SAMPLES; i++) {
+		record.cost = samples->runs[i];
+		record.cost.pair = pair;
+		sink_take(recording_sink(recording), &record);
+	}
+}
+
+static void tell_pairs(struct recording *recording)
+{
+	const struct spending *spending = recording->spending;
+
+	for (uint32_t pair = 0; pair < COST_PAIRS_MAX; pair++) {
+		tell_samples(recording, pair, &spending->pairs[pair].with);
+		tell_samples(recording, pair, &spending->pairs[pair].without);
+	}
+}
+
+/* -- what probes do to runs ---------------------------------------------------------- */
+
+static int add_samples(struct cost_runs *runs, uint32_t pair, const struct window_samples *samples)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < samples->n && i < WINDOW_SAMPLES && !error; i++) {
+		struct capture_cost cost = samples->runs[i];
+
+		cost.pair = pair;
+		error = cost_add(runs, &cost);
+	}
+	return error;
+}
+
+/* Without memory, what is known is good enough. */
+static void estimate(struct spending *spending)
+{
+	struct cost_runs runs = {};
+	struct analyze_cost cost = {};
+	int error = 0;
+
+	for (uint32_t pair = 0; pair < COST_PAIRS_MAX && !error; pair++)
+		error = add_samples(&runs, pair, &spending->pairs[pair].with)
+				?: add_samples(&runs, pair, &spending->pairs[pair].without);
+	if (!error)
+		cost_estimate(&runs, &cost);
+	if (cost.known)
+		spending->part = fmax(cost.slower / (1 + cost.slower), 0);
+	cost_free(&runs);
+}
+
+/* Of any number of windows, each is among those that are kept as likely as any other. */
+static void keep_pair(struct recording *recording)
+{
+	struct spending *spending = recording->spending;
+	const struct windows *windows = windows_of(recording);
+	double place = (double)(spending->windows - 1);
+
+	if (place >= COST_PAIRS_MAX)
+		place = floor(draw(spending) * (double)spending->windows);
+	if (place >= COST_PAIRS_MAX)
+		return;
+	spending->pairs[(size_t)place] = (struct pair){windows->with, spending->window.without};
+	estimate(spending);
+}
+
+/* -- windows ------------------------------------------------------------------------- */
+
+/* Record until @enough; *@end is how it ended, if that was something else. True if it did not. */
+static bool record_until(struct recording *recording, bool (*enough)(void *context),
+			 unsigned int poll_ms, int *end, struct error *err)
+{
+	struct collector_limits limits = {.poll_ms = poll_ms, .enough = enough};
+	uint64_t now = clock_ns(), deadline = recording->spending->deadline;
+
+	if (deadline)
+		limits.duration = deadline > now ? deadline - now : 1;
+	*end = collector_run(recording->collector, &limits, err);
+	return *end == COLLECTOR_ENOUGH;
+}
+
+static bool may_open(void *context)
+{
+	struct recording *recording = context;
+	struct spending *spending = recording->spending;
+
+	use(recording, use_of_all(recording), spending->runs_on ? charge_of_runs(recording) : 0);
+	if (spending->runs_on && is_too_much(spending, RUNS_SHARE)) {
+		spending->runs_stay = false;
+		return true;
+	}
+	return budget_may_open(&spending->budget);
+}
+
+static bool have_bare_runs(void *context)
+{
+	struct recording *recording = context;
+
+	use(recording, use_of_all(recording), charge_of_runs(recording));
+	return windows_of(recording)->without.n >= WINDOW_RUNS ||
+	       budget_is_spent(&recording->spending->budget);
+}
+
+/* Charge what the window has cost since that was done last. */
+static void charge_window(struct recording *recording)
+{
+	struct spending *spending = recording->spending;
+	double cpu = use_of_all(recording), charge = charge_of_runs(recording), cost;
+
+	spending->window.all.cpu += cpu;
+	cost = cost_of_window(recording, spending->window.all.cpu) - spending->window.all.charge;
+	if (cost > 0) {
+		spending->window.all.charge += cost;
+		charge += cost;
+	}
+	use(recording, cpu, charge);
+}
+
+static bool have_runs(void *context)
+{
+	struct recording *recording = context;
+
+	charge_window(recording);
+	return windows_of(recording)->recorded - recording->spending->window.recorded >=
+		       WINDOW_RUNS ||
+	       budget_is_spent(&recording->spending->budget);
+}
+
+static bool must_go(void *context)
+{
+	struct recording *recording = context;
+	struct spending *spending = recording->spending;
+
+	charge_window(recording);
+	return is_too_much(spending, 1) || budget_is_spent(&spending->budget);
+}
+
+static void see_no_runs(struct recording *recording)
+{
+	collector_detach_runs(recording->collector);
+	use(recording, use_of_all(recording), charge_of_runs(recording));
+	recording->spending->runs_on = false;
+}
+
+/* Wait until a window may open. */
+static bool wait_for_allowance(struct recording *recording, int *end, struct error *err)
+{
+	struct spending *spending = recording->spending;
+
+	spending->since = (struct stretch_use){};
+	while (record_until(recording, may_open, spending->runs_on ? 0 : WAIT_POLL_MS, end, err)) {
+		if (spending->runs_stay || !spending->runs_on)
+			return true;
+		recording_say(recording->options,
+			      "runs are so short that their own probes would take more than half "
+			      "of the budget: they are in place in windows only, and how many "
+			      "runs there are in all is not known");
+		see_no_runs(recording);
+	}
+	return false;
+}
+
+static void say_stays(struct recording *recording)
+{
+	struct spending *spending = recording->spending;
+	const struct stretch_use *all = &spending->window.all;
+
+	if (spending->told_stays)
+		return;
+	spending->told_stays = true;
+	recording_say(recording->options,
+		      "the probes take %.2f %% of the CPU time, within the budget: everything is "
+		      "recorded from here on",
+		      100 * all->charge / (all->cpu - all->charge));
+}
+
+/* From the probes in place on: record runs, and go on for good if that is not too much. */
+static bool record_window(struct recording *recording, int *end, struct error *err)
+{
+	struct spending *spending = recording->spending;
+	const struct stretch_use *all = &spending->window.all;
+
+	if (!record_until(recording, have_runs, WINDOW_POLL_MS, end, err))
+		return false;
+	if (budget_is_spent(&spending->budget) ||
+	    !budget_holds(&spending->budget, all->cpu, all->charge))
+		return true;
+	say_stays(recording);
+	spending->staying = true;
+	spending->since = (struct stretch_use){};
+	tell(recording);
+	if (!record_until(recording, must_go, 0, end, err))
+		return false;
+	spending->staying = false;
+	return true;
+}
+
+/* Begin one: the probes of runs are in place. */
+static int open_window(struct recording *recording, struct error *err)
+{
+	struct spending *spending = recording->spending;
+	const struct windows *windows = windows_of(recording);
+	int error;
+
+	spending->window.all = (struct stretch_use){};
+	spending->window.without = windows->without;
+	spending->window.recorded = windows->recorded;
+	spending->window.hits = collector_operators_hit(recording->collector);
+	error = collector_open_window(recording->collector, err);
+	use(recording, use_of_all(recording), charge_of_runs(recording));
+	return error;
+}
+
+static void close_window(struct recording *recording)
+{
+	struct spending *spending = recording->spending;
+
+	double hits, late;
+
+	charge_window(recording);
+	hits = hits_of_window(recording);
+	collector_close_window(recording->collector, !spending->runs_stay);
+	late = hits_of_window(recording) - hits;
+	use(recording, use_of_all(recording),
+	    charge_of_runs(recording) + late * cost_of_hit(recording));
+	spending->runs_on = spending->runs_stay;
+	if (windows_of(recording)->recorded == spending->window.recorded)
+		return;
+	spending->windows++;
+	if (spending->window.without.n)
+		keep_pair(recording);
+}
+
+/* Have the probes of runs in place, and some runs without others seen. */
+static bool see_bare_runs(struct recording *recording, int *end, struct error *err)
+{
+	if (recording->spending->runs_on)
+		return true;
+	*end = collector_attach_runs(recording->collector, err);
+	if (*end < 0)
+		return false;
+	recording->spending->runs_on = true;
+	use(recording, use_of_all(recording), charge_of_runs(recording));
+	return record_until(recording, have_bare_runs, WINDOW_POLL_MS, end, err);
+}
+
+/* One window, from out to out; false if the recording is over, as *@end says. */
+static bool have_window(struct recording *recording, int *end, struct error *err)
+{
+	struct spending *spending = recording->spending;
+	double charged = spending->budget.charged;
+	uint64_t recorded = windows_of(recording)->recorded;
+	bool more = see_bare_runs(recording, end, err);
+
+	if (more && !budget_is_spent(&spending->budget)) {
+		*end = open_window(recording, err);
+		if (*end < 0)
+			return false;
+		more = record_window(recording, end, err);
+		/* What goes on at the end of a recording is taken to it. */
+		if (spending->staying)
+			return false;
+		close_window(recording);
+	} else if (more && !spending->runs_stay) {
+		see_no_runs(recording);
+	}
+	budget_closed(&spending->budget, spending->budget.charged - charged,
+		      windows_of(recording)->recorded > recorded, draw(spending));
+	tell(recording);
+	return more;
+}
+
+int recording_keep_budget(struct recording *recording, struct error *err)
+{
+	const struct recording_options *options = recording->options;
+	struct spending *spending = calloc(1, sizeof(*spending));
+	uint64_t now = clock_ns();
+	int end;
+
+	if (!spending)
+		return error_set(err, -ENOMEM, "out of memory");
+	recording->spending = spending;
+	memcpy(spending->random, &now, sizeof(spending->random));
+	budget_start(&spending->budget, options->max_overhead, FIRST_NS, draw(spending));
+	spending->hit_ns =
+		recording->overhead_known ? (double)recording->added.nested_ns : UNKNOWN_NS;
+	spending->deadline = options->duration ? now + options->duration : 0;
+	spending->runs_stay = true;
+	spending->runs_on = true;
+	spending->runs = collector_runs_started(recording->collector);
+	use_of_all(recording);
+	while (wait_for_allowance(recording, &end, err) && have_window(recording, &end, err))
+		;
+	if (!spending->staying)
+		use(recording, use_of_all(recording),
+		    spending->runs_on ? charge_of_runs(recording) : 0);
+	tell(recording);
+	/* Probes that may stay may be measured as well. */
+	recording->cost_known = !spending->staying || spending->part > 0;
+	if (recording->cost_known)
+		tell_pairs(recording);
+	array_free(&spending->processes);
+	free(spending);
+	recording->spending = NULL;
+	return end;
+}

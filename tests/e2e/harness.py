@@ -272,6 +272,10 @@ class OrtTarget(Target):
         check_equal(answer["failed"], 0, "failed runs")
         return answer
 
+    def keep_running(self):
+        """Runs without an end: no other request is answered from now on."""
+        self.write("run %d\n" % 100_000_000)
+
 
 class Opprobe(Process):
     """opprobe itself, attached to a process."""

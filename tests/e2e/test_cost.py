@@ -8,16 +8,10 @@ from harness import PERIOD, check, check_equal, test
 
 RUNS = 300
 THREADS = "4"
-ENDLESS = 100_000_000
 
 
 def cost(report):
     return report.json["recording"]["cost"]
-
-
-def keep_running(target):
-    """Runs without an end: no other request is answered from now on."""
-    target.write("run %d\n" % ENDLESS)
 
 
 def some_recorded(t, runs):
@@ -34,7 +28,7 @@ def _(t):
     probed = min(target.run(RUNS)["ns_per_run"] for _ in range(5))
     check_equal(cost(probe.stop())["pairs"], 0, "pairs although no runs came")
     bare = min(target.run(RUNS)["ns_per_run"] for _ in range(5))
-    keep_running(target)
+    target.keep_running()
     probe = t.attach(target)
     some_recorded(t, 100)
     found = cost(probe.stop())
@@ -52,7 +46,7 @@ def _(t):
 @test("runs that are compared are not in the recording, and those in it are whole")
 def _(t):
     target = t.ort_run("1.30.0", "resnet", "-c", THREADS)
-    keep_running(target)
+    target.keep_running()
     for _ in range(3):
         probe = t.attach(target)
         some_recorded(t, 100)
@@ -75,7 +69,7 @@ def _(t):
 @test("with --no-cost nothing is compared")
 def _(t):
     target = t.ort_run("1.30.0", "mlp")
-    keep_running(target)
+    target.keep_running()
     probe = t.attach(target, "--no-cost")
     some_recorded(t, 100)
     check_equal(cost(probe.stop())["pairs"], 0, "pairs")
@@ -84,7 +78,7 @@ def _(t):
 @test("after a schedule, too, runs are compared, and those recorded are as many as it says")
 def _(t):
     target = t.ort_run("1.30.0", "mlp")
-    keep_running(target)
+    target.keep_running()
     probe = t.attach(target, "--schedule", "wait=10,active=20,repeat=2")
     report = probe.finish()
     check_equal(report.json["runs"], 40, "runs recorded")
@@ -94,7 +88,7 @@ def _(t):
 @test("a second Ctrl-C ends the comparison, and nothing of the recording is lost")
 def _(t):
     target = t.ort_run("1.30.0", "mlp")
-    keep_running(target)
+    target.keep_running()
     probe = t.attach(target)
     some_recorded(t, 100)
     probe.signal(signal.SIGINT)

@@ -246,7 +246,7 @@ def _(t):
     target = program(t)
     capture = t.path("capture.opp")
     for option, value in (("--schedule", "wait=1,active=1"), ("--runs", "0-3"),
-                          ("--min-duration", "1ms")):
+                          ("--min-duration", "1ms"), ("--max-overhead", "1%")):
         sentence = t.fails("record", "-p", target.pid, "-o", capture, option, value)
         check("runs" in sentence and "record all of it" in sentence, "the sentence is another one",
               sentence)

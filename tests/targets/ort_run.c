@@ -25,6 +25,7 @@
  *   child COMMAND      what it is to do
  *   exec               execute this program anew, which answers as at its start
  */
+#include <alloca.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -79,7 +80,7 @@ struct options {
 	const char *library, *model, *profile;
 	char **arguments;
 	int intra_threads, inter_threads, sessions, concurrency, optimize, warmup;
-	bool parallel, plain_memory, no_pattern, events, holding, times;
+	bool parallel, plain_memory, no_pattern, events, holding, times, depths;
 	const char *statistics;
 };
 
@@ -310,6 +311,16 @@ static void run_once(struct worker *worker, bool last)
 		api.release_value(outputs[i]);
 }
 
+/* The same from deeper in the stack. */
+static void run_at_depth(struct worker *worker, bool last, long depth)
+{
+	volatile char *room = alloca(1 + 3000 * depth);
+
+	room[0] = 0;
+	run_once(worker, last);
+	room[3000 * depth] = 0;
+}
+
 static uint64_t nanoseconds(clockid_t clock)
 {
 	struct timespec now;
@@ -362,7 +373,7 @@ static void *work(void *argument)
 	for (long i = 0; i < worker->runs; i++) {
 		uint64_t start = worker->run_ns ? nanoseconds(CLOCK_MONOTONIC) : 0;
 
-		run_once(worker, i == worker->runs - 1);
+		run_at_depth(worker, i == worker->runs - 1, options.depths ? i % 7 : 0);
 		if (worker->run_ns)
 			worker->run_ns[i] = nanoseconds(CLOCK_MONOTONIC) - start;
 	}
@@ -672,7 +683,8 @@ static void usage(FILE *out)
 	      "  -e    read task-clock, page-faults and instructions on the calling threads\n"
 	      "  -H    runs can be held\n"
 	      "  -w N  runs before the first that counts (0)\n"
-	      "  -l    tell what each run took\n",
+	      "  -l    tell what each run took\n"
+	      "  -d    each run from another depth of the stack than the one before\n",
 	      out);
 }
 
@@ -680,7 +692,7 @@ static void parse_options(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "t:i:s:c:pP:O:mMN:eHlw:h")) != -1) {
+	while ((option = getopt(argc, argv, "t:i:s:c:pP:O:mMN:eHlw:dh")) != -1) {
 		switch (option) {
 		case 't':
 			options.intra_threads = atoi(optarg);
@@ -720,6 +732,9 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 'l':
 			options.times = true;
+			break;
+		case 'd':
+			options.depths = true;
 			break;
 		case 'w':
 			options.warmup = atoi(optarg);

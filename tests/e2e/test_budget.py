@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""--max-overhead: probes take no more than they may, and what is recorded in their windows is whole."""
+
+import os
+import signal
+
+from harness import ProbeHits, check, check_counts, check_equal, described_counts, test
+
+WINDOWS = 12
+
+
+def record(t, target, share, *arguments):
+    return t.opprobe("record", "-p", target.pid, "--max-overhead", share, "-o",
+                     t.path("capture.opp"), *arguments).attached()
+
+
+def some_windows(t, windows=WINDOWS):
+    """Wait until so many are in the capture."""
+    t.recorded("no %d windows" % windows, lambda report:
+               (report["recording"]["budget"] or {"windows": 0})["windows"] >= windows)
+
+
+def windows_so_far(t):
+    report = t.opprobe("report", t.path("capture.opp"), "--json")
+    return (budget_of(report.finish()) or {"windows": 0})["windows"]
+
+
+def end(t, probe):
+    """Ctrl-C; what was recorded."""
+    probe.signal(signal.SIGINT)
+    check_equal(probe.wait(), 0, "exit status (%s)" % probe.stderr[-2000:])
+    return t.opprobe("report", t.path("capture.opp"), "--json").finish().nothing_lost()
+
+
+def budget_of(report):
+    return report.json["recording"]["budget"]
+
+
+def whole(version, model, *options, share="20%"):
+    @test("%s: %s: runs of windows have all of their operators, and no others" %
+          (version, " ".join((model,) + options)))
+    def _(t):
+        target = t.ort_run(version, model, *options)
+        target.run(5)
+        described = target_counts(t, target)
+        target.keep_running()
+        probe = record(t, target, share, "-e", "none")
+        some_windows(t)
+        report = end(t, probe)
+        check(report.json["runs"] >= WINDOWS, "%d runs" % report.json["runs"])
+        check_counts(report.counts(), {key: count * report.json["runs"]
+                                       for key, count in described.items()})
+        check(budget_of(report)["charged"] <= float(share[:-1]) / 100, "more was charged than there was",
+              budget_of(report))
+
+
+def target_counts(t, target):
+    """What one run executes, as a recording of every execution tells it."""
+    probe = t.attach(target, "--no-cost")
+    target.run(2)
+    report = probe.stop().nothing_lost()
+    os.unlink(t.path("capture.opp"))
+    return {key: count // report.json["runs"] for key, count in report.counts().items()}
+
+
+# Short runs, whose own probes go as well; nested ones; with pools; on pools; from changing depths.
+for version in ("1.10.0", "1.14.0", "1.20.1", "1.30.0"):
+    whole(version, "mlp", "-d")
+    whole(version, "nested", "-d", "-c", "2")
+    whole(version, "transformer", "-t", "2", "-s", "2")
+whole("1.30.0", "branches", "-p", "-i", "3", "-t", "2", share="0.5%")
+whole("1.24.3", "branches", "-p", "-i", "3", "-c", "2", share="0.5%")
+whole("1.16.3", "resnet", "-t", "2", share="0.5%")
+
+
+@test("what is charged is what the kernel says that probes were hit, and more")
+def _(t):
+    for model in "tiny", "mlp":
+        target = t.ort_run("1.30.0", model, "-O", "0")
+        target.keep_running()
+        with ProbeHits(os.getpid()):
+            probe = record(t, target, "5%", "-e", "none", "--no-cost")
+            with ProbeHits(probe.pid) as hits:
+                some_windows(t)
+                counted = hits.count()
+                report = end(t, probe)
+        pairs = sum(counted[name] for name in ("ort_enter_index", "ort_exit", "ort_run_enter",
+                                               "ort_run_exit")) / 2
+        least = pairs * report.json["recording"]["probe_nested_ns"]
+        charged = budget_of(report)["charged_ns"]
+        check(least < charged, "%s: %d ns are charged for %d pairs of hits, which take %d at least"
+              % (model, charged, pairs, least), counted)
+        # Of runs with probes and without, the one takes as much longer as is charged, at most.
+        check(report.json["recording"]["cost"]["pairs"] >= 6, "nothing was compared")
+        target.close()
+        os.unlink(t.path("capture.opp"))
+
+
+@test("where all of it is below the budget, everything is recorded")
+def _(t):
+    target = t.ort_run("1.30.0", "heavy")
+    done = target.run(3)
+    probe = record(t, target, "50%")
+    while "everything is recorded" not in probe.stderr:
+        done = target.run(3)
+    target.run(20)
+    report = end(t, probe)
+    check(report.json["runs"] >= 20, "%d runs" % report.json["runs"])
+    check_counts(report.counts(), {key: count * report.json["runs"] for key, count in
+                                   described_counts(t.model("heavy"), 1).items()})
+    check(budget_of(report)["all_runs_seen"], "runs were not seen")
+    check(done, "it did not run")
+
+
+@test("runs that are not recorded are counted, where their probes are within the budget")
+def _(t):
+    target = t.ort_run("1.30.0", "resnet", "-s", "2")
+    probe = record(t, target, "0.5%", "--no-cost")
+    done = 0
+    while not done or windows_so_far(t) < 2:
+        check(done < 20000, "no windows")
+        target.run(50)
+        done += 100
+    report = end(t, probe)
+    sessions = report.json["session_models"]
+    seen = report.json["runs"] + sum(one["other_runs"] for one in sessions)
+    check_equal(seen, done, "runs recorded and others")
+    check(budget_of(report)["all_runs_seen"], "runs were not seen")
+    took = sum(one["other_runs_ns"] for one in sessions)
+    check(took > 500000 * done, "they took %d ns" % took)
+
+
+@test("of runs that are too short even for their own probes, none is seen between windows")
+def _(t):
+    target = t.ort_run("1.30.0", "mlp")
+    target.keep_running()
+    probe = record(t, target, "1%")
+    probe.wait_for("runs are so short")
+    some_windows(t, 3)
+    report = end(t, probe)
+    check(not budget_of(report)["all_runs_seen"], "all runs were seen")
+    check_equal(budget_of(report)["unnamed_runs"], None, "others")
+    check(all(one["other_runs"] is None for one in report.json["session_models"]), "others")
+    shown = t.opprobe("report", t.path("capture.opp"), "--width", "200")
+    check_equal(shown.wait(), 0, "status of report")
+    check("Within the budget of 1 %," in " ".join(shown.stdout.split()), "the verdict",
+          shown.stdout)
+    check("Per run" in shown.stdout, "what a typical run took", shown.stdout)
+
+
+@test("sessions that come and go between windows are never taken for one another")
+def _(t):
+    target = t.node("1.30.0")
+    keep = target.load_plain(t.model("mlp"))
+    target.run(keep, 5)
+    probe = record(t, target, "2%", "-e", "none")
+    for i in range(1000):
+        label = "CYCLE%03d" % i
+        session = target.load_plain(t.model("cycle"), replace=["CYCLE000", label])
+        target.run(session, 200)
+        target.do("release", session=session)
+        target.run(keep, 20)
+        if i % 20 == 0 and windows_so_far(t) > 8:
+            break
+    report = end(t, probe)
+    check(budget_of(report)["windows"] > 8, "few windows", budget_of(report))
+    by_label, once = {}, described_counts(t.model("cycle"), 1)
+    for op in report.operators:
+        if "CYCLE" in op["name"]:
+            label = op["name"][op["name"].index("CYCLE"):][:8]
+            by_label.setdefault((op["session"], label), {})[
+                op["name"].replace(label, "CYCLE000"), op["op_type"]] = op["count"]
+    check(len(by_label) > 2, "few sessions had a window", list(by_label))
+    check_equal(len({session for session, _ in by_label}), len(by_label),
+                "a session had two names")
+    for label, counts in by_label.items():
+        runs = {count / once[key] for key, count in counts.items()}
+        check_equal((len(counts), len(runs)), (len(once), 1), "operators of %s" % (label,))
+
+
+@test("kill -9 amid windows leaves no breakpoint, and what was recorded")
+def _(t):
+    target = t.ort_run("1.30.0", "mlp", "-w", "10")
+    target.keep_running()
+    for _ in range(5):
+        probe = record(t, target, "20%", "-e", "none")
+        some_windows(t, 3)
+        probe.signal(signal.SIGKILL)
+        probe.wait()
+        report = t.opprobe("report", t.path("capture.opp"), "--json").finish()
+        check(budget_of(report)["windows"] >= 3 and report.json["runs"] > 0, "nothing is left",
+              budget_of(report))
+        os.unlink(t.path("capture.opp"))
+    check(target.alive(), "the target died", target.stderr)
+
+
+@test("a budget and what it cannot be had with is wrong usage")
+def _(t):
+    for text in ("0", "0%", "x", "-1%", "101%", "1%%", ""):
+        process = t.opprobe("record", "-p", "1", "--max-overhead", text)
+        check_equal(process.wait(), 2, "exit status of --max-overhead " + text)
+        check("such as 1% or 0.5%" in process.stderr, "it does not say how", process.stderr)
+    for other in (["--schedule", "active=1"], ["--runs", "1"], ["--min-duration", "1ms"],
+                  ["--aggregate"], ["--memory"], ["--parts"]):
+        process = t.opprobe("record", "-p", "1", "--max-overhead", "1%", *other)
+        check_equal(process.wait(), 2, "exit status with %s" % other)
+        check(other[0] in process.stderr, "it does not say with what", process.stderr)

@@ -305,8 +305,6 @@ static __noinline int drop_frames(struct thread_state *thread, __u64 sp)
 		frame = innermost(thread);
 		if (!frame || frame->sp > sp)
 			return 0;
-		if (forget_stale(thread, frame))
-			return 0;
 		emit_thrown(thread);
 	}
 	for (int i = 0; i < DEPTH_MAX; i++) {

@@ -50,6 +50,10 @@ def whole(version, model, *options, share="20%"):
         check(report.json["runs"] >= WINDOWS, "%d runs" % report.json["runs"])
         check_counts(report.counts(), {key: count * report.json["runs"]
                                        for key, count in described.items()})
+        # A task that was open when the probes went did not last until they came again.
+        pool, took = report.json["pool"], report.json["recording"]["duration_ns"]
+        check(pool["work_ns"] <= 0.15 * took * max(pool["threads"], 1), "the pool worked %.1f s of "
+              "%.1f, although the probes were out" % (pool["work_ns"] / 1e9, took / 1e9))
         check(budget_of(report)["charged"] <= float(share[:-1]) / 100, "more was charged than there was",
               budget_of(report))
 

@@ -258,9 +258,17 @@ void collector_detach(struct collector *collector, const struct member *member,
 	array_free(&going);
 }
 
-void collector_detach_operators(struct collector *collector)
+/* No operator counts, and nothing of what is open will where exits are seen again before entries.
+ */
+static void stop_operators(struct collector *collector)
 {
 	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&collector->bpf->bss->operators_since, UINT64_MAX, __ATOMIC_RELEASE);
+}
+
+void collector_detach_operators(struct collector *collector)
+{
+	stop_operators(collector);
 	collector->operators_attached = false;
 	collector_detach(collector, NULL, PROBES_OF_OPERATORS);
 }
@@ -268,7 +276,7 @@ void collector_detach_operators(struct collector *collector)
 void collector_detach_runs(struct collector *collector)
 {
 	__atomic_store_n(&collector->bpf->bss->counting_runs, 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
+	stop_operators(collector);
 	collector->runs_attached = collector->operators_attached = false;
 	collector_detach(collector, NULL, PROBES_OF_RUNS);
 	/* The last runs that were seen to end. */

@@ -2,8 +2,8 @@
 """Attach, record and report, on a real ONNX Runtime, whatever the kernel is."""
 
 from capture import Capture
-from harness import (check_counts, check_equal, described_counts, read_shapes, recorded_shapes,
-                     test)
+from harness import (check, check_counts, check_equal, described_counts, read_shapes,
+                     recorded_shapes, test)
 from models import look_at_models
 from outcomes import look_at_outcomes
 from setup import look_at_setup
@@ -49,6 +49,24 @@ def added_up(version, model, *options):
 
 added_up("1.12.0", "nested")
 added_up("1.30.0", "transformer", "-t", "2")
+
+
+@test("C API, 1.30.0: windows within a budget hold whole runs, and nothing is lost")
+def _(t):
+    target = t.ort_run("1.30.0", "mlp", "-O", "0", "-d")
+    target.keep_running()
+    windows, seconds, report = 0, 4, None
+    while windows < 2:
+        check(seconds < 200, "no windows", report and report.json["recording"])
+        probe = t.opprobe("record", "-p", target.pid, "--max-overhead", "5%", "-e", "none", "-d",
+                          "%ds" % seconds, "--no-cost", "-o", t.path("capture.opp"))
+        check_equal(probe.wait(), 0, "exit status (%s)" % probe.stderr)
+        report = t.opprobe("report", t.path("capture.opp"), "--json").finish().nothing_lost()
+        check_counts(report.counts(), {key: count * report.json["runs"] for key, count in
+                                       described_counts(t.model("mlp"), 1).items()}
+                     if report.json["runs"] else {})
+        windows = report.json["recording"]["budget"]["windows"]
+        seconds *= 2
 
 
 @test("node.js, 1.20.1: counts are nodes times runs")

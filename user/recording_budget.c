@@ -6,12 +6,11 @@
  * What they take is reckoned, as no clock tells what was done in the CPU time that it counts. A
  * hit costs at least what it costs in opprobe itself, and more in the target, whose caches are
  * full of other things. How much more is seen in how long runs take that have probes, side by
- * side with runs that have none; until there are enough of these, half as much again is charged.
+ * side with runs that have none; until there are enough of these, twice as much is charged.
  */
 #include "recording_state.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@
 
 #define WINDOW_RUNS    4    /* recorded in a window; more, if more end at once */
 #define WINDOW_POLL_MS 1    /* for so long a window may go on when it has them */
-#define WAIT_POLL_MS   20   /* where no record tells that something runs */
+#define WAIT_POLL_MS   20   /* between looks whether one may open */
 #define FIRST_NS       20e6 /* what the first window is expected to cost */
 #define UNKNOWN_NS     5e3  /* the probes of an operator, if they could not be measured */
 #define RUN_PAIR       2.0  /* those of a run take so many times what an operator's do */
@@ -283,7 +282,10 @@ static void keep_pair(struct recording *recording)
 
 /* -- windows ------------------------------------------------------------------------- */
 
-/* Record until @enough; *@end is how it ended, if that was something else. True if it did not. */
+/*
+ * Record until @enough, asked each @poll_ms as long as something runs. If something else ends
+ * it, false: *@end is what.
+ */
 static bool record_until(struct recording *recording, bool (*enough)(void *context),
 			 unsigned int poll_ms, int *end, struct error *err)
 {
@@ -387,7 +389,7 @@ static void say_stays(struct recording *recording)
 	spending->told_stays = true;
 	recording_say(recording->options,
 		      "the probes take %.2f %% of the CPU time, within the budget: everything is "
-		      "recorded from here on",
+		      "recorded while that is so",
 		      100 * all->charge / (all->cpu - all->charge));
 }
 
@@ -431,7 +433,6 @@ static int open_window(struct recording *recording, struct error *err)
 static void close_window(struct recording *recording)
 {
 	struct spending *spending = recording->spending;
-
 	double hits, late;
 
 	charge_window(recording);

@@ -250,16 +250,13 @@ static void wait_for_records(struct collector *collector, const struct collector
 			     uint64_t deadline)
 {
 	struct opprobe_bpf__bss *shared = collector->bpf->bss;
+	int poll_ms = limits->poll_ms ? (int)limits->poll_ms : POLL_MS;
 
-	if (limits->poll_ms) {
-		collector_drain(collector, (int)limits->poll_ms);
-		return;
-	}
 	/* The start of a run, or what the caller is asked for, wakes nobody. */
 	if (limits->runs_started || collector->options.hurry ||
 	    collector->idle_turns < DOZE_TURNS) {
 		collector->idle_turns =
-			collector_drain(collector, POLL_MS) ? 0 : collector->idle_turns + 1;
+			collector_drain(collector, poll_ms) ? 0 : collector->idle_turns + 1;
 		return;
 	}
 	__atomic_store_n(&shared->dozing, 1, __ATOMIC_SEQ_CST);

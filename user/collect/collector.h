@@ -88,7 +88,7 @@ struct collector_limits {
 	uint64_t duration;	/* ns from the call on */
 	uint64_t runs_started;	/* since the probes of runs are in place */
 	uint64_t runs_recorded; /* likewise, of those that are to be */
-	unsigned int poll_ms;	/* how long records lie in the ring at most; 0: by the clock */
+	unsigned int poll_ms;	/* how long records lie in the ring while some come; 0: 20 ms */
 	/* May be NULL: asked each time that they were looked for. */
 	bool (*enough)(void *context);
 };

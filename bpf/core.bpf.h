@@ -344,7 +344,7 @@ static __always_inline struct frame *operator_open(struct thread_state *thread,
 
 	if (!recording) {
 		thread->run_operators++;
-		__sync_fetch_and_add(&idle_hits, 1);
+		idle_hit();
 		return NULL;
 	}
 	drop_thrown(thread, site->sp);
@@ -401,7 +401,7 @@ static __always_inline struct frame *operator_close(struct thread_state *thread,
 	struct frame *frame;
 
 	if (!thread->depth) {
-		__sync_fetch_and_add(&idle_hits, 1);
+		idle_hit();
 		return NULL;
 	}
 	if (n_counters)
@@ -501,7 +501,7 @@ static __always_inline bool run_open(struct thread_state *thread, const struct s
 				     __u64 owner)
 {
 	if (!counting_runs) {
-		__sync_fetch_and_add(&idle_hits, 1);
+		idle_hit();
 		return false;
 	}
 	if (thread->run != NO_ID && thread->run_start < runs_since)
@@ -552,7 +552,7 @@ static __always_inline void run_begin(struct thread_state *thread)
 static __always_inline bool run_close(struct thread_state *thread, const struct site *site)
 {
 	if (thread->run == NO_ID)
-		__sync_fetch_and_add(&idle_hits, 1);
+		idle_hit();
 	if (thread->run == NO_ID || site->sp <= thread->run_inside)
 		return false;
 	if (n_counters)

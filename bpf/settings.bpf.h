@@ -36,6 +36,8 @@ SHARED const volatile bool with_parts;
 /* Executions and runs are summed up in the kernel, see sums.bpf.h: without shapes, memory, parts.
  */
 SHARED const volatile bool with_sums;
+/* Probes come and go: hits without anything to tell are counted, see idle_hits. */
+SHARED const volatile bool with_windows;
 /* The shapes of operators' values are read. */
 SHARED const volatile bool with_shapes;
 SHARED const volatile bool never; /* false, which the verifier knows and the compiler does not */
@@ -57,7 +59,7 @@ SHARED __u32 recording;	    /* entries of operators count; likewise */
 SHARED __u64 runs_since, operators_since;
 /*
  * Hits of probes of operators and of runs while these did not count, or where nothing was open
- * on the thread: as probes come and go. They cost the target what others do.
+ * on the thread: as probes come and go. They cost the target what others do. With `with_windows`.
  */
 SHARED __u64 idle_hits;
 SHARED __u32 runs_summed; /* with `with_sums`; likewise: else each run is told */
@@ -150,6 +152,12 @@ static __always_inline void keep_own_stack(void *ctx)
 {
 	if (never)
 		bpf_tail_call(ctx, &no_programs, 0);
+}
+
+static __always_inline void idle_hit(void)
+{
+	if (with_windows)
+		__sync_fetch_and_add(&idle_hits, 1);
 }
 
 static __always_inline struct instance *instance_of(__u32 number)

@@ -198,6 +198,21 @@ def _(t):
     check(target.alive(), "the target died", target.stderr)
 
 
+@test("a target that ends while probes come and go ends the recording, and is no failure")
+def _(t):
+    for i in range(8):
+        target = t.ort_run("1.30.0", "mlp")
+        target.keep_running()
+        probe = record(t, target, "50%", "-e", "none")
+        some_windows(t, 2 + i % 3)
+        target.signal(signal.SIGKILL)
+        check_equal(probe.wait(), 0, "exit status (%s)" % probe.stderr[-2000:])
+        report = t.opprobe("report", t.path("capture.opp"), "--json").finish().nothing_lost()
+        check_equal(report.json["recording"]["reason"], "target exited", "reason")
+        check(report.json["runs"] > 0, "no runs")
+        os.unlink(t.path("capture.opp"))
+
+
 @test("a budget and what it cannot be had with is wrong usage")
 def _(t):
     for text in ("0", "0%", "x", "-1%", "101%", "1%%", ""):

@@ -109,6 +109,7 @@ static void set_up(struct collector *collector)
 	bpf->rodata->with_work = any || any_has(options, SITE_TASK_ENTER);
 	bpf->rodata->with_parts = options->parts;
 	bpf->rodata->with_sums = options->sums;
+	bpf->rodata->with_windows = options->windows;
 	bpf->bss->runs_summed = options->sums;
 	bpf->rodata->with_shapes = shapes;
 	bpf->rodata->with_memory = collector->with_memory;

@@ -181,7 +181,12 @@ static int attach_part(struct collector *collector, struct instance_state *insta
 	if (*probes || instance->given_up || instance->member->gone)
 		return 0;
 	*probes = probes_attach(collector->bpf, &target, part, err);
-	return *probes ? 0 : -EINVAL;
+	if (*probes)
+		return 0;
+	/* Where probes come anew: that it has exited meanwhile is news, and no failure. */
+	if (collector->sessions_attached && !process_alive(instance->member->process))
+		return 0;
+	return -EINVAL;
 }
 
 /* The probes of all instances from number @first on. */

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <math.h>
 
 #include "base/units.h"
 

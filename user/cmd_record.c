@@ -80,7 +80,7 @@ static const struct argp_option record_options[] = {
 	{"runs", OPTION_RUNS, "RUNS", 0, "Record these runs only: 0,5-9,20-", 0},
 	{"min-duration", OPTION_MIN_DURATION, "TIME", 0,
 	 "Keep runs that take at least this long, or fail", 0},
-	{"max-overhead", OPTION_MAX_OVERHEAD, "PERCENT", 0,
+	{"max-overhead", OPTION_MAX_OVERHEAD, "SHARE", 0,
 	 "Have the probes take no more of the processes' CPU time than this (1%, 0.5%): if need be, "
 	 "they are in place for a few runs now and then",
 	 0},

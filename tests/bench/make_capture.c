@@ -23,7 +23,7 @@ struct settings {
 	uint64_t records;
 	uint32_t threads, events, nodes;
 	bool multiplexed, shapes, work, parts, odd_names, unfinished, no_runs, outcomes, models,
-		sums;
+		sums, budget;
 	const char *path;
 };
 
@@ -448,10 +448,31 @@ static void write_runs(struct maker *m)
 	m->runs += n;
 }
 
+/* Some runs of each session were not recorded, and those of another that is not known. */
+static void write_budget(struct maker *m)
+{
+	struct capture_budget budget = {.share_ppm = 10000,
+					.cpu_ns = m->clock[0],
+					.charged_ns = m->clock[0] / 200,
+					.windows = 7,
+					.all_seen = true};
+
+	check(m, capture_write_budget(m->writer, &budget));
+	for (uint32_t session = 0; session <= n_sessions(m); session++) {
+		struct capture_rest rest = {session, 1000, SECOND};
+
+		if (session == n_sessions(m))
+			rest.session = CAPTURE_UNKNOWN;
+		check(m, capture_write_rest(m->writer, &rest));
+	}
+}
+
 static void write_end(struct maker *m)
 {
 	struct capture_end end = {.end = m->clock[0] + 1000, .reason = "interrupted"};
 
+	if (m->settings.budget)
+		write_budget(m);
 	if (m->settings.models)
 		check(m, capture_write_pool(m->writer, &(struct capture_pool){m->settings.threads,
 									      1000, 9000}));
@@ -488,7 +509,7 @@ int main(int argc, char **argv)
 	struct error err;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:t:e:p:mswkourfdg")) >= 0) {
+	while ((option = getopt(argc, argv, "n:t:e:p:mswkourfdgb")) >= 0) {
 		switch (option) {
 		case 'n':
 			s->records = strtoull(optarg, NULL, 10);
@@ -532,6 +553,9 @@ int main(int argc, char **argv)
 		case 'g':
 			s->sums = true;
 			break;
+		case 'b':
+			s->budget = true;
+			break;
 		default:
 			optind = argc;
 		}
@@ -540,13 +564,14 @@ int main(int argc, char **argv)
 	    s->events > CAPTURE_COUNTERS) {
 		fprintf(stderr,
 			"usage: make_capture [-n RECORDS] [-t THREADS] [-e EVENTS] [-p "
-			"NODES] [-mswkourfdg] FILE\n"
+			"NODES] [-mswkourfdgb] FILE\n"
 			"  -m multiplexed events  -s shapes  -w work of other threads\n"
 			"  -k parts of that, on two threads of a pool\n"
 			"  -o odd node names      -u without an end record\n"
 			"  -r without records of runs  -f runs that fail or throw, and have tags\n"
 			"  -d models of four sessions, as far as they are known\n"
-			"  -g sums of each second in place of executions and runs\n");
+			"  -g sums of each second in place of executions and runs\n"
+			"  -b within a budget, with runs that were not recorded\n");
 		return 2;
 	}
 	s->path = argv[optind];

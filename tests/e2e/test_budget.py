@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """--max-overhead: probes take no more than they may, and what is recorded in their windows is whole."""
 
+import json
 import os
 import signal
 
@@ -21,8 +22,11 @@ def some_windows(t, windows=WINDOWS):
 
 
 def windows_so_far(t):
+    """In the capture, in which there may be nothing yet."""
     report = t.opprobe("report", t.path("capture.opp"), "--json")
-    return (budget_of(report.finish()) or {"windows": 0})["windows"]
+    if report.wait():
+        return 0
+    return (json.loads(report.stdout)["recording"]["budget"] or {"windows": 0})["windows"]
 
 
 def end(t, probe):
@@ -158,6 +162,9 @@ def _(t):
     keep = target.load_plain(t.model("mlp"))
     target.run(keep, 5)
     probe = record(t, target, "2%", "-e", "none")
+    # How names are read is found out while a session lives.
+    while not windows_so_far(t):
+        target.run(keep, 200)
     for i in range(1000):
         label = "CYCLE%03d" % i
         session = target.load_plain(t.model("cycle"), replace=["CYCLE000", label])

@@ -82,6 +82,7 @@ static void print(const char *path, unsigned int view, FILE *out)
 	options.analyze.group = view / 3 % 8;
 	options.analyze.tree = options.analyze.group == GROUP_NODE && view & 32;
 	options.analyze.compensate = view & 64;
+	options.analyze.runs_apart_within_budget = !(view & 16);
 	options.analyze.one_process = (view & 24) == 24;
 	options.analyze.pid = PID;
 	options.analyze.failed = (view & 12) == 12;

@@ -24,6 +24,7 @@
 #define WINDOW_POLL_MS 1    /* for so long a window may go on when it has them */
 #define WAIT_POLL_MS   20   /* between looks whether one may open */
 #define FIRST_NS       20e6 /* what the first window is expected to cost */
+#define WINDOW_NS      4e6  /* to put breakpoints in and take them out, see the README */
 #define UNKNOWN_NS     5e3  /* the probes of an operator, if they could not be measured */
 #define RUN_PAIR       2.0  /* those of a run take so many times what an operator's do */
 #define UNMEASURED     2.0  /* what a hit costs in the target, in those of opprobe: too much */
@@ -440,7 +441,7 @@ static void close_window(struct recording *recording)
 	collector_close_window(recording->collector, !spending->runs_stay);
 	late = hits_of_window(recording) - hits;
 	use(recording, use_of_all(recording),
-	    charge_of_runs(recording) + late * cost_of_hit(recording));
+	    charge_of_runs(recording) + late * cost_of_hit(recording) + WINDOW_NS);
 	spending->runs_on = spending->runs_stay;
 	if (windows_of(recording)->recorded == spending->window.recorded)
 		return;

@@ -9,21 +9,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "../base/setting.h"
 #include "event.h"
 #include "open.h"
-
-static int read_setting(const char *path, int unknown)
-{
-	FILE *file = fopen(path, "re");
-	int value = unknown;
-
-	if (file) {
-		if (fscanf(file, "%d", &value) != 1)
-			value = unknown;
-		fclose(file);
-	}
-	return value;
-}
 
 /* Only the initial namespace maps all ids onto themselves. */
 static bool in_user_namespace(void)
@@ -63,12 +51,12 @@ void permissions_read(struct permissions *permissions)
 		fclose(file);
 	fd = perf_open(&cycles, 0, -1);
 	*permissions = (struct permissions){
-		.paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid", PARANOID_UNKNOWN),
+		.paranoid = setting_read(SETTING_PARANOID, PARANOID_UNKNOWN),
 		.sys_admin = capabilities >> CAP_SYS_ADMIN & 1,
 		.perfmon = capabilities >> CAP_PERFMON & 1,
 		.user_namespace = in_user_namespace(),
 		.seccomp = mode == 2,
-		.nmi_watchdog = read_setting("/proc/sys/kernel/nmi_watchdog", 0) > 0,
+		.nmi_watchdog = setting_read("/proc/sys/kernel/nmi_watchdog", 0) > 0,
 		.cycles = fd < 0 ? fd : 0,
 	};
 	close_fd(&fd);
@@ -78,8 +66,8 @@ bool permissions_lift_paranoid(const struct permissions *permissions)
 {
 	if (permissions->user_namespace)
 		return false;
-	/* Levels 3 and 4 are Debian's and Ubuntu's own: CAP_PERFMON does not do there. */
-	return permissions->sys_admin || (permissions->perfmon && permissions->paranoid <= 2);
+	return permissions->sys_admin ||
+	       (permissions->perfmon && permissions->paranoid <= PARANOID_PERFMON);
 }
 
 bool permissions_no_pmu(const struct permissions *permissions)

@@ -9,11 +9,11 @@
 #include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../base/setting.h"
 #include "sandbox.h"
 
 static const unsigned int kept[] = {
@@ -29,13 +29,6 @@ static const unsigned int kept[] = {
 static const unsigned int split_off[] = {CAP_BPF, CAP_PERFMON, CAP_CHECKPOINT_RESTORE};
 static const unsigned int kept_before[] = {CAP_SYS_ADMIN, CAP_SYS_RESOURCE};
 
-/*
- * Debian's kernels have a level of their own at which perf events take CAP_SYS_ADMIN
- * ("security,perf: Allow further restriction of perf_event_open", its default until 6.1): probes
- * that come later are such events there, and so are those of new threads.
- */
-#define PARANOID_ADMIN 3
-
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* Of @capabilities, those that there are now. */
@@ -44,18 +37,6 @@ static void keep(const unsigned int *capabilities, size_t n, const bool *had)
 	for (size_t i = 0; i < n; i++)
 		if (capabilities[i] <= CAP_LAST_CAP && had[capabilities[i]])
 			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, capabilities[i]);
-}
-
-static bool perf_takes_admin(void)
-{
-	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-	int level = 0;
-
-	if (file && fscanf(file, "%d", &level) != 1)
-		level = 0;
-	if (file)
-		fclose(file);
-	return level >= PARANOID_ADMIN;
 }
 
 static void reduce_capabilities(void)
@@ -68,7 +49,9 @@ static void reduce_capabilities(void)
 		had[i] = capng_have_capability(CAPNG_PERMITTED, i);
 	for (size_t i = 0; i < COUNT(split_off); i++)
 		has_all &= had[split_off[i]];
-	has_all &= !perf_takes_admin();
+	/* Where probes are perf events, later ones take it, too, as do the events of new threads.
+	 */
+	has_all &= setting_read(SETTING_PARANOID, 0) <= PARANOID_PERFMON;
 	capng_clear(CAPNG_SELECT_CAPS);
 	keep(kept, COUNT(kept), had);
 	if (!has_all)

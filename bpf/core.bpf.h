@@ -551,9 +551,11 @@ static __always_inline void run_begin(struct thread_state *thread)
  */
 static __always_inline bool run_close(struct thread_state *thread, const struct site *site)
 {
-	if (thread->run == NO_ID)
+	if (thread->run == NO_ID) {
 		idle_hit();
-	if (thread->run == NO_ID || site->sp <= thread->run_inside)
+		return false;
+	}
+	if (site->sp <= thread->run_inside)
 		return false;
 	if (n_counters)
 		counters_read(&thread->now, thread->slot, &thread->memory);

@@ -54,7 +54,7 @@ SHARED __u32 counting_runs; /* entries of runs count; written by user space */
 SHARED __u32 recording;	    /* entries of operators count; likewise */
 /*
  * The clock when they last began to count: what is open on a thread since before that may have
- * ended while nobody saw it.
+ * ended while nobody saw it. Of operators, the end of time while they do not.
  */
 SHARED __u64 runs_since, operators_since;
 /*

@@ -136,13 +136,7 @@ static void check_command(const struct record_arguments *arguments, struct argp_
 /* What chooses runs in another way, or has probes whose cost is not reckoned with. */
 static void check_budget(const struct recording_options *recording, struct argp_state *state)
 {
-	const char *other = recording->schedule.active ? "--schedule"
-			    : recording->runs.n_runs   ? "--runs"
-			    : recording->min_duration  ? "--min-duration"
-			    : recording->sums	       ? "--aggregate"
-			    : recording->memory	       ? "--memory"
-			    : recording->parts	       ? "--parts"
-						       : NULL;
+	const char *other = recording->sums ? "--aggregate" : subject_choosy(recording);
 
 	if (recording->max_overhead > 0 && other)
 		argp_error(state, "%s cannot be had within --max-overhead: leave one of them out",

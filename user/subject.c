@@ -36,16 +36,20 @@ static const struct argp_option subject_options[] = {
 	{},
 };
 
+const char *subject_choosy(const struct recording_options *recording)
+{
+	return recording->memory	    ? "--memory"
+	       : recording->parts	    ? "--parts"
+	       : recording->min_duration    ? "--min-duration"
+	       : recording->schedule.active ? "--schedule"
+	       : recording->runs.n_runs	    ? "--runs"
+					    : NULL;
+}
+
 /* What tells executions or runs apart is not to be had where they are added up. */
 static void check_sums(const struct recording_options *recording, struct argp_state *state)
 {
-	const char *other = recording->shapes		 ? "--shapes"
-			    : recording->memory		 ? "--memory"
-			    : recording->parts		 ? "--parts"
-			    : recording->min_duration	 ? "--min-duration"
-			    : recording->schedule.active ? "--schedule"
-			    : recording->runs.n_runs	 ? "--runs"
-							 : NULL;
+	const char *other = recording->shapes ? "--shapes" : subject_choosy(recording);
 
 	if (recording->sums && other)
 		argp_error(state,

@@ -20,6 +20,8 @@ struct subject {
 
 /* For argp_child: its input is a struct subject. */
 extern const struct argp subject_argp;
+/* The option that has runs chosen, or more told of them than usual; NULL if none does. */
+const char *subject_choosy(const struct recording_options *recording);
 /* Behind the last option: is it said which processes? If not, that ends the program. */
 void subject_check(const struct subject *subject, struct argp_state *state);
 /*

@@ -399,10 +399,11 @@ static int fold_records(struct analysis *a, struct capture_reader *reader, struc
 	return error;
 }
 
-/* Is what a typical run takes more than sums say? Those are of some runs then. */
+/* Is what a typical run takes more than sums say, and not known yet? Those are of some runs then.
+ */
 static bool wants_runs_apart(const struct analysis *a)
 {
-	return a->has_budget && a->options.runs_apart_within_budget;
+	return a->has_budget && a->options.runs_apart_within_budget && !a->options.runs_apart;
 }
 
 /*

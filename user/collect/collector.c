@@ -449,7 +449,8 @@ static void end_recording(struct collector *collector, bool operators_only)
 	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&collector->bpf->bss->runs_summed, 0, __ATOMIC_RELEASE);
 	collector->operators_attached = false;
-	collector_detach(collector, NULL, operators_only ? PROBES_OF_OPERATORS : 0);
+	collector_detach(collector, NULL,
+			 operators_only ? PROBES_OF_OPERATORS : PROBES_OF_SESSIONS);
 	ring_buffer__consume(collector->ring);
 	for (size_t i = 0; i < collector->instances.n; i++)
 		collector_settle(collector, collector->instances.items[i]);
@@ -470,7 +471,7 @@ void collector_end(struct collector *collector)
 int collector_stop(struct collector *collector, enum collector_end end, struct error *err)
 {
 	end_recording(collector, false);
-	collector_detach(collector, NULL, 0);
+	collector_detach(collector, NULL, PROBES_OF_SESSIONS);
 	return send_end(collector, collector->ended, end, err);
 }
 
@@ -511,7 +512,7 @@ void collector_free(struct collector *collector)
 {
 	if (!collector)
 		return;
-	collector_detach(collector, NULL, 0);
+	collector_detach(collector, NULL, PROBES_OF_SESSIONS);
 	thread_slots_free(collector->threads);
 	ring_buffer__free(collector->ring);
 	identity_free(collector->identities);

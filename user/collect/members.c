@@ -284,62 +284,6 @@ void collector_detach_runs(struct collector *collector)
 	stop_operators(collector);
 	collector->runs_attached = collector->operators_attached = false;
 	collector_detach(collector, NULL, PROBES_OF_RUNS);
-	/* The last runs that were seen to end. */
-	ring_buffer__consume(collector->ring);
-}
-
-int collector_open_window(struct collector *collector, struct error *err)
-{
-	int error = collector_attach_operators(collector, err);
-
-	windows_open(&collector->windows, collector_runs_started(collector), clock_ns());
-	return error;
-}
-
-void collector_close_window(struct collector *collector, bool runs_too)
-{
-	windows_close(&collector->windows, clock_ns());
-	if (runs_too) {
-		collector_detach_runs(collector);
-	} else {
-		collector_detach_operators(collector);
-		ring_buffer__consume(collector->ring);
-	}
-	windows_over(&collector->windows);
-	/* Of runs that go on. */
-	held_clear(collector->held);
-	windows_bare(&collector->windows, collector_runs_started(collector), clock_ns());
-}
-
-uint64_t collector_operators_hit(const struct collector *collector)
-{
-	return collector->windows.operators + collector->bpf->bss->losses.ring_full;
-}
-
-uint64_t collector_idle_hits(const struct collector *collector)
-{
-	return __atomic_load_n(&collector->bpf->bss->idle_hits, __ATOMIC_RELAXED);
-}
-
-const struct windows *collector_windows(const struct collector *collector)
-{
-	return &collector->windows;
-}
-
-void collector_tell_others(struct collector *collector)
-{
-	const struct windows *windows = &collector->windows;
-	struct capture_record record = {.type = CAPTURE_REST};
-
-	for (size_t i = 0; i < windows->rest.n; i++) {
-		record.rest = windows->rest.items[i];
-		if (record.rest.runs)
-			collector_send(collector, &record);
-	}
-	record.rest = windows->nameless;
-	record.rest.session = CAPTURE_UNKNOWN;
-	if (record.rest.runs)
-		collector_send(collector, &record);
 }
 
 static void give_up(struct instance_state *instance)
@@ -383,7 +327,7 @@ void collector_drop(struct collector *collector, pid_t pid)
 	if (!member)
 		return;
 	member->gone = true;
-	collector_detach(collector, member, 0);
+	collector_detach(collector, member, PROBES_OF_SESSIONS);
 	if (collector->threads)
 		thread_slots_drop(collector->threads, member->process);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The collector's state, for its own eleven files: load.c brings the BPF
+ * The collector's state, for its own twelve files: load.c brings the BPF
  * programs into the kernel, members.c the processes under their probes,
  * records.c takes what the programs send, unsettled.c what comes before names
  * can be read, outcomes.c what they tell of runs beside counts, models.c what
  * sessions are, attributes.c what operators are, memory.c what is known of their memory,
  * unfinished.c what waits for a run's end in vain, cost.c compares runs when the recording is over,
- * collector.c is the life as collector.h tells it.
+ * windows.c keeps those that lie in a window, collector.c is the life as collector.h tells it.
  */
 #ifndef OPPROBE_COLLECT_STATE_H
 #define OPPROBE_COLLECT_STATE_H

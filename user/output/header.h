@@ -12,11 +12,11 @@ int header_print(const struct analysis *analysis, FILE *out);
 /* What the figures do not hold, the worst first: a missing end, losses, runs that failed, partial
  * runs; and if there are no operators, why that may be; then hints. Returns 0 or -ENOMEM. */
 int header_print_notes(const struct analysis *analysis, FILE *out);
-/* What recording does to runs, behind "makes runs"; @cost has to be known. Returns @text. */
 /* What of the CPU time that the targets would have used without probes these took: 0.01 is 1 %. */
 double header_charged(const struct capture_budget *budget);
 /* "148 of 52,310 runs", or "148 runs" if the others are not known. */
 void header_budget_runs(const struct analysis *a, char *text, size_t size);
+/* What recording does to runs, behind "makes runs"; @cost has to be known. Returns @text. */
 const char *header_cost(const struct analyze_cost *cost, char *text, size_t size);
 /* The kinds of loss, as words and numbers. */
 struct loss_line {

@@ -362,8 +362,8 @@ static void put_session(struct json *j, const struct analyze_session *session)
 	member_u64(j, "arena_total_bytes", about->memory_total, about->has_memory);
 	put_setup(j, "loading_ns", &session->setups[CAPTURE_SETUP_LOADING]);
 	put_setup(j, "initialization_ns", &session->setups[CAPTURE_SETUP_INITIALIZATION]);
-	member_u64(j, "other_runs", session->rest.runs, j->a->has_budget && j->a->budget.all_seen);
-	member_u64(j, "other_runs_ns", session->rest.ns, j->a->has_budget && j->a->budget.all_seen);
+	member_u64(j, "other_runs", session->rest.runs, j->a->budget.all_seen);
+	member_u64(j, "other_runs_ns", session->rest.ns, j->a->budget.all_seen);
 	fputc('}', j->out);
 }
 

@@ -276,9 +276,10 @@ static void print_cost(const struct analysis *a, FILE *out)
 		fprintf(out, "Within the budget of %g %%, %s were recorded, for %.2f %%%s. ",
 			a->budget.share_ppm / 1e4, text, 100 * header_charged(&a->budget),
 			a->budget.all_seen ? "" : " (how many others there were is not known)");
-	} else if (a->cost.known)
+	} else if (a->cost.known) {
 		fprintf(out, "Recording makes runs %s. ",
 			header_cost(&a->cost, text, sizeof(text)));
+	}
 }
 
 int verdict_print(const struct analysis *a, FILE *out)

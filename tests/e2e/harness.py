@@ -245,6 +245,12 @@ class NodeTarget(Target):
         """Without optimisation: what runs is what the model's description says."""
         return self.load(path, graphOptimizationLevel="disabled", **options)
 
+    def load_cycle(self, path, number):
+        """A session of the model cycle, at `path`, whose operators have names of their own; returns
+        what is in them, and the session."""
+        label = "CYCLE%03d" % number
+        return label, self.load_plain(path, replace=["CYCLE000", label])
+
     def run(self, session, times=1, **arguments):
         answer = self.do("run", session=session, times=times, **arguments)
         check_equal(answer["failed"], 0, "failed runs")

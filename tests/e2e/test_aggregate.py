@@ -375,8 +375,7 @@ def _(t):
     expected = described_counts(t.model("mlp"), 5)
     sessions = 5
     for i in range(60):
-        label = "CYCLE%03d" % i
-        session = target.load_plain(t.model("cycle"), replace=["CYCLE000", label])
+        label, session = target.load_cycle(t.model("cycle"), i)
         target.run(session, 2)
         target.do("release", session=session)
         target.run(keep, 1)

@@ -19,8 +19,7 @@ def cycles(version):
         probe = None
         expected = collections.Counter()
         for i in range(CYCLES):
-            label = "CYCLE%03d" % i
-            session = target.load_plain(t.model("cycle"), replace=["CYCLE000", label])
+            label, session = target.load_cycle(t.model("cycle"), i)
             probe = probe or t.attach(target)
             target.run(session, 2)
             target.do("release", session=session)

@@ -33,7 +33,7 @@ static const struct argp_option doctor_options[] = {
 	{"json", OPTION_JSON, NULL, 0,
 	 "Print {\"runtime\", \"version\", \"build_id\", \"architecture\", \"sites\": [{\"role\", "
 	 "\"function\", \"offset\", \"address\", \"instruction\", \"emulated\", \"routes\", "
-	 "\"stack_depth\"}, ...], \"notes\": [...]} of a file; of the machine and a process "
+	 "\"stack_depth\"}, ...], \"samples\": {\"operators\", \"pool\"}, \"notes\": [...]} of a file; of the machine and a process "
 	 "{\"checks\": [{\"name\", \"verdict\": \"ok\"|\"warn\"|\"fail\", \"text\"}, ...]}; of roofs {\"machine\": "
 	 "{\"roofs\": ...}} as in opprobe report --json-schema",
 	 0},
@@ -119,6 +119,15 @@ static void print_site(const struct site *site, size_t width)
 	       site->emulated ? "emulated" : "single-stepped", routes);
 }
 
+static const char *sampling_text(const struct location *location)
+{
+	if (!location_can_sample(location, LANDMARK_OPERATOR))
+		return "samples do not tell which operator runs: no --sample";
+	if (!location_can_sample(location, LANDMARK_TASK))
+		return "samples tell which operator runs (--sample), but not what pool threads do";
+	return "samples tell which operator runs, and which one pool threads work for (--sample)";
+}
+
 static int print_location(const struct location *location, const char *file)
 {
 	size_t width = widest_instruction(location), emulated = 0;
@@ -140,6 +149,7 @@ static int print_location(const struct location *location, const char *file)
 	}
 	printf("\n%zu places for probes, %zu of them on instructions that the kernel emulates\n",
 	       location->sites.n, emulated);
+	printf("%s\n", sampling_text(location));
 	for (size_t i = 0; i < location->n_notes; i++)
 		printf("note: %s\n", location->notes[i]);
 	return 0;
@@ -175,6 +185,16 @@ static bool add_site(cJSON *list, const struct site *site)
 	       cJSON_AddNumberToObject(object, "stack_depth", site->stack_depth);
 }
 
+static bool add_sampling(cJSON *root, const struct location *location)
+{
+	cJSON *samples = cJSON_AddObjectToObject(root, "samples");
+
+	return samples &&
+	       cJSON_AddBoolToObject(samples, "operators",
+				     location_can_sample(location, LANDMARK_OPERATOR)) &&
+	       cJSON_AddBoolToObject(samples, "pool", location_can_sample(location, LANDMARK_TASK));
+}
+
 static cJSON *location_json(const struct location *location)
 {
 	cJSON *root = cJSON_CreateObject(), *sites, *notes;
@@ -186,6 +206,7 @@ static cJSON *location_json(const struct location *location)
 	sites = whole ? cJSON_AddArrayToObject(root, "sites") : NULL;
 	for (size_t i = 0; sites && i < location->sites.n && whole; i++)
 		whole = add_site(sites, &location->sites.items[i]);
+	whole = whole && sites && add_sampling(root, location);
 	notes = whole ? cJSON_AddArrayToObject(root, "notes") : NULL;
 	for (size_t i = 0; notes && i < location->n_notes && whole; i++)
 		whole = cJSON_AddItemToArray(notes, cJSON_CreateString(location->notes[i]));

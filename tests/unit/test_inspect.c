@@ -864,6 +864,9 @@ static struct told good_answer(void)
 			 .architecture = "x86_64",
 			 .n_sites = 2,
 			 .n_names = 1,
+			 .n_landmarks = 2,
+			 .landmarks = {{.distance = 360, .address = 0x1000, .object = 0x2000},
+				       {.kind = LANDMARK_TASK, .address = 0x3000}},
 			 .n_notes = 1,
 			 .notes = {"a note"}},
 		.sites = {{.role = SITE_OP_ENTER, .length = 1, .instruction = "nop"},
@@ -902,6 +905,9 @@ static void an_answer_is_taken_whole_or_not_at_all(void **state)
 	assert_string_equal(location.names.items[0].name, "long-name");
 	assert_string_equal(location.names.items[0].op_type, "Conv");
 	assert_string_equal(location.notes[0], "a note");
+	assert_int_equal(location.n_landmarks, 2);
+	assert_int_equal(location.landmarks[0].distance, 360);
+	assert_int_equal(location.landmarks[1].kind, LANDMARK_TASK);
 	location_free(&location);
 	for (size_t size = 0; size < TOLD_SIZE; size++)
 		assert_int_equal(take_told(&told, size, &location), -EBADMSG);
@@ -922,6 +928,10 @@ static void what_cannot_be_in_an_answer_is_refused(void **state)
 	WITH(told.head.n_sites = 3);
 	WITH(told.head.n_names = UINT32_MAX);
 	WITH(told.head.n_notes = LOCATION_NOTES + 1);
+	WITH(told.head.n_landmarks = LANDMARKS_MAX + 1);
+	WITH(told.head.landmarks[1].kind = LANDMARK_KINDS);
+	WITH(told.head.landmarks[0].distance = 361);
+	WITH(told.head.landmarks[0].distance = LANDMARK_DISTANCE_MAX + 8);
 	WITH(memset(told.head.version, '1', sizeof(told.head.version)));
 	WITH(memset(told.head.build_id, '1', sizeof(told.head.build_id)));
 	WITH(memset(told.head.architecture, '1', sizeof(told.head.architecture)));

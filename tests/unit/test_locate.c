@@ -184,6 +184,69 @@ static void assert_allocators_are_told_apart(const struct location *location, bo
 	assert_int_equal(others, 1);
 }
 
+/* Is @landmark the address behind a call, in a function that a site is in as well? */
+static bool is_behind_a_call(const struct elf_image *image, const struct location *location,
+			     const struct landmark *landmark)
+{
+	/* call *8(%reg) and the like, of two to seven bytes. */
+	const uint8_t *code = elf_view(image, landmark->address - 7, 7);
+	bool call = false;
+	struct site site = {.address = landmark->address,
+			    .role = landmark->kind == LANDMARK_TASK ? SITE_TASK_ENTER
+								    : SITE_OP_ENTER};
+
+	for (int at = 0; code && at <= 5; at++)
+		call |= code[at] == 0xff && (code[at + 1] >> 3 & 7) == 2;
+	return call && is_inside(image, &site);
+}
+
+static bool is_symbol(const struct elf_image *image, uint64_t address, const char *part)
+{
+	struct elf_symbol symbol;
+
+	for (uint32_t index = 0; elf_symbol_next(image->symbols, &index, &symbol);)
+		if (address >= symbol.address && address < symbol.address + symbol.size &&
+		    strstr(symbol.name, part))
+			return true;
+	return false;
+}
+
+/*
+ * All that there are of a kind, or none. On x86-64 they are found in whatever gcc makes without
+ * saving space: releases are made by it.
+ */
+static void assert_landmarks_are_right(const struct location *location, const char *whole,
+				       unsigned int operators, const char *flags)
+{
+	unsigned int n[LANDMARK_KINDS] = {};
+	struct elf_image *image;
+
+	assert_int_equal(elf_image_open(whole, &image, NULL), 0);
+	assert_int_equal(elf_image_load(image, NULL), 0);
+	for (size_t i = 0; i < location->n_landmarks; i++) {
+		const struct landmark *landmark = &location->landmarks[i];
+		bool task = landmark->kind == LANDMARK_TASK;
+
+		assert_true(is_behind_a_call(image, location, landmark));
+		assert_true(is_symbol(image, landmark->object,
+				      task ? "9_M_invoke" : "OpKernelContextInternal"));
+		assert_int_equal(landmark->distance % 8, 0);
+		assert_int_equal(landmark->distance > 0, !task);
+		n[landmark->kind]++;
+	}
+	elf_image_close(image);
+	assert_true(n[LANDMARK_OPERATOR] == operators || !n[LANDMARK_OPERATOR]);
+	assert_true(n[LANDMARK_TASK] == 2 || !n[LANDMARK_TASK]);
+#ifdef __x86_64__
+	if (strstr(whole, "gcc") && !strstr(flags, "-Os")) {
+		assert_int_equal(n[LANDMARK_OPERATOR], operators);
+		assert_int_equal(n[LANDMARK_TASK], 2);
+	}
+#else
+	assert_int_equal(n[LANDMARK_OPERATOR], 0);
+#endif
+}
+
 static unsigned int examine_builds(const struct build *builds, size_t n, unsigned int operators,
 				   const char *program)
 {
@@ -209,6 +272,7 @@ static unsigned int examine_builds(const struct build *builds, size_t n, unsigne
 		/* Protected from smashed stacks, as releases are, it is left in one place. */
 		if (operators == 1 && strstr(builds[i].flags, "stack-protector"))
 			assert_int_equal(count(&location, SITE_ALLOC), 1);
+		assert_landmarks_are_right(&location, whole, operators, builds[i].flags);
 		assert_int_equal(location.n_notes, 0);
 		assert_sites_are_right(&location, whole);
 		assert_pairs_share_a_function(&location, SITE_OP_ENTER, SITE_OP_EXIT);

@@ -20,10 +20,22 @@ static bool is_plain(const char *text)
 				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ.+-_~")];
 }
 
+static bool are_landmarks(const struct landmark *landmarks, uint32_t n)
+{
+	if (n > LANDMARKS_MAX)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if ((uint32_t)landmarks[i].kind >= LANDMARK_KINDS ||
+		    landmarks[i].distance > LANDMARK_DISTANCE_MAX || landmarks[i].distance % 8)
+			return false;
+	return true;
+}
+
 static bool is_head(struct located_head *head)
 {
 	if (!runtime_at(head->runtime) || head->n_sites > SITES_MAX || head->n_names > NAMES_MAX ||
-	    head->n_notes > LOCATION_NOTES || !is_ended(head->version, sizeof(head->version)) ||
+	    head->n_notes > LOCATION_NOTES || !are_landmarks(head->landmarks, head->n_landmarks) ||
+	    !is_ended(head->version, sizeof(head->version)) ||
 	    !is_ended(head->build_id, sizeof(head->build_id)) ||
 	    !is_ended(head->architecture, sizeof(head->architecture)) || !is_plain(head->version) ||
 	    !is_plain(head->build_id))
@@ -119,6 +131,8 @@ int answers_location(const void *data, size_t size, struct location *location, u
 		return -EBADMSG;
 	memcpy(location->version, head.version, sizeof(location->version));
 	memcpy(location->build_id, head.build_id, sizeof(location->build_id));
+	location->n_landmarks = head.n_landmarks;
+	memcpy(location->landmarks, head.landmarks, sizeof(location->landmarks));
 	location->n_notes = head.n_notes;
 	memcpy(location->notes, head.notes, sizeof(location->notes));
 	error = take_sites(&cursor, head.n_sites, location);

@@ -95,12 +95,14 @@ static void append_location(const struct location *location, uint32_t number)
 		.runtime = runtime_number(location->runtime),
 		.n_sites = location->sites.n,
 		.n_names = location->names.n,
+		.n_landmarks = location->n_landmarks,
 		.n_notes = location->n_notes,
 	};
 
 	memcpy(head.version, location->version, sizeof(head.version));
 	memcpy(head.build_id, location->build_id, sizeof(head.build_id));
 	snprintf(head.architecture, sizeof(head.architecture), "%s", location->architecture);
+	memcpy(head.landmarks, location->landmarks, sizeof(head.landmarks));
 	memcpy(head.notes, location->notes, sizeof(head.notes));
 	append(&head, sizeof(head));
 	for (size_t i = 0; i < location->sites.n; i++)

@@ -101,7 +101,8 @@ struct located_head {
 	uint32_t number;  /* of the location, for later questions */
 	uint32_t runtime; /* runtime_number() */
 	char version[32], build_id[41], architecture[16];
-	uint32_t n_sites, n_names, n_notes;
+	uint32_t n_sites, n_names, n_landmarks, n_notes;
+	struct landmark landmarks[LANDMARKS_MAX];
 	char notes[LOCATION_NOTES][256];
 };
 

@@ -95,6 +95,30 @@ struct site {
 	unsigned int function;
 };
 
+/* -- landmarks: what a sample of a thread's stack is searched for --------------------- */
+
+enum landmark_kind {
+	LANDMARK_OPERATOR, /* the thread is in an operator */
+	LANDMARK_TASK,	   /* in its part of an operator's work */
+	LANDMARK_KINDS
+};
+
+/*
+ * An address that a thread returns to, which lies on its stack as long as it is in the function
+ * that was called there. No probe goes there. All are in the file's own address space.
+ */
+struct landmark {
+	enum landmark_kind kind;
+	uint32_t distance; /* of an operator: bytes from where that lies up to the object that
+			      tells which one it is; else 0 */
+	uint64_t address;
+	uint64_t object; /* the vtable of that object; of a task: the function that @address is in
+			  */
+};
+
+#define LANDMARKS_MAX	      16
+#define LANDMARK_DISTANCE_MAX 0x4000 /* far above the frame of any function */
+
 #define LOCATION_NOTES 4
 
 /* All sites of one runtime in one file. */
@@ -109,6 +133,9 @@ struct location {
 	 * sites is the index of their name here. Owned by the location.
 	 */
 	ARRAY_OF(struct static_name) names;
+	/* Without one of an operator, a sample does not tell which one runs. */
+	struct landmark landmarks[LANDMARKS_MAX];
+	size_t n_landmarks;
 	/* Features that could not be proven, one sentence each; the rest works. */
 	char notes[LOCATION_NOTES][256];
 	size_t n_notes;
@@ -134,6 +161,12 @@ bool location_has(const struct location *location, enum site_role role);
  */
 int location_add_site(struct location *location, const struct site *what, struct disassembler *dis,
 		      const struct function *function, const struct insn *insn, struct error *err);
+/* Add a landmark; false if there are too many. */
+bool location_add_landmark(struct location *location, const struct landmark *landmark);
+/* Without all of them those of @kind are worse than none: what is not found seems not to run. */
+void location_drop_landmarks(struct location *location, enum landmark_kind kind);
+/* Is there a landmark of @kind? */
+bool location_can_sample(const struct location *location, enum landmark_kind kind);
 #define RUNTIME_TITLE 96
 /* "ONNX Runtime 1.20.1", or without the version where the file does not tell. */
 void location_title(const struct location *location, char title[RUNTIME_TITLE]);

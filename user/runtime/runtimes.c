@@ -236,6 +236,32 @@ int location_add_site(struct location *location, const struct site *what, struct
 	return 0;
 }
 
+bool location_add_landmark(struct location *location, const struct landmark *landmark)
+{
+	if (location->n_landmarks >= LANDMARKS_MAX)
+		return false;
+	location->landmarks[location->n_landmarks++] = *landmark;
+	return true;
+}
+
+void location_drop_landmarks(struct location *location, enum landmark_kind kind)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < location->n_landmarks; i++)
+		if (location->landmarks[i].kind != kind)
+			location->landmarks[kept++] = location->landmarks[i];
+	location->n_landmarks = kept;
+}
+
+bool location_can_sample(const struct location *location, enum landmark_kind kind)
+{
+	for (size_t i = 0; i < location->n_landmarks; i++)
+		if (location->landmarks[i].kind == kind)
+			return true;
+	return false;
+}
+
 void location_title(const struct location *location, char title[RUNTIME_TITLE])
 {
 	snprintf(title, RUNTIME_TITLE, "%s%s%s", location->runtime->title,

@@ -63,7 +63,8 @@ struct finder {
 	/* The std::function managers of the pool's tasks. */
 	struct anchor_refs tasks[TASKS_MAX];
 	size_t n_tasks;
-	unsigned int n_functions; /* numbers given to functions of sites */
+	unsigned int n_functions;	   /* numbers given to functions of sites */
+	bool lacks_operators, lacks_tasks; /* some of their landmarks are not known */
 };
 
 /* Is the runtime in @image at all? */

@@ -11,6 +11,7 @@
 #define COMPUTES_MAX   4
 #define CANDIDATES_MAX 8
 #define CONTEXT_REACH  24 /* instructions from the constructor to the vtable */
+#define PUSH_BYTES     8  /* on x86-64, the one with a stack that calls push something to */
 
 /* OpKernel: two destructors, then Compute(OpKernelContext *). */
 #define SLOT_COMPUTE 2
@@ -23,6 +24,10 @@ struct computes {
 	size_t n;
 	const struct insn *contexts[COMPUTES_MAX];
 	size_t n_contexts;
+	/* The vtable of contexts is stored in the frame: how far below the stack pointer at the
+	 * first instruction, and whether that is in several places. */
+	bool stored, several;
+	int64_t context;
 };
 
 /*
@@ -103,6 +108,74 @@ static bool constructs_context(struct finder *finder, const struct function *fun
 	return false;
 }
 
+/* -- where the context is in the frame ------------------------------------------------- */
+
+/*
+ * How far the stack pointer is in the body of @function below where it was at the first
+ * instruction, by the instructions up to the first branch: of functions whose frames are
+ * described by the frame pointer.
+ */
+static int64_t depth_of_body(const struct function *function)
+{
+	const struct abi *abi = &function->image->arch->abi;
+	const struct function_part *part = &function->parts[0];
+	int64_t depth = 0;
+
+	for (const struct insn *insn = part->items; insn < part->items + part->n; insn++) {
+		if (insn->kind != INSN_PLAIN || (insn->label && insn != part->items))
+			break;
+		if (insn->effect == EFFECT_ADD && insn->base == abi->sp && insn->reg == abi->sp)
+			depth -= insn->disp;
+		else if (insn->written >> abi->sp & 1)
+			depth += PUSH_BYTES;
+	}
+	return depth;
+}
+
+/* How far what @base, the stack or the frame pointer, is at @insn below that; -1: not known. */
+static int64_t depth_of(const struct function *function, const struct insn *insn, int base)
+{
+	const struct abi *abi = &function->image->arch->abi;
+	int32_t depth =
+		unwind_stack_depth(function->image, &function->parts[0].range, insn->address);
+
+	if (base == abi->sp)
+		return depth >= 0 ? depth : depth_of_body(function);
+	/* Saved first of all, and set to where it was saved. */
+	return base == abi->fp && depth < 0 ? PUSH_BYTES : -1;
+}
+
+/* Is what @insn stores the vtable of contexts, in the frame? Then there is one. */
+static void find_context(struct finder *finder, const struct function *function,
+			 const struct insn *insn, struct computes *computes)
+{
+	int64_t depth;
+	uint64_t value;
+
+	if (insn->effect != EFFECT_STORE || !finder->vtables[TYPE_CONTEXT] ||
+	    !flow_stored(finder->flow, insn, 0, &value) || value != finder->vtables[TYPE_CONTEXT])
+		return;
+	depth = depth_of(function, insn, insn->base) - insn->disp;
+	if (depth < 0 || (computes->stored && depth != computes->context))
+		computes->several = true;
+	computes->stored = true;
+	computes->context = depth;
+}
+
+/* Is the address of the context made in @function, as a pointer to it is handed on? */
+static bool makes_its_address(const struct function *function, int64_t context)
+{
+	const struct abi *abi = &function->image->arch->abi;
+	const struct function_part *part = &function->parts[0];
+
+	for (const struct insn *insn = part->items; insn < part->items + part->n; insn++)
+		if (insn->effect == EFFECT_ADD &&
+		    (insn->base == abi->sp || insn->base == abi->fp) && insn->reg != insn->base &&
+		    depth_of(function, insn, insn->base) - insn->disp == context)
+			return true;
+	return false;
+}
+
 static void find_computes(struct finder *finder, const struct function *function,
 			  struct computes *computes)
 {
@@ -118,6 +191,7 @@ static void find_computes(struct finder *finder, const struct function *function
 		    constructs_context(finder, function, insn))
 			computes->contexts[computes->n_contexts++] = insn;
 		flow_step(finder->flow, insn);
+		find_context(finder, function, insn, computes);
 		makes_context |= makes_context_vtable(finder, insn);
 	}
 	if (!makes_context)
@@ -248,6 +322,35 @@ static int add_exits(struct finder *finder, const struct function *function,
 	return 0;
 }
 
+/*
+ * Where the calls of Compute return to, and how far above that place on the stack the context
+ * is. A call leaves the address that it returns to right below where the stack pointer was.
+ */
+static void add_landmarks(struct finder *finder, const struct function *function,
+			  const struct computes *computes)
+{
+	const struct arch *arch = finder->image->arch;
+	/* Where calls push nothing, the address lies in the frame of the one that is called. */
+	bool known = arch->entry_offset == PUSH_BYTES && computes->stored && !computes->several &&
+		     makes_its_address(function, computes->context);
+
+	for (size_t i = 0; i < computes->n; i++) {
+		const struct insn *call = computes->calls[i];
+		int64_t distance = depth_of(function, call, arch->abi.sp) - computes->context +
+				   arch->entry_offset;
+		const struct landmark landmark = {
+			.kind = LANDMARK_OPERATOR,
+			.distance = (uint32_t)distance,
+			.address = call->address + call->length,
+			.object = finder->vtables[TYPE_CONTEXT],
+		};
+
+		if (!known || distance <= 0 || distance % 8 || distance > LANDMARK_DISTANCE_MAX ||
+		    !location_add_landmark(finder->location, &landmark))
+			finder->lacks_operators = true;
+	}
+}
+
 static int add_by_index(struct finder *finder, const struct candidate *found, struct error *err)
 {
 	const struct abi *abi = &finder->image->arch->abi;
@@ -276,6 +379,8 @@ static int add_by_index(struct finder *finder, const struct candidate *found, st
 	error = ort_add_site(finder, site, &function, entry, err);
 	if (!error)
 		error = add_exits(finder, &function, &computes, site, false, err);
+	if (!error)
+		add_landmarks(finder, &function, &computes);
 out:
 	function_free(&function);
 	return error;
@@ -314,6 +419,8 @@ static int add_by_kernel(struct finder *finder, const struct candidate *found, s
 	error = ort_add_site(finder, site, &function, computes.contexts[0], err);
 	if (!error)
 		error = add_exits(finder, &function, &computes, site, true, err);
+	if (!error)
+		add_landmarks(finder, &function, &computes);
 out:
 	function_free(&function);
 	return error;
@@ -339,8 +446,10 @@ static int locate_inlined(struct finder *finder, const struct candidates *candid
 
 		error = add_by_kernel(finder, &found, NULL);
 	}
-	if (error)
+	if (error) {
 		finder->location->sites.n = 0;
+		finder->location->n_landmarks = 0;
+	}
 	return error;
 }
 

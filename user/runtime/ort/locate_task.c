@@ -94,6 +94,25 @@ static const char invoker_symbol[] =
 	"_ZNSt17_Function_handlerIFvjEZN11onnxruntime11concurrency10ThreadPool35"
 	"ParallelForFixedBlockSizeScheduling";
 
+/* The lambda is called by way of what it was given: the one indirect call of its invoker. */
+static void add_landmark(struct finder *finder, const struct function *function)
+{
+	struct landmark landmark = {.kind = LANDMARK_TASK,
+				    .object = function->parts[0].range.start};
+	size_t n = 0;
+
+	for (size_t i = 0; i < function->parts[0].n; i++) {
+		const struct insn *insn = &function->parts[0].items[i];
+
+		if (insn->kind != INSN_CALL_INDIRECT)
+			continue;
+		landmark.address = insn->address + insn->length;
+		n++;
+	}
+	if (n != 1 || !location_add_landmark(finder->location, &landmark))
+		finder->lacks_tasks = true;
+}
+
 static int add_task_sites(struct finder *finder, const struct code_range *range)
 {
 	const struct abi *abi = &finder->image->arch->abi;
@@ -120,6 +139,8 @@ static int add_task_sites(struct finder *finder, const struct code_range *range)
 	site.program = "ort_task_exit";
 	for (size_t i = 0; i < n && !error; i++)
 		error = ort_add_site(finder, site, &function, exits[i], NULL);
+	if (!error)
+		add_landmark(finder, &function);
 	function_free(&function);
 	return error;
 }
@@ -144,6 +165,8 @@ void ort_locate_tasks(struct finder *finder)
 			error = -ENOENT;
 	}
 	/* Half of the tasks would be worse than none: work would be missing. */
+	if (error || finder->lacks_tasks)
+		location_drop_landmarks(finder->location, LANDMARK_TASK);
 	if (error) {
 		finder->location->sites.n = before;
 		location_note(finder->location,

@@ -37,6 +37,8 @@ static int ort_locate(struct elf_image *image, struct location *location, struct
 		ort_locate_setup(finder);
 		ort_locate_tasks(finder);
 		ort_locate_memory(finder);
+		if (finder->lacks_operators)
+			location_drop_landmarks(location, LANDMARK_OPERATOR);
 	}
 out:
 	if (finder) {

@@ -40,5 +40,7 @@ CAPTURE_WRITE(note, CAPTURE_NOTE, note, note)
 CAPTURE_WRITE(cost, CAPTURE_COST, cost, cost)
 CAPTURE_WRITE(budget, CAPTURE_BUDGET, budget, budget)
 CAPTURE_WRITE(rest, CAPTURE_REST, rest, rest)
+CAPTURE_WRITE(sampling, CAPTURE_SAMPLING, sampling, sampling)
+CAPTURE_WRITE(sample, CAPTURE_SAMPLE, sample, sample)
 
 #endif

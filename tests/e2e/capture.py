@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A capture as user/capture/FORMAT.md tells it, read by nothing of opprobe's own: threads,
-executions with their parts, sums of executions and runs, and the pool."""
+operators, executions with their parts, sums of executions and runs, samples, and the pool."""
 
 import collections
 import struct
@@ -10,10 +10,13 @@ Part = collections.namedtuple("Part", "thread cpu migrated start end")
 Sum = collections.namedtuple("Sum", "of_runs op session parent depth start end ns buckets below_ns "
                              "children inside nested work_ns work_below_ns migrated elsewhere "
                              "unclear counts")
+Operator = collections.namedtuple("Operator", "session index name op_type")
+Sample = collections.namedtuple("Sample", "seen op parent depth thread kernel time amount")
 # Of an event, over a sum's executions.
 Counts = collections.namedtuple("Counts", "missing value below work work_below")
 
-THREAD, EXEC, RUN, INFO, POOL, SUM = 1, 5, 6, 9, 11, 21
+THREAD, OPERATOR, EXEC, RUN, INFO, POOL, SUM, SAMPLE = 1, 3, 5, 6, 9, 11, 21, 25
+OWN, WORKS_FOR, IN_RUNTIME, ELSEWHERE, UNNAMED, UNKNOWN = 1, 2, 3, 4, 5, 6
 WORK, HAS_RUN, HAS_PARENT, HAS_SHAPES, TURNS = 8, 16, 32, 64, 128
 SHAPES_NS, PEAK, PARTS = 256, 1024, 2048
 OF_RUNS, HAS_SESSION, SUM_PARENT, HAS_BELOW, HAS_WORK, HAS_MOVES = 1, 2, 4, 8, 16, 32
@@ -62,6 +65,7 @@ class Capture:
     def __init__(self, path):
         self.threads, self.processes, self.pool, self.execs = {}, {}, {}, []
         self.sums, self.runs = [], 0
+        self.operators, self.samples = {}, []
         self.events = 0
         with open(path, "rb") as file:
             data = Bytes(file.read())
@@ -72,7 +76,7 @@ class Capture:
             self.chunk(Bytes(data.take(length)))
 
     def chunk(self, chunk):
-        self.time = self.run = self.sum_end = 0
+        self.time = self.run = self.sum_end = self.sampled = 0
         while chunk.left():
             kind = chunk.take(1)[0]
             payload = Bytes(chunk.take(chunk.number()))
@@ -83,6 +87,10 @@ class Capture:
                 self.threads[number] = payload.number()
                 payload.take(payload.number())
                 self.processes[number] = payload.number() if payload.left() else 0
+            elif kind == OPERATOR:
+                self.operator(payload)
+            elif kind == SAMPLE:
+                self.samples.append(self.sample(payload))
             elif kind == EXEC:
                 self.execs.append(self.exec(payload))
             elif kind == RUN:
@@ -98,6 +106,24 @@ class Capture:
         while payload.left():
             self.events += payload.number() == 15
             payload.take(payload.number())
+
+    def operator(self, payload):
+        flags, number = payload.number(), payload.number()
+        session = payload.number() if flags & 2 else None
+        index = payload.number() if flags & 4 else None
+        name, op_type = [payload.take(payload.number()).decode(errors="replace") for _ in range(2)]
+        self.operators[number] = Operator(session, index, name, op_type)
+
+    def sample(self, payload):
+        seen, flags, thread = [payload.number() for _ in range(3)]
+        op = depth = parent = None
+        if seen in (OWN, WORKS_FOR):
+            op, depth = payload.number(), payload.number()
+            parent = payload.number() if flags & 1 else None
+        self.sampled += payload.signed()
+        amount = payload.number()
+        assert not payload.left()
+        return Sample(seen, op, parent, depth, thread, flags >> 1 & 1, self.sampled, amount)
 
     def times(self, payload):
         self.time += payload.signed()

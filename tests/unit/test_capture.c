@@ -531,6 +531,20 @@ static void contradictions_inside_whole_chunks_are_noticed(void **state)
 		{CAPTURE_BUDGET, "\x00\x01\x05\x06\x00", 5, "does not fit"},
 		{CAPTURE_REST, "\x01\x07\x01\x01", 4, "session that was not defined"},
 		{CAPTURE_REST, "\x00\x01", 2, "does not fit"},
+		/* Event, unit, rate. */
+		{CAPTURE_SAMPLING, "\x01x\x00\x00", 4, "does not fit"},
+		{CAPTURE_SAMPLING, "\x00\x00\x01", 3, "does not fit"},
+		{CAPTURE_SAMPLING, "\x01x\x00", 3, "does not fit"},
+		/* What was seen, flags, thread, operator, depth, [parent], time, amount. */
+		{CAPTURE_SAMPLE, "\x01\x00\x09\x00\x00\x00\x01", 7, "thread that was not defined"},
+		{CAPTURE_SAMPLE, "\x01\x00\x00\x09\x00\x00\x01", 7,
+		 "operator that was not defined"},
+		{CAPTURE_SAMPLE, "\x02\x01\x00\x00\x01\x09\x00\x01", 8,
+		 "operator that was not defined"},
+		{CAPTURE_SAMPLE, "\x00\x00\x00\x00\x01", 5, "does not fit"},
+		{CAPTURE_SAMPLE, "\x07\x00\x00\x00\x01", 5, "does not fit"},
+		{CAPTURE_SAMPLE, "\x01\x00\x00\x00\x40\x00\x01", 7, "does not fit"},
+		{CAPTURE_SAMPLE, "\x03\x00\x00\x00", 4, "does not fit"},
 		{CAPTURE_THREAD, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10, "does not fit"},
 		{CAPTURE_INFO, "\x01\x01\x05", 3, "in its middle"},
 		/* Shapes: a kind that there is not, too many dimensions and values, a rank
@@ -900,6 +914,12 @@ static struct test_capture full_capture(void)
 	capture_write_budget(c.writer, &(struct capture_budget){10000, 1000, 10, 3, true});
 	capture_write_rest(c.writer, &(struct capture_rest){0, 300, 400});
 	capture_write_rest(c.writer, &(struct capture_rest){CAPTURE_UNKNOWN, 1, 2});
+	capture_write_sampling(c.writer, &(struct capture_sampling){"cpu-clock", "ns", 99000});
+	capture_write_sample(c.writer, &(struct capture_sample){.seen = CAPTURE_SEEN_POOL,
+								.parent = CAPTURE_UNKNOWN,
+								.thread = 1,
+								.time = START,
+								.amount = 7});
 	capture_write_loss(c.writer, &(struct capture_loss){1, 2, 3, 4, 5, 6});
 	test_finish(&c);
 	return c;

@@ -155,6 +155,13 @@ static const struct expected row_columns[] = {
 	{"parameters", "Parameters", "parameters", "512", "512 B", "", "parameter_bytes"},
 	{"output", "Output", "output", "256", "256 B", "", "output_bytes"},
 	{"peak", "Peak", "peak", "8192", "8.0 KiB", "ST", "peak_bytes"},
+	{"samples", "Samples", "samples", "", "-", "S", NULL},
+	{"share", "Share", "share", "", "-", "S", NULL},
+	{"sharelow", "Low", "sharelow", "", "-", "S", NULL},
+	{"sharehigh", "High", "sharehigh", "", "-", "S", NULL},
+	{"cputime", "CPU time", "cputime_ns", "", "-", "S", NULL},
+	{"pool", "Pool", "pool", "", "-", "S", NULL},
+	{"kernel", "Kernel", "kernel", "", "-", "S", NULL},
 	{"migrated", "Migrated", "migrated", "1", "1", "", "migrated"},
 	{"lost", "Lost", "lost", "0", "0.00%", "", NULL},
 };

@@ -185,7 +185,7 @@ static const cJSON *item_of(const cJSON *row, const char *key)
 	return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItem(row, "metrics"), key);
 }
 
-#define KEYS_MAX 80
+#define KEYS_MAX 96
 #define ROWS_MAX 64
 
 /* All columns that a report of lacking_capture() can have. */

@@ -83,6 +83,9 @@ static void fill_rest(struct fold *f)
 
 	f->a.rest = f->a.options.name || f->a.options.op ? rest : NULL;
 	/* What threw has no time, but may have shown ones inside. */
+	rest->seen.own = analyze_samples(&f->a.seen[CAPTURE_SEEN_OWN]->seen) +
+			 analyze_samples(&f->a.seen[CAPTURE_SEEN_POOL]->seen) -
+			 analyze_samples(&f->a.sum->seen);
 	rest->total = f->top_ns > f->a.sum->total ? f->top_ns - f->a.sum->total : 0;
 	rest->ended = 1;
 }
@@ -263,6 +266,12 @@ static int add_record(struct fold *f, const struct capture_record *record)
 		a->budget = record->budget;
 		a->has_budget = true;
 		return 0;
+	case CAPTURE_SAMPLING:
+		a->sampling = record->sampling;
+		a->has_samples = true;
+		return 0;
+	case CAPTURE_SAMPLE:
+		return fold_sample(f, &record->sample);
 	case CAPTURE_REST:
 		return add_rest(f, &record->rest);
 	case CAPTURE_OVERHEAD:
@@ -312,6 +321,8 @@ struct analysis *analyze_begin(const struct analyze_options *options, struct err
 	f->gap_row = row_new(CAPTURE_COUNTERS);
 	f->rest_row = row_new(CAPTURE_COUNTERS);
 	if (!f->a.sum || !f->a.runs || !f->a.outside || !f->gap_row || !f->rest_row)
+		goto fail;
+	if (samples_begin(&f->a))
 		goto fail;
 	f->a.sum->sums = calloc(CAPTURE_COUNTERS, sizeof(f->a.sum->sums[0]));
 	if (!f->a.sum->sums)
@@ -464,6 +475,7 @@ void analysis_free(struct analysis *a)
 	row_free(a->outside);
 	row_free(f->gap_row);
 	row_free(f->rest_row);
+	samples_end(a);
 	for (size_t i = 0; i < a->n_metrics; i++)
 		metric_free(a->metrics[i]);
 	array_free(&a->failures);

@@ -125,6 +125,18 @@ struct analyze_per_run {
 		high; /* in which the median of all runs lies 95 times of 100; NaN: of too few */
 };
 
+/* What samples saw, where a recording is of these (struct capture_sample). */
+struct analyze_seen {
+	uint64_t own, pool; /* samples of threads that were in it, and that worked for it */
+	uint64_t in_kernel; /* of all of these */
+	uint64_t amount;    /* of the event that samples are of */
+};
+
+static inline uint64_t analyze_samples(const struct analyze_seen *seen)
+{
+	return seen->own + seen->pool;
+}
+
 struct analyze_row {
 	/* What all executions of the row have in common, else NULL or
 	 * CAPTURE_UNKNOWN. The label is never NULL and may hold any bytes. */
@@ -152,10 +164,11 @@ struct analyze_row {
 	bool self_unsure;		   /* of these, it may lack some: no self time is known */
 	bool whole;			   /* GROUP_RUN: all of its operators were recorded */
 	uint64_t migrated;
-	bool summed;	  /* some were added up while recording: min, max, spreads are not known */
-	uint64_t work_ns; /* time of other threads, summed */
-	uint64_t peak;	  /* bytes, the greatest one; 0 if none is known */
-	bool run_timed;	  /* GROUP_RUN: the run's own duration is known: */
+	bool summed; /* some were added up while recording: min, max, spreads are not known */
+	struct analyze_seen seen; /* then there is nothing else of executions */
+	uint64_t work_ns;	  /* time of other threads, summed */
+	uint64_t peak;		  /* bytes, the greatest one; 0 if none is known */
+	bool run_timed;		  /* GROUP_RUN: the run's own duration is known: */
 	uint64_t run_ns;
 	/* For the views to use: */
 	size_t position;
@@ -252,9 +265,14 @@ struct analysis {
 	 * for how long, and their CPU time (0 if not known of all). */
 	uint32_t pool_threads;
 	uint64_t pool_work_ns, pool_cpu_ns;
-	bool has_models; /* some session has a title that is more than its number */
-	bool has_tags;	 /* some run that is shown has one */
-	bool has_sums;	 /* executions were added up while recording, see struct capture_sum */
+	bool has_models;  /* some session has a title that is more than its number */
+	bool has_tags;	  /* some run that is shown has one */
+	bool has_samples; /* there are no executions, but samples: */
+	struct capture_sampling sampling;
+	/* All of the processes that are shown, whatever else is selected: by enum capture_seen,
+	 * of which those whose stacks told nothing are one, and together. */
+	struct analyze_row *seen[CAPTURE_SEEN_KINDS], *all_seen;
+	bool has_sums; /* executions were added up while recording, see struct capture_sum */
 	bool has_work, has_shapes, has_counters, has_peaks, truncated_names;
 	uint64_t duration; /* ns from the start to the last that is known */
 	bool complete;	   /* the end record is there: */
@@ -323,8 +341,20 @@ int analyze(struct capture_reader *reader, const struct analyze_options *options
 	    struct analysis **analysis, struct error *err);
 void analysis_free(struct analysis *analysis);
 
+/*
+ * Of all that was sampled, the share that @seen has, 0 to 1, and where that is by 95 %: by
+ * Wilson's interval of a proportion. False if nothing was sampled.
+ */
+struct analyze_share {
+	double share, low, high;
+};
+bool analyze_share(const struct analysis *analysis, const struct analyze_seen *seen,
+		   struct analyze_share *share);
 /* Can rows as @options want them be made of sums (struct capture_sum)? */
 bool analyze_takes_sums(const struct analyze_options *options);
+
+/* Can they be made of samples (struct capture_sample)? */
+bool analyze_takes_samples(const struct analyze_options *options);
 
 /* The parts of what event @i counted in @row. */
 struct analyze_parts analyze_parts(const struct analyze_row *row, uint32_t i);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The state of an analysis, for the files that make one: analyze.c is its
- * life, fold.c adds records up, sums.c those that are sums, setups.c what came before runs,
- * grouping.c says to which rows, counters.c adds what events counted, amounts.c what operators
- * computed and moved, memory.c tells runs apart by how their operators get memory, run_parts.c
- * keeps what each row took in each run.
+ * life, fold.c adds records up, sums.c those that are sums, samples.c samples, setups.c what came
+ * before runs, grouping.c says to which rows, counters.c adds what events counted, amounts.c what
+ * operators computed and moved, memory.c tells runs apart by how their operators get memory,
+ * run_parts.c keeps what each row took in each run.
  */
 #ifndef OPPROBE_ANALYZE_FOLD_H
 #define OPPROBE_ANALYZE_FOLD_H
@@ -123,6 +123,14 @@ bool fold_has_model(const struct fold *f, const struct analyze_session *session)
 int fold_sum(struct fold *f, const struct capture_sum *sum);
 /* Add to @cover what was added up of operators that are shown, inside of none that is. */
 void sums_cover(const struct fold *f, struct cover *cover);
+
+/* -- samples.c --------------------------------------------------------------- */
+
+/* Make the rows of what they saw, beside operators, and free them. 0 or -ENOMEM. */
+int samples_begin(struct analysis *analysis);
+void samples_end(struct analysis *analysis);
+/* Add a sample up, as above; -EOPNOTSUPP if the options tell apart what they do not. */
+int fold_sample(struct fold *f, const struct capture_sample *sample);
 
 /* -- setups.c ---------------------------------------------------------------- */
 

@@ -414,7 +414,8 @@ struct analyze_row *row_of(struct fold *f, struct op_state *state,
 		state->row_part = part;
 		state->row_process = thread->process;
 	}
-	if (!row->count && !row->self_count && row->op == CAPTURE_UNKNOWN)
+	if (!row->count && !row->self_count && !analyze_samples(&row->seen) &&
+	    row->op == CAPTURE_UNKNOWN)
 		start_row(f, row, state, thread, exec);
 	else
 		keep_common(f, row, state, thread, exec);

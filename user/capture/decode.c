@@ -5,6 +5,7 @@
 
 #include "attributes.h"
 #include "parts.h"
+#include "sample.h"
 #include "sums.h"
 #include "texts.h"
 #include "values.h"
@@ -449,6 +450,21 @@ static const char *decode_rest(const struct decoder *decoder, struct cursor *c,
 		       : "runs of a session that was not defined";
 }
 
+static const char *decode_sample(struct decoder *decoder, struct cursor *c,
+				 struct capture_sample *sample)
+{
+	sample_get(c, sample, &decoder->state);
+	if (c->failed)
+		return NULL;
+	if (!ids_has(&decoder->threads, sample->thread))
+		return "a sample of a thread that was not defined";
+	if (seen_in_operator(sample->seen) &&
+	    (!ids_has(&decoder->operators, sample->op) ||
+	     (sample->parent != CAPTURE_UNKNOWN && !ids_has(&decoder->operators, sample->parent))))
+		return "a sample of an operator that was not defined";
+	return NULL;
+}
+
 int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		  struct capture_record *record, const char **wrong)
 {
@@ -516,6 +532,12 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		break;
 	case CAPTURE_REST:
 		problem = decode_rest(decoder, &c, &record->rest);
+		break;
+	case CAPTURE_SAMPLING:
+		sampling_get(&c, &record->sampling);
+		break;
+	case CAPTURE_SAMPLE:
+		problem = decode_sample(decoder, &c, &record->sample);
 		break;
 	case CAPTURE_NOTE:
 		texts_copy(&c, record->note.text, sizeof(record->note.text));

@@ -12,6 +12,7 @@
 #include "attributes.h"
 #include "encode_info.h"
 #include "parts.h"
+#include "sample.h"
 #include "sums.h"
 #include "values.h"
 
@@ -535,6 +536,28 @@ static int write_rest(struct capture_writer *writer, const struct capture_rest *
 	return finish(writer, CAPTURE_REST, p);
 }
 
+static int write_sampling(struct capture_writer *writer, const struct capture_sampling *sampling)
+{
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info || !sampling_is_sound(sampling))
+		return -EINVAL;
+	return finish(writer, CAPTURE_SAMPLING, sampling_put(p, sampling));
+}
+
+static int write_sample(struct capture_writer *writer, const struct capture_sample *sample)
+{
+	bool defined = !seen_in_operator(sample->seen) ||
+		       (ids_has(&writer->operators, sample->op) &&
+			defined_or_unknown(&writer->operators, sample->parent));
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info || !defined || !ids_has(&writer->threads, sample->thread) ||
+	    !sample_is_sound(sample))
+		return -EINVAL;
+	return finish(writer, CAPTURE_SAMPLE, sample_put(p, sample, &writer->state));
+}
+
 static int write_note(struct capture_writer *writer, const struct capture_note *note)
 {
 	uint8_t *p = begin(writer);
@@ -604,6 +627,10 @@ int writer_take(struct record_sink *sink, const struct capture_record *record)
 		return write_budget(writer, &record->budget);
 	case CAPTURE_REST:
 		return write_rest(writer, &record->rest);
+	case CAPTURE_SAMPLING:
+		return write_sampling(writer, &record->sampling);
+	case CAPTURE_SAMPLE:
+		return write_sample(writer, &record->sample);
 	case CAPTURE_NOTE:
 		return write_note(writer, &record->note);
 	case CAPTURE_END:

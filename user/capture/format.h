@@ -111,9 +111,10 @@ enum format_operator {
 /* What numbers are written relative to; starts from zero in each chunk, so
  * that a chunk can be read alone. */
 struct format_state {
-	uint64_t time; /* end of the last execution or run */
-	uint32_t run;  /* of the last execution that had one */
-	uint64_t sum;  /* end of the last sum's interval */
+	uint64_t time;	 /* end of the last execution or run */
+	uint32_t run;	 /* of the last execution that had one */
+	uint64_t sum;	 /* end of the last sum's interval */
+	uint64_t sample; /* time of the last one */
 };
 
 static inline uint64_t format_zigzag(int64_t value)

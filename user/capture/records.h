@@ -444,6 +444,41 @@ struct capture_rest {
 	uint64_t ns;
 };
 
+/* How samples were taken, before the first of them: how often, of what. */
+struct capture_sampling {
+	char event[128]; /* "cpu-clock": samples are of each CPU after so much of it */
+	char unit[16];	 /* "ns", or "" of what is counted */
+	uint64_t rate;	 /* so many in 1000 s of it, on average */
+};
+
+/* What a thread was doing when it was looked at. */
+enum capture_seen {
+	CAPTURE_SEEN_OWN = 1,	/* it was in an operator, */
+	CAPTURE_SEEN_POOL,	/* or worked for one that another thread was in */
+	CAPTURE_SEEN_RUNTIME,	/* it was in no operator: in the runtime's own code, */
+	CAPTURE_SEEN_ELSEWHERE, /* or anywhere else */
+	CAPTURE_SEEN_UNNAMED,	/* in an operator of which nothing was known */
+	CAPTURE_SEEN_UNKNOWN,	/* its stack did not tell */
+	CAPTURE_SEEN_KINDS
+};
+
+/* Was it in an operator that is known, or did it work for one? */
+static inline bool seen_in_operator(uint32_t seen)
+{
+	return seen == CAPTURE_SEEN_OWN || seen == CAPTURE_SEEN_POOL;
+}
+
+/* A thread was looked at. */
+struct capture_sample {
+	uint32_t seen;	     /* enum capture_seen */
+	uint32_t op, parent; /* as in struct capture_exec; CAPTURE_UNKNOWN if in none */
+	uint32_t depth;
+	uint32_t thread;
+	bool in_kernel; /* in a system call, a page fault or the like */
+	uint64_t time;
+	uint64_t amount; /* of the event, since the one before on this CPU; about, of clocks */
+};
+
 /* The end of a complete capture; one that lacks it was cut short. */
 struct capture_end {
 	uint64_t end;
@@ -473,6 +508,8 @@ enum capture_type {
 	CAPTURE_SUM,
 	CAPTURE_BUDGET,
 	CAPTURE_REST,
+	CAPTURE_SAMPLING,
+	CAPTURE_SAMPLE,
 };
 
 struct capture_record {
@@ -499,6 +536,8 @@ struct capture_record {
 		struct capture_cost cost;
 		struct capture_budget budget;
 		struct capture_rest rest;
+		struct capture_sampling sampling;
+		struct capture_sample sample;
 		struct capture_note note;
 	};
 };

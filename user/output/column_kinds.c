@@ -68,9 +68,10 @@ static struct value model(const struct analysis *a, const struct analyze_row *ro
 	return value_text(session ? session->title : row->model ? row->model->label : NULL, false);
 }
 
+/* Of executions; of samples, nobody knows how many there were. */
 static struct value count(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
-	return value_whole(*(const uint64_t *)field(row, of));
+	return a->has_samples ? absent : value_whole(*(const uint64_t *)field(row, of));
 }
 
 static struct value count_if_ended(const struct analysis *a, const struct analyze_row *row,
@@ -131,7 +132,7 @@ static struct value estimate(struct analyze_estimate e, uint64_t exact)
 
 static struct value total(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
-	return row->ended || !row->count ? value_whole(row->total) : absent;
+	return row->ended || (!row->count && !a->has_samples) ? value_whole(row->total) : absent;
 }
 
 /* In a typical run: the median, and where it lies by 95 %. */
@@ -214,6 +215,8 @@ static struct value cpu(const struct analysis *a, const struct analyze_row *row,
 
 static struct value self(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
+	if (a->has_samples)
+		return absent;
 	return row->count ? estimate(analyze_self_time(row), row->self) : value_whole(0);
 }
 
@@ -249,6 +252,54 @@ static struct value others(const struct analysis *a, const struct analyze_row *r
 static struct value lost(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
 	return value_real(row->whole && !a->unsure ? 0 : 100 * a->lost_share);
+}
+
+/* -- what samples tell ----------------------------------------------------------- */
+
+static struct value samples(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return a->has_samples ? value_whole(analyze_samples(&row->seen)) : absent;
+}
+
+/* Of all samples, and where that lies by 95 %. */
+enum sample_share { SHARE_SEEN, SHARE_LOW, SHARE_HIGH };
+
+static struct value sample_share(const struct analysis *a, const struct analyze_row *row,
+				 uint32_t of)
+{
+	struct analyze_share it;
+
+	if (!a->has_samples || !analyze_share(a, &row->seen, &it) ||
+	    (of != SHARE_SEEN && row == a->all_seen))
+		return absent;
+	return value_real(100 * (of == SHARE_SEEN ? it.share : of == SHARE_LOW ? it.low : it.high));
+}
+
+/* Its share of the CPU time that all samples stand for. */
+static struct value cpu_time(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	struct analyze_share it;
+
+	if (!a->has_samples || strcmp(a->sampling.unit, "ns") != 0 ||
+	    !analyze_share(a, &row->seen, &it))
+		return absent;
+	return value_real(it.share * (double)a->all_seen->seen.amount);
+}
+
+static struct value pool_share(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return a->has_samples ? share(row->seen.pool, analyze_samples(&row->seen)) : absent;
+}
+
+static struct value kernel_share(const struct analysis *a, const struct analyze_row *row,
+				 uint32_t of)
+{
+	return a->has_samples ? share(row->seen.in_kernel, analyze_samples(&row->seen)) : absent;
+}
+
+static bool has_samples(const struct analysis *a)
+{
+	return a->has_samples;
 }
 
 /* -- what shapes tell -------------------------------------------------------- */
@@ -503,9 +554,9 @@ const struct column_kind column_kinds[] = {
 	 .member = {"attributes", "attributes", NULL, has_attributes}},
 	{.value = depth, .member = {"depth", "integer", "With --tree.", is_tree}},
 	{"count", "Count", count, FIELD(count), &unit_count, ON_SUM | ON_OUTSIDE | LOSS_SUM,
-	 .member = {"count", "integer", "Executions."}},
+	 .member = {"count", "count", "Executions; null of samples, as all else of executions."}},
 	{"threw", "Threw", count, FIELD(threw), &unit_count, ON_SUM | LOSS_SUM,
-	 .member = {"threw", "integer",
+	 .member = {"threw", "count",
 		    "Of these, left by an exception: not in times and counters."}},
 	{"total", "Total", total, 0, &unit_ns, ON_TIMES | LOSS_SUM,
 	 .member = {"total_ns", "count"}},
@@ -530,7 +581,7 @@ const struct column_kind column_kinds[] = {
 		    "the mean of the others times their number: see self_counted."}},
 	{.value = count,
 	 .of = FIELD(self_counted),
-	 .member = {"self_counted", "integer", "Executions whose self time is known."}},
+	 .member = {"self_counted", "count", "Executions whose self time is known."}},
 	{"p50", "P50", percentile, 50, &unit_ns, LOSS_SAMPLE,
 	 .member = {"p50_ns", "count",
 		    "Percentiles: exact up to 256 executions, else within 1 %."}},
@@ -594,8 +645,28 @@ const struct column_kind column_kinds[] = {
 		    "With memory: what the arena had given out at most when one of them ran, of "
 		    "those where that is known.",
 		    has_peaks}},
+	{"samples", "Samples", samples, 0, &unit_count, ON_SUM | ON_REST | ON_SEEN,
+	 .member = {"samples", "integer",
+		    "With --sample: how many saw a thread in it, or at work for it.", has_samples}},
+	{"share", "Share", sample_share, SHARE_SEEN, &unit_percent, ON_SUM | ON_REST | ON_SEEN,
+	 .member = {"share_percent", "number", "Of all samples of the processes that are shown,",
+		    has_samples}},
+	{"sharelow", "Low", sample_share, SHARE_LOW, &unit_percent, ON_SUM | ON_REST | ON_SEEN,
+	 .member = {"share_low_percent", "number", "and where that lies by 95 %.", has_samples}},
+	{"sharehigh", "High", sample_share, SHARE_HIGH, &unit_percent, ON_SUM | ON_REST | ON_SEEN,
+	 .member = {"share_high_percent", "number", NULL, has_samples}},
+	{"cputime", "CPU time", cpu_time, 0, &unit_ns, ON_SUM | ON_REST | ON_SEEN,
+	 .member = {"cpu_ns", "number",
+		    "An estimate: that share of the CPU time that all samples stand for.",
+		    has_samples}},
+	{"pool", "Pool", pool_share, 0, &unit_percent, ON_SUM,
+	 .member = {"pool_percent", "number",
+		    "Of its samples, those of threads that worked for it.", has_samples}},
+	{"kernel", "Kernel", kernel_share, 0, &unit_percent, ON_SUM | ON_SEEN,
+	 .member = {"kernel_percent", "number", "Of its samples, those in the kernel.",
+		    has_samples}},
 	{"migrated", "Migrated", count, FIELD(migrated), &unit_count, LOSS_SUM,
-	 .member = {"migrated", "integer", "Executions that ended on another CPU."}},
+	 .member = {"migrated", "count", "Executions that ended on another CPU."}},
 	{"lost", "Lost", lost, 0, &unit_percent, 0, .member = {}},
 	{.value = whole,
 	 .member = {"whole", "integer",

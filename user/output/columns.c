@@ -280,6 +280,11 @@ static int choose_usual(const struct analysis *a, const struct report_options *o
 	add_what_the_row_is(a, options, columns);
 	if (a->options.group == GROUP_NODE && add_what_tells_apart(a, options, columns))
 		return -ENOMEM;
+	if (a->has_samples) {
+		ADD(columns, "samples", "share", "sharelow", "sharehigh", "cputime", "pool",
+		    "kernel");
+		return 0;
+	}
 	ADD(columns, "count", "total", "avg");
 	if (a->has_sums)
 		ADD(columns, "p50", "p99");

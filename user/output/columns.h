@@ -24,6 +24,7 @@ enum column_flags {
 	LOSS_SAMPLE = 512, /* an estimate, */
 	LOSS_SHARE = 1024, /* an estimate on each line, as what it is a share of lacks something; */
 	LOSS_WORK = 2048,  /* and at least where work of other threads was lost. */
+	ON_SEEN = 4096,
 };
 
 /* What a line of a table is of. */
@@ -34,6 +35,7 @@ enum line {
 	LINE_GAP = ON_GAP,	   /* the time between operators */
 	LINE_TOTAL = ON_TOTAL,	   /* the runs */
 	LINE_OUTSIDE = ON_OUTSIDE, /* the operators of no whole run */
+	LINE_SEEN = ON_SEEN,	   /* samples that saw no operator, and all */
 };
 
 struct column_kind {

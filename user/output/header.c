@@ -205,6 +205,19 @@ static void print_recording(const struct analysis *a, FILE *out)
 		     "7 %, least and greatest are not known");
 }
 
+static void print_sampling(const struct analysis *a, FILE *out)
+{
+	char text[512];
+
+	if (!a->has_samples)
+		return;
+	snprintf(text, sizeof(text),
+		 "of %.100s, %.4g per second on each CPU: no probes in operators; what they "
+		 "executed is not counted, and shares lie between Low and High, by 95 %%",
+		 a->sampling.event, a->sampling.rate / 1e3);
+	line(out, "samples", text);
+}
+
 static void print_events(const struct analysis *a, FILE *out)
 {
 	bool multiplexed = false;
@@ -338,6 +351,7 @@ int header_print(const struct analysis *a, FILE *out)
 	print_roofs(a, out);
 	models_print(a, out);
 	print_recording(a, out);
+	print_sampling(a, out);
 	print_events(a, out);
 	print_overhead(a, out);
 	print_cost(a, out);
@@ -356,6 +370,11 @@ static void print_why_empty(const struct analysis *a, FILE *out)
 			a->has_status || !a->runs_seen
 				? ""
 				: ": what runs returned could not be read in this build");
+	else if (a->has_samples && analyze_samples(&a->all_seen->seen))
+		fprintf(out,
+			"No operator is in the table: of %" PRIu64
+			" samples, none was in one that is selected.\n",
+			analyze_samples(&a->all_seen->seen));
 	else if (a->executions)
 		fprintf(out,
 			"No operator is left by the selection: the capture holds %" PRIu64

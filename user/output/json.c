@@ -272,6 +272,33 @@ static void put_budget(struct json *j)
 	fputc('}', j->out);
 }
 
+static void put_seen(struct json *j, const char *key, const struct analyze_row *row)
+{
+	fprintf(j->out, ",\"%s\":%" PRIu64, key, analyze_samples(&row->seen));
+}
+
+static void put_sampling(struct json *j)
+{
+	const struct analysis *a = j->a;
+
+	if (!a->has_samples) {
+		fputs(",\"sampling\":null", j->out);
+		return;
+	}
+	fputs(",\"sampling\":{\"event\":", j->out);
+	put_string(j, a->sampling.event);
+	member_or_null(j, "unit", a->sampling.unit);
+	fprintf(j->out, ",\"rate\":%g,\"amount\":%" PRIu64, a->sampling.rate / 1e3,
+		a->all_seen->seen.amount);
+	put_seen(j, "samples", a->all_seen);
+	put_seen(j, "own", a->seen[CAPTURE_SEEN_OWN]);
+	put_seen(j, "pool", a->seen[CAPTURE_SEEN_POOL]);
+	put_seen(j, "in_runtime", a->seen[CAPTURE_SEEN_RUNTIME]);
+	put_seen(j, "elsewhere", a->seen[CAPTURE_SEEN_ELSEWHERE]);
+	put_seen(j, "unknown", a->seen[CAPTURE_SEEN_UNKNOWN]);
+	fputc('}', j->out);
+}
+
 static void put_recording(struct json *j)
 {
 	const struct analysis *a = j->a;
@@ -290,6 +317,7 @@ static void put_recording(struct json *j)
 	member_u64(j, "probe_nested_ns", a->overhead.nested_ns, a->has_overhead);
 	put_cost(j);
 	put_budget(j);
+	put_sampling(j);
 	fputs("},\n", j->out);
 	fprintf(j->out, "\"aggregated\":%s", a->has_sums ? "true" : "false");
 	member_u64(j, "threads", a->n_threads, !a->has_sums);
@@ -423,7 +451,9 @@ static void put_totals(struct json *j)
 	fprintf(j->out, ",\n\"sum\":{\"rows\":%zu", a->n_rows);
 	PUT_MEMBERS(j, a->sum, "count", "threw", "total_ns", "percent", "self_ns",
 		    "other_threads_ns", "busy_ns", "flops", "flops_counted", "bytes",
-		    "bytes_counted", "amounts_of", "gflops", "flop_per_byte", "peak_bytes");
+		    "bytes_counted", "amounts_of", "gflops", "flop_per_byte", "peak_bytes",
+		    "samples", "share_percent", "share_low_percent", "share_high_percent", "cpu_ns",
+		    "pool_percent", "kernel_percent");
 	put_counters(j, a->sum);
 	if (a->rest) {
 		fprintf(j->out, "},\n\"other_operators\":{\"total_ns\":%" PRIu64, a->rest->total);

@@ -88,7 +88,8 @@ static char *text_cell(const struct table_state *t, size_t c, size_t i)
 }
 
 /* The lines under the rows have a label in their first column and no texts. */
-static void total_label(const struct table_state *t, enum line line, char *label, size_t size)
+static void total_label(const struct table_state *t, enum line line, const struct analyze_row *row,
+			char *label, size_t size)
 {
 	char count[32];
 
@@ -105,6 +106,9 @@ static void total_label(const struct table_state *t, enum line line, char *label
 	case LINE_OUTSIDE:
 		snprintf(label, size, "outside of whole runs");
 		break;
+	case LINE_SEEN:
+		snprintf(label, size, "%s", row->label);
+		break;
 	default:
 		snprintf(label, size, "Total of %s run%s",
 			 text_count(count, sizeof(count), t->a->runs->count),
@@ -120,7 +124,7 @@ static char *cell_of(const struct table_state *t, size_t c, enum line line,
 	char cell[128];
 
 	if (line != LINE_ROW && !c) {
-		total_label(t, line, cell, sizeof(cell));
+		total_label(t, line, row, cell, sizeof(cell));
 		return strdup(cell);
 	}
 	if (column_is_text(column))
@@ -198,6 +202,11 @@ static int each_total(struct table_state *t, int (*each)(struct table_state *, e
 		{LINE_GAP, a->gap, a->has_runs},
 		{LINE_TOTAL, a->runs->ended ? a->runs : NULL, a->has_runs},
 		{LINE_OUTSIDE, a->outside, a->has_runs && a->outside->count},
+		{LINE_SEEN, a->seen[CAPTURE_SEEN_RUNTIME], a->has_samples},
+		{LINE_SEEN, a->seen[CAPTURE_SEEN_ELSEWHERE], a->has_samples},
+		{LINE_SEEN, a->seen[CAPTURE_SEEN_UNKNOWN],
+		 analyze_samples(&a->seen[CAPTURE_SEEN_UNKNOWN]->seen)},
+		{LINE_SEEN, a->all_seen, a->has_samples},
 	};
 	int error = 0;
 

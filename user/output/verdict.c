@@ -92,6 +92,25 @@ static void print_where(const struct analysis *a, FILE *out)
 	}
 }
 
+/* How many samples, and how many CPUs' time they stand for, if they are of a clock. */
+static void print_samples(const struct analysis *a, FILE *out)
+{
+	uint64_t n = analyze_samples(&a->all_seen->seen);
+	char count[32];
+
+	fprintf(out, "%s sample%s", text_count(count, sizeof(count), n), n == 1 ? "" : "s");
+}
+
+static void print_busy(const struct analysis *a, FILE *out)
+{
+	char time[64];
+
+	if (!strcmp(a->sampling.unit, "ns"))
+		fprintf(out, ", which stand for %s on CPUs",
+			text_time(time, sizeof(time), a->all_seen->seen.amount));
+	fputs(". ", out);
+}
+
 static void print_subject(const struct analysis *a, FILE *out)
 {
 	const struct analyze_row *what = a->runs->ended ? a->runs : a->sum;
@@ -99,9 +118,12 @@ static void print_subject(const struct analysis *a, FILE *out)
 	const char *title = common_title(a, &n_sessions);
 	char count[32], time[64];
 
-	fprintf(out, "%s %s%s%s", text_count(count, sizeof(count), what->count),
-		a->options.failed ? "failed " : "", what == a->runs ? "run" : "execution",
-		what->count == 1 ? "" : "s");
+	if (a->has_samples)
+		print_samples(a, out);
+	else
+		fprintf(out, "%s %s%s%s", text_count(count, sizeof(count), what->count),
+			a->options.failed ? "failed " : "", what == a->runs ? "run" : "execution",
+			what->count == 1 ? "" : "s");
 	if (title) {
 		fputs(" of ", out);
 		text_put(out, title);
@@ -109,7 +131,9 @@ static void print_subject(const struct analysis *a, FILE *out)
 	if (n_sessions > 1)
 		fprintf(out, "%s %zu sessions", title ? "," : " of", n_sessions);
 	print_where(a, out);
-	if (what == a->runs)
+	if (a->has_samples)
+		print_busy(a, out);
+	else if (what == a->runs)
 		fprintf(out, ", %s each on average. ",
 			text_time(time, sizeof(time), (double)what->total / what->ended));
 	else
@@ -120,7 +144,7 @@ static void print_subject(const struct analysis *a, FILE *out)
 
 struct op_time {
 	const char *op_type;
-	double ns; /* without what ran inside */
+	double ns; /* without what ran inside; or samples */
 };
 
 static int by_type(const void *a, const void *b)
@@ -146,7 +170,10 @@ static int times_of(const struct analysis *a, struct op_time **times, size_t *n)
 		const struct analyze_row *row = a->rows[i];
 		struct analyze_estimate self = analyze_self_time(row);
 
-		if (!row->ended)
+		if (a->has_samples)
+			self = (struct analyze_estimate){
+				.known = true, .value = (double)analyze_samples(&row->seen)};
+		else if (!row->ended)
 			continue;
 		if (!row->op_type || !self.known) {
 			*n = 0;
@@ -167,28 +194,54 @@ static int times_of(const struct analysis *a, struct op_time **times, size_t *n)
 	return 0;
 }
 
+/* What samples saw beside operators. */
+static void print_beside(const struct analysis *a, FILE *out)
+{
+	static const struct {
+		enum capture_seen seen;
+		const char *what;
+	} kinds[] = {
+		{CAPTURE_SEEN_RUNTIME, "the runtime itself"},
+		{CAPTURE_SEEN_ELSEWHERE, "the rest of the process"},
+	};
+	double all = (double)analyze_samples(&a->all_seen->seen);
+	char share[32];
+
+	for (size_t i = 0; a->has_samples && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		double part = (double)analyze_samples(&a->seen[kinds[i].seen]->seen) / all;
+
+		if (part >= SHARE_VISIBLE)
+			fprintf(out, ", %s %s", kinds[i].what,
+				text_share(share, sizeof(share), part));
+	}
+}
+
 static int print_time(const struct analysis *a, FILE *out)
 {
 	struct op_time *times;
 	size_t n;
 	int error = times_of(a, &times, &n);
+	double base = a->has_samples ? (double)analyze_samples(&a->all_seen->seen) : a->base_ns;
 	double gap = a->gap && a->base_ns ? (double)a->gap->total / a->base_ns : 0;
 	char share[32];
 
-	for (size_t i = 0; !error && a->base_ns && i < n && i < OPS_TOLD; i++) {
-		double part = times[i].ns / a->base_ns;
+	for (size_t i = 0; !error && base > 0 && i < n && i < OPS_TOLD; i++) {
+		double part = times[i].ns / base;
 
 		if (i && part < SHARE_ENOUGH)
 			break;
 		fputs(i ? ", " : "", out);
 		text_put(out, times[i].op_type[0] ? times[i].op_type : "an unnamed operator");
 		fprintf(out, "%s %s%s", i ? "" : " takes", text_share(share, sizeof(share), part),
-			i ? "" : " of the time");
+			i		 ? ""
+			: a->has_samples ? " of that"
+					 : " of the time");
 	}
-	if (!error && a->base_ns && n) {
+	if (!error && base > 0 && n) {
 		if (gap >= SHARE_VISIBLE)
 			fprintf(out, ", %s lies between operators",
 				text_share(share, sizeof(share), gap));
+		print_beside(a, out);
 		fputs(". ", out);
 	}
 	free(times);

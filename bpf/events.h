@@ -120,6 +120,8 @@ enum record_type {
 	RECORD_FAILURE,		/* a run or a setup is about to end, the first that failed so */
 	RECORD_SETUP,		/* a session has loaded its model, or was initialized */
 	RECORD_PART,		/* a pool thread has done its part of a section */
+	RECORD_SAMPLE,		/* what a thread was doing when it was looked at */
+	RECORD_STACK,		/* first sight of a session by a sample: whose is it? */
 };
 
 enum record_flags {
@@ -257,15 +259,18 @@ struct identity {
 	__u32 id;
 	__u32 tid;
 	__u32 generation; /* sessions destroyed before */
-	__u32 pad;
+	__u32 parent; /* of a sampled one: id of the operator that it runs inside of, or NO_ID */
 };
 
 struct sighting_record {
 	__u8 type;
 	__u8 instance;
-	__u8 pad[6];
+	__u8 sampled; /* 1: by a sample, which has given it no id yet */
+	__u8 pad[5];
 	struct identity identity;
-	__u64 context; /* the probe's first argument: what memory[] was read from */
+	/* The probe's first argument, of a sample the object at its landmark: what memory[] was
+	 * read from. */
+	__u64 context;
 	__u8 memory[SIGHT_BYTES];
 };
 
@@ -287,6 +292,89 @@ struct strings_record {
 _Static_assert(sizeof(struct identity) == 56, "identity");
 _Static_assert(sizeof(struct sighting_record) == 72 + SIGHT_BYTES, "sighting_record");
 _Static_assert(sizeof(struct strings_record) == 88 + 3 * WORD_BYTES + NAME_BYTES, "strings_record");
+
+/* -- samples, see sample.bpf.h -------------------------------------------------------- */
+
+enum sample_kind {
+	SAMPLE_OWN,	/* the thread is in operator @id, */
+	SAMPLE_POOL,	/* or works for it */
+	SAMPLE_NOTHING, /* it is in no operator */
+	SAMPLE_UNNAMED, /* it is in one of which nothing is known yet */
+	SAMPLE_UNKNOWN, /* its stack does not tell */
+	SAMPLE_KINDS
+};
+
+/* Flags: it was in a system call, or in a page fault, */
+#define SAMPLE_IN_KERNEL 1
+/* or in the runtime's own file, as far as the innermost function tells. */
+#define SAMPLE_IN_RUNTIME 2
+
+struct sample_record {
+	__u8 type;
+	__u8 instance; /* of its operator; else the first one of its process */
+	__u8 kind;     /* enum sample_kind */
+	__u8 flags;
+	__u32 tid;
+	__u32 pid;
+	__u32 id; /* of the operator, or NO_ID */
+	__u64 time;
+	__u64 period; /* ns, or how many of its event, since the one before on this CPU */
+	__u64 ip;     /* in the program, also where it is in the kernel */
+};
+
+_Static_assert(sizeof(struct sample_record) == 40, "sample_record");
+
+#define SAMPLED_STACK	  1536
+#define SAMPLED_OWN_STACK 1024 /* of these, of the thread itself */
+#define SAMPLE_AROUND_MAX 8    /* operators that one is inside of, itself included */
+
+/*
+ * First sight of an operator of a session, which may be a part of another one: the sessions of
+ * the operators that it seems to be inside of, from itself outwards, and what lies on the stack
+ * above them; and above what the runtime says is of the run that it belongs to, which may be on
+ * another thread. What of that is left of calls that are over is for user space to find out.
+ */
+struct stack_record {
+	__u8 type;
+	__u8 instance;
+	__u8 n_sessions;
+	__u8 pad;
+	__u32 n;     /* words of the thread's stack, from the first on, */
+	__u32 n_run; /* and of the run's, from number SAMPLED_OWN_STACK on */
+	__u32 generation;
+	__u64 sessions[SAMPLE_AROUND_MAX];
+	__u64 words[SAMPLED_STACK];
+};
+
+_Static_assert(sizeof(struct stack_record) == 16 + 8 * SAMPLE_AROUND_MAX + 8 * SAMPLED_STACK,
+	       "stack_record");
+
+#define SAMPLED_LANDMARKS 32   /* of a process */
+#define SAMPLED_CPUS	  1024 /* a power of two */
+
+/* What a process has of landmarks (user/runtime/runtime.h), in its own address space. */
+struct sampled_process {
+	__u64 low, span; /* all of them are within */
+	__u32 n;
+	__u32 instance;		   /* the first one of the process */
+	__u64 code_low, code_span; /* of the runtime's file */
+	struct sampled_landmark {
+		__u64 address;
+		__u64 object;
+		__u32 distance;
+		__u8 kind; /* enum landmark_kind */
+		__u8 instance;
+		__u8 pad[2];
+	} landmarks[SAMPLED_LANDMARKS];
+};
+
+struct sampled_session {
+	__u64 root;
+	__u32 instance;
+	__u32 generation;
+};
+
+/* -- shapes ---------------------------------------------------------------------------- */
 
 /* One input or output of an operator. */
 struct shape_value {

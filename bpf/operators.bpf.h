@@ -90,7 +90,7 @@ static __always_inline __u32 operator_lookup(const struct operator_key *key)
  * one in @identity, to be kept once user space has been told.
  */
 static __always_inline bool operator_new(struct operator_key *key, struct identity *identity,
-					 const struct thread_state *thread, __u64 owner)
+					 __u32 tid, __u64 root, __u64 owner)
 {
 	struct operator_value *value = bpf_map_lookup_elem(&operators, key);
 	__u32 place;
@@ -111,14 +111,24 @@ static __always_inline bool operator_new(struct operator_key *key, struct identi
 		__sync_fetch_and_add(&losses.unnumbered, 1);
 		return false;
 	}
-	identity->tid = thread->tid;
+	identity->tid = tid;
 	identity->key = *key;
-	/* An outer operator may be another runtime's: then this one is the outermost of its own. */
-	identity->root = thread->depth && thread->frames[0].key.instance == key->instance
-				 ? thread->frames[0].key.session
-				 : key->session;
+	identity->root = root;
 	identity->owner = owner;
+	identity->parent = NO_ID;
 	return true;
+}
+
+/*
+ * The session of the outermost operator that is open on @thread, where that at @key begins.
+ * An outer operator may be another runtime's: then this one is the outermost of its own.
+ */
+static __always_inline __u64 outermost_session(const struct thread_state *thread,
+					       const struct operator_key *key)
+{
+	return thread->depth && thread->frames[0].key.instance == key->instance
+		       ? thread->frames[0].key.session
+		       : key->session;
 }
 
 static __always_inline void operator_keep(struct identity *identity)
@@ -151,6 +161,7 @@ static __noinline int send_sighting(struct identity *identity, __u64 context)
 		return 0;
 	record->type = RECORD_SIGHTING;
 	record->instance = identity->key.instance;
+	record->sampled = identity->id == NO_ID;
 	record->identity = *identity;
 	record->context = context;
 	if (context && bpf_probe_read_user(record->memory, sizeof(record->memory), (void *)context))

@@ -11,6 +11,8 @@
 #include "../operators.bpf.h"
 #include "layout.h"
 
+#define LOWEST_ADDRESS 0x10000 /* no mapping lies below: vm.mmap_min_addr */
+
 struct ort_layout ort_layouts[INSTANCES_MAX]; /* written by user space when proven */
 
 static __always_inline struct ort_layout *layout_of(__u32 instance)
@@ -111,7 +113,7 @@ static __noinline __u32 find_operator(struct operator_key *key, struct thread_st
 
 	if (!key || !thread)
 		return NO_ID;
-	if (!operator_new(key, &identity, thread, owner))
+	if (!operator_new(key, &identity, thread->tid, outermost_session(thread, key), owner))
 		return identity.id;
 	/* Not sent, not known: it will be tried again at the next sight. */
 	if (!(layout_of(key->instance)->proven ? send_strings(&identity)

@@ -18,7 +18,7 @@ static __noinline __u32 first_sight(struct operator_key *key, struct thread_stat
 
 	if (!key || !thread)
 		return NO_ID;
-	if (!operator_new(key, &identity, thread, 0))
+	if (!operator_new(key, &identity, thread->tid, outermost_session(thread, key), 0))
 		return identity.id;
 	if (!send_sighting(&identity, 0))
 		return NO_ID;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "made_session.h"
+#include "../../bpf/ort/context.h"
 #include "own_memory.h"
 #include "runtime/ort/calibrate.h"
 
@@ -204,6 +205,66 @@ static void what_is_no_operator_any_more_is_not_described(void **state)
 	assert_true(describe_after(begin_with_digit) < 0);
 }
 
+/* As a sample finds it: the kernel, and the context that it was given, which has the session. */
+static struct sighting_record sampled(const struct session *session, int index)
+{
+	struct sighting_record sighting = {
+		.type = RECORD_SIGHTING,
+		.sampled = 1,
+		.identity = {.id = NO_ID, .key = {.index = (uintptr_t)session->kernels[index]}},
+		.context = (uintptr_t)session->context,
+	};
+	uint64_t words[SIGHT_BYTES / 8] = {};
+
+	words[CONTEXT_KERNEL] = (uintptr_t)session->kernels[index];
+	words[9] = (uintptr_t)session->state;
+	memcpy(sighting.memory, words, sizeof(words));
+	return sighting;
+}
+
+static void a_sample_finds_the_layout_and_the_session_in_the_context(void **state)
+{
+	for (int abi = STRING_CXX11; abi <= STRING_LIBCXX; abi++) {
+		struct session session = make_session(abi, 0x88, 0x18);
+		struct sighting_record sighting = sampled(&session, 3);
+		struct strings_record strings;
+		struct ort_layout layout;
+
+		assert_int_equal(ort_calibrate(&own_memory, &sighting, &layout), 0);
+		assert_true(layout.proven);
+		assert_int_equal(layout.session, 72);
+		assert_int_equal(layout.kernels, 0x88);
+		assert_int_equal(ort_describe(&own_memory, &layout, &sighting.identity, &strings),
+				 0);
+		assert_int_equal(strings.node_index, 3);
+		assert_string_equal(strings.op_type, types[3]);
+	}
+}
+
+static void a_sample_proves_nothing_without_the_session_of_its_kernel(void **state)
+{
+	struct session session = make_session(STRING_CXX11, 0x88, 0x18);
+	struct session other = make_session(STRING_CXX11, 0x88, 0x18);
+	struct sighting_record sighting = sampled(&session, 3);
+	struct ort_layout layout;
+	uint64_t word = 0;
+
+	sighting.context = 0;
+	assert_int_equal(ort_calibrate(&own_memory, &sighting, &layout), -EAGAIN);
+	sighting = sampled(&session, 3);
+	memcpy(sighting.memory + 72, &word, sizeof(word));
+	assert_int_equal(ort_calibrate(&own_memory, &sighting, &layout), -EAGAIN);
+	/* Another session has another kernel under that index. */
+	word = (uintptr_t)other.state;
+	memcpy(sighting.memory + 72, &word, sizeof(word));
+	assert_int_equal(ort_calibrate(&own_memory, &sighting, &layout), -EAGAIN);
+	/* Further on is the right one. */
+	word = (uintptr_t)session.state;
+	memcpy(sighting.memory + 80, &word, sizeof(word));
+	assert_int_equal(ort_calibrate(&own_memory, &sighting, &layout), 0);
+	assert_int_equal(layout.session, 80);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +286,12 @@ int main(void)
 						session_tear_down),
 		cmocka_unit_test_setup_teardown(a_length_beyond_memory_is_refused, session_set_up,
 						session_tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_sample_finds_the_layout_and_the_session_in_the_context, session_set_up,
+			session_tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_sample_proves_nothing_without_the_session_of_its_kernel, session_set_up,
+			session_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

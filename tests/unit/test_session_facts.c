@@ -584,6 +584,54 @@ static void what_a_bool_and_old_memory_look_like_is_no_path(void **state)
 	}
 }
 
+/* -- on a stack --------------------------------------------------------------------- */
+
+#define STATE 0x7f0000001000
+
+static void the_owner_of_a_session_is_the_one_on_the_stack_that_has_it(void **state)
+{
+	struct made made = make_model(STRING_CXX11);
+	uint64_t *other = take(OBJECT_BYTES), owner = 0;
+	struct stack_record stack = {
+		.n_sessions = 3, .sessions = {STATE + 1, STATE, STATE + 2}, .n = 40, .n_run = 40};
+
+	made.object[100] = STATE;
+	make_class(other, "N11onnxruntime16InferenceSessionE");
+	assert_int_equal(ort_owner_of(&own_memory, &stack, &owner), -ENOENT);
+	/* Another session, and what is none, lie before it. */
+	stack.words[3] = (uintptr_t)other;
+	stack.words[5] = (uintptr_t)&stack;
+	stack.words[7] = 0x10001;
+	stack.words[39] = (uintptr_t)made.object;
+	assert_int_equal(ort_owner_of(&own_memory, &stack, &owner), 1);
+	assert_int_equal(owner, (uintptr_t)made.object);
+	/* Not what is behind the words that there are, nor before those of the run. */
+	stack.n = 39;
+	assert_int_equal(ort_owner_of(&own_memory, &stack, &owner), -ENOENT);
+	stack.words[SAMPLED_OWN_STACK] = (uintptr_t)made.object;
+	assert_int_equal(ort_owner_of(&own_memory, &stack, &owner), 1);
+	stack.n_run = 0;
+	assert_int_equal(ort_owner_of(&own_memory, &stack, &owner), -ENOENT);
+	/* Of sizes that are not believed, as many as there can be. */
+	stack.n = stack.n_run = UINT32_MAX;
+	stack.n_sessions = 255;
+	assert_int_equal(ort_owner_of(&own_memory, &stack, &owner), 1);
+	made.object[100] = 0;
+	assert_int_equal(ort_owner_of(&own_memory, &stack, &owner), -ENOENT);
+}
+
+static void what_looks_like_a_session_and_is_of_another_class_owns_nothing(void **state)
+{
+	struct made made = make_model(STRING_CXX11);
+	struct stack_record stack = {.n_sessions = 1, .sessions = {STATE}, .n = 1};
+	uint64_t owner = 0;
+
+	stack.words[0] = (uintptr_t)made.object;
+	made.object[100] = STATE;
+	make_class(made.object, "N11onnxruntime12SessionStateE");
+	assert_int_equal(ort_owner_of(&own_memory, &stack, &owner), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -608,6 +656,8 @@ int main(void)
 		cmocka_unit_test(what_lies_behind_a_session_is_not_its_own),
 		cmocka_unit_test(graphs_are_told_apart_by_their_operators),
 		cmocka_unit_test(what_cannot_be_of_a_session_is_refused),
+		cmocka_unit_test(the_owner_of_a_session_is_the_one_on_the_stack_that_has_it),
+		cmocka_unit_test(what_looks_like_a_session_and_is_of_another_class_owns_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

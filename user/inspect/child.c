@@ -410,6 +410,23 @@ static void in_use_at(const struct arena_question *question)
 	      &err);
 }
 
+/* -- samples ---------------------------------------------------------------------------------- */
+
+static void whose(const struct whose_question *question)
+{
+	struct subject *subject = subject_of(question->location);
+	struct whose_answer answer = {};
+	struct error err = {};
+	struct reader *reader = subject ? reader_of(subject, &err) : NULL;
+	int place = reader && ops_of(subject)->whose
+			    ? ops_of(subject)->whose(reader, &question->stack, &answer.owner)
+			    : -ENOENT;
+
+	begin(place, &err);
+	if (place >= 0)
+		append(&answer, sizeof(answer));
+}
+
 /* -- life ------------------------------------------------------------------------------------- */
 
 static union {
@@ -420,6 +437,7 @@ static union {
 	struct sessions_question sessions;
 	struct attributes_question attributes;
 	struct arena_question arena;
+	struct whose_question whose;
 	struct shapes_question shapes;
 	struct record_question record;
 } question;
@@ -447,6 +465,9 @@ static void answer(uint32_t type)
 		break;
 	case ASK_IN_USE_AT:
 		in_use_at(&question.arena);
+		break;
+	case ASK_WHOSE:
+		whose(&question.whose);
 		break;
 	case ASK_SHAPES:
 		shapes(&question.shapes);

@@ -29,6 +29,7 @@ enum question {
 	ASK_SESSIONS,	/* struct sessions_question: all that there are */
 	ASK_ATTRIBUTES, /* struct attributes_question: of operators of a session */
 	ASK_IN_USE_AT,	/* struct arena_question: its result is where that is counted */
+	ASK_WHOSE,	/* struct whose_question: the owner of a session that was sampled */
 	ASK_SHAPES,	/* struct shapes_question: begin to read shapes */
 	ASK_PROVE,	/* struct record_question: is what was read a shape? */
 	ASK_VERIFY,	/* struct record_question: is it of its operator? */
@@ -64,6 +65,16 @@ struct attributes_question {
 struct arena_question {
 	uint32_t location, pad;
 	uint64_t address;
+};
+
+struct whose_question {
+	uint32_t location, pad;
+	struct stack_record stack;
+};
+
+/* Its result is the place of the session that has this owner. */
+struct whose_answer {
+	uint64_t owner;
 };
 
 #define SESSION_RANGES_MAX 16384

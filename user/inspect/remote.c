@@ -147,6 +147,23 @@ static int in_use_at(struct naming *naming, uint64_t address)
 	return !at || at >= IN_USE_AT_MAX || at % 8 ? -EBADMSG : at;
 }
 
+static int whose(struct naming *naming, const struct stack_record *stack, uint64_t *owner)
+{
+	const struct remote *remote = &((struct remote_naming *)naming)->remote;
+	const struct whose_question question = {.location = remote->located->number,
+						.stack = *stack};
+	const void *answer;
+	int place;
+
+	allow_one(naming);
+	place = ask(remote, ASK_WHOSE, &question, sizeof(question), sizeof(struct whose_answer),
+		    &answer, NULL);
+	if (place < 0)
+		return place;
+	*owner = ((const struct whose_answer *)answer)->owner;
+	return place < stack->n_sessions ? place : -EBADMSG;
+}
+
 static void free_naming(struct naming *naming)
 {
 	free(naming);
@@ -159,6 +176,7 @@ static const struct naming_ops naming_ops = {
 	.session = session,
 	.attributes = attributes,
 	.in_use_at = in_use_at,
+	.whose = whose,
 	.free = free_naming,
 };
 

@@ -40,6 +40,7 @@ struct operator_key;
 struct opprobe_bpf;
 struct shapes_record;
 struct sighting_record;
+struct stack_record;
 struct strings_record;
 
 /* -- sites: where probes go ------------------------------------------------- */
@@ -254,6 +255,11 @@ struct naming_ops {
 	 * that cannot be told. NULL: never.
 	 */
 	int (*in_use_at)(struct naming *naming, uint64_t address);
+	/*
+	 * Of the sessions that @stack tells of: the place of the one that the others are parts
+	 * of, and in *@owner whose it is. A negative errno if that cannot be told. NULL: never.
+	 */
+	int (*whose)(struct naming *naming, const struct stack_record *stack, uint64_t *owner);
 	void (*free)(struct naming *naming);
 };
 
@@ -323,6 +329,9 @@ struct reader_ops {
 			  struct attribute_list *list);
 	/* Of the arena at @address, as of struct naming_ops. NULL: that is never told. */
 	int (*in_use_at)(const struct reader *reader, uint64_t address);
+	/* Whose the sessions of @stack are, as of struct naming_ops. NULL: that is never told. */
+	int (*whose)(const struct reader *reader, const struct stack_record *stack,
+		     uint64_t *owner);
 	/*
 	 * Look for sessions in the @n @ranges of the target's memory, whose library
 	 * has code at @code. Stores up to @max; *@whole, if all was looked at. Returns

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../../bpf/ort/context.h"
 #include "../../base/hash.h"
 #include "cxx_string.h"
 
@@ -196,6 +197,32 @@ static int search_session(const struct memory *memory, uint64_t session, uint64_
 	return -EINVAL;
 }
 
+/*
+ * Find the session of @kernel, from the layout that was found from it on: one of the words of its
+ * context, whose kernels have it where its node says.
+ */
+static int search_context_session(const struct memory *memory, const uint64_t *words,
+				  uint64_t kernel, struct ort_layout *layout)
+{
+	struct ort_layout found = *layout;
+	uint64_t info, node, index, begin, same;
+
+	if (read_word(memory, kernel + layout->info, &info) ||
+	    read_word(memory, info + layout->node, &node) ||
+	    read_word(memory, node + layout->index, &index))
+		return -EINVAL;
+	for (unsigned int i = CONTEXT_KERNEL + 1; i < SIGHT_BYTES / 8; i++) {
+		found.session = i * 8;
+		if (search_session(memory, words[i], index, &found) ||
+		    read_word(memory, words[i] + found.kernels, &begin) ||
+		    read_word(memory, begin + index * 8, &same) || same != kernel)
+			continue;
+		*layout = found;
+		return 0;
+	}
+	return -EINVAL;
+}
+
 int ort_calibrate(const struct memory *memory, const struct sighting_record *sighting,
 		  struct ort_layout *layout)
 {
@@ -206,6 +233,13 @@ int ort_calibrate(const struct memory *memory, const struct sighting_record *sig
 	memset(layout, 0, sizeof(*layout));
 	if (!identity->key.session) {
 		error = search_kernel(memory, identity->key.index, -1, layout);
+		memcpy(words, sighting->memory, sizeof(words));
+		/* By a sample, it is not known without. */
+		if (!error && sighting->sampled)
+			error = sighting->context
+					? search_context_session(memory, words, identity->key.index,
+								 layout)
+					: -EINVAL;
 	} else if (sighting->context && identity->key.index < KERNELS_MAX) {
 		memcpy(words, sighting->memory, sizeof(words));
 		for (unsigned int i = 0; error && i < SIGHT_BYTES / 8; i++) {

@@ -97,6 +97,13 @@ static int in_use_at(const struct reader *reader, uint64_t address)
 	return arena_in_use_at(reader->memory, address);
 }
 
+/* -- samples ------------------------------------------------------------------------ */
+
+static int whose(const struct reader *reader, const struct stack_record *stack, uint64_t *owner)
+{
+	return ort_owner_of(reader->memory, stack, owner);
+}
+
 /* -- shapes ---------------------------------------------------------------------- */
 
 static int begin_shapes(struct reader *reader, struct elf_image *image,
@@ -142,6 +149,7 @@ const struct reader_ops ort_reader = {
 	.sessions = sessions,
 	.attributes = attributes,
 	.in_use_at = in_use_at,
+	.whose = whose,
 	.begin_shapes = begin_shapes,
 	.shapes = shapes,
 	.prove = prove,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../../bpf/events.h"
 #include "../../base/utf8.h"
 #include "arena.h"
 #include "calibrate.h"
@@ -545,4 +546,49 @@ int ort_read_session(const struct memory *memory, uint64_t address, struct sessi
 	read_pools(&o, facts);
 	read_providers(&o, facts);
 	return 0;
+}
+
+/* The place of the first of the sessions of @stack that the object at @address refers to. */
+static int session_in(const struct memory *memory, uint64_t address,
+		      const struct stack_record *stack)
+{
+	struct object o = {.memory = memory, .address = address};
+
+	load(&o);
+	for (unsigned int i = 0; i < stack->n_sessions && i < SAMPLE_AROUND_MAX; i++)
+		for (uint32_t at = 8; stack->sessions[i] && at < o.size; at += 8)
+			if (word(&o, at) == stack->sessions[i])
+				return (int)i;
+	return -ENOENT;
+}
+
+/* The same, with the session among @n @words that has it as its own in *@owner. */
+static int owner_among(const struct memory *memory, const struct stack_record *stack,
+		       const __u64 *words, uint32_t n, uint64_t *owner)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		int found;
+
+		if (!is_pointer(words[i]) || words[i] % 8 ||
+		    !cxx_is_class(memory, words[i], "16InferenceSessionE"))
+			continue;
+		found = session_in(memory, words[i], stack);
+		if (found < 0)
+			continue;
+		*owner = words[i];
+		return found;
+	}
+	return -ENOENT;
+}
+
+int ort_owner_of(const struct memory *memory, const struct stack_record *stack, uint64_t *owner)
+{
+	const uint32_t n_run = SAMPLED_STACK - SAMPLED_OWN_STACK;
+	int found = owner_among(memory, stack, stack->words,
+				stack->n < SAMPLED_OWN_STACK ? stack->n : SAMPLED_OWN_STACK, owner);
+
+	if (found >= 0)
+		return found;
+	return owner_among(memory, stack, stack->words + SAMPLED_OWN_STACK,
+			   stack->n_run < n_run ? stack->n_run : n_run, owner);
 }

@@ -36,6 +36,13 @@ void ort_read_session_memory(const struct memory *memory, uint64_t address,
 			     struct session_facts *facts);
 
 /*
+ * The InferenceSession on whose behalf a thread is in operators, by what lies on its stack above
+ * them: it is there, and has one of the SessionStates of @stack as its own. Returns the
+ * place of that, with *@owner set, or -ENOENT.
+ */
+int ort_owner_of(const struct memory *memory, const struct stack_record *stack, uint64_t *owner);
+
+/*
  * Look for sessions in the @n @ranges, whose class is in the library that has
  * code at @code. Stores up to @max, and in *@whole if all was looked at; returns
  * how many were stored.

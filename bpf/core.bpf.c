@@ -11,6 +11,7 @@
 
 #include "core.bpf.h"
 #include "memory.bpf.h"
+#include "sample.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

@@ -38,6 +38,8 @@ SHARED const volatile bool with_parts;
 SHARED const volatile bool with_sums;
 /* Probes come and go: hits without anything to tell are counted, see idle_hits. */
 SHARED const volatile bool with_windows;
+/* Kernels from 5.15 on tell programs a thread's registers in user space; see sample.bpf.h. */
+SHARED const volatile bool use_task_regs;
 /* The shapes of operators' values are read. */
 SHARED const volatile bool with_shapes;
 SHARED const volatile bool never; /* false, which the verifier knows and the compiler does not */
@@ -62,6 +64,11 @@ SHARED __u64 runs_since, operators_since;
  * on the thread: as probes come and go. They cost the target what others do. With `with_windows`.
  */
 SHARED __u64 idle_hits;
+/*
+ * With samples of a clock: the period of each CPU's event, ns, by user space, which changes it:
+ * what the kernel hands to programs is the first one. 0: that is right.
+ */
+SHARED __u64 sample_periods[SAMPLED_CPUS];
 SHARED __u32 runs_summed; /* with `with_sums`; likewise: else each run is told */
 SHARED __u32 dozing; /* 1: nothing came for a while, the next record wakes; set by user space */
 SHARED struct window windows[WINDOWS_MAX]; /* with `selective`; likewise */

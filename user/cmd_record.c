@@ -61,6 +61,7 @@ enum {
 	OPTION_PARTS,
 	OPTION_NO_COST,
 	OPTION_MAX_OVERHEAD,
+	OPTION_SAMPLE,
 	OPTION_USER,
 };
 
@@ -83,6 +84,10 @@ static const struct argp_option record_options[] = {
 	{"max-overhead", OPTION_MAX_OVERHEAD, "SHARE", 0,
 	 "Have the probes take no more of the processes' CPU time than this (1%, 0.5%): if need be, "
 	 "they are in place for a few runs now and then",
+	 0},
+	{"sample", OPTION_SAMPLE, "RATE", 0,
+	 "No probes in operators: look at what each CPU does so often per second (99), and tell the "
+	 "shares of operators",
 	 0},
 	{"parts", OPTION_PARTS, NULL, 0,
 	 "Record which pool threads worked on each operator, and when: for timelines", 0},
@@ -143,6 +148,20 @@ static void check_budget(const struct recording_options *recording, struct argp_
 			   other);
 }
 
+/* Samples know of no executions, and count nothing. */
+static void check_sampling(const struct recording_options *recording, struct argp_state *state)
+{
+	const char *other = recording->sums		  ? "--aggregate"
+			    : recording->max_overhead > 0 ? "--max-overhead"
+			    : recording->shapes		  ? "--shapes"
+			    : recording->config		  ? "--config"
+			    : recording->events		  ? "-e"
+							  : subject_choosy(recording);
+
+	if (recording->sample_rate > 0 && other)
+		argp_error(state, "--sample has no probes for %s: leave one of them out", other);
+}
+
 static error_t parse_record(int key, char *text, struct argp_state *state)
 {
 	struct record_arguments *arguments = state->input;
@@ -184,6 +203,12 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 			argp_error(state, "'%s' is not a part of the CPU time such as 1%% or 0.5%%",
 				   text);
 		break;
+	case OPTION_SAMPLE:
+		if (parse_rate(text, &recording->sample_rate) ||
+		    recording->sample_rate > SAMPLE_RATE_MAX)
+			argp_error(state, "'%s' is not a rate from 1 to %d samples per second",
+				   text, SAMPLE_RATE_MAX);
+		break;
 	case OPTION_ON_CAPTURE:
 		recording->on_capture = text;
 		break;
@@ -209,6 +234,7 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 		if (recording->per_cycle && !recording->schedule.active)
 			argp_error(state, "--per-cycle needs a --schedule");
 		check_budget(recording, state);
+		check_sampling(recording, state);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -242,6 +268,10 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 			argp_error(state,
 				   "by runs, tags, threads and shapes, what --aggregate adds "
 				   "up cannot be told apart: leave one of them out");
+		if (arguments->recording.sample_rate > 0 &&
+		    (arguments->trace_wanted || !analyze_takes_samples(&arguments->report.analyze)))
+			argp_error(state, "--sample sees no single executions, for a trace or by "
+					  "runs, tags and shapes: leave one of them out");
 		if (arguments->recording.sums && arguments->trace_wanted)
 			argp_error(state, "--trace draws executions one by one, --aggregate adds "
 					  "them up: leave one of them out");

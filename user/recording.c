@@ -52,8 +52,9 @@ static void show_progress(struct recording *recording, const struct collector_pr
 	if (progress->waiting || recording->options->quiet || recording->options->sink ||
 	    !isatty(STDERR_FILENO))
 		return;
-	fprintf(stderr, "\r\033[Kopprobe: %" PRIu64 " operators", progress->operators);
-	if (runs)
+	fprintf(stderr, "\r\033[Kopprobe: %" PRIu64 " %s", progress->operators,
+		recording->options->sample_rate > 0 ? "samples in operators" : "operators");
+	if (runs && recording->options->sample_rate <= 0)
 		fprintf(stderr, " in %" PRIu64 " runs", progress->runs);
 	if (progress->lost)
 		fprintf(stderr, ", %" PRIu64 " lost", progress->lost);
@@ -110,7 +111,7 @@ static int choose_counters(const struct recording_options *options, struct count
 {
 	int error;
 
-	if (options->events && !strcmp(options->events, "none"))
+	if (options->sample_rate > 0 || (options->events && !strcmp(options->events, "none")))
 		error = 0;
 	else if (options->events)
 		error = counters_parse(set, options->events, err);
@@ -334,6 +335,7 @@ static int attach(struct recording *recording, struct error *err)
 		.min_duration = options->min_duration,
 		.selective = options->schedule.active || options->runs.n_runs,
 		.windows = options->max_overhead > 0,
+		.sample_rate = options->sample_rate,
 		.sums = options->sums,
 		.shapes = options->shapes,
 		.parts = options->parts,
@@ -344,7 +346,9 @@ static int attach(struct recording *recording, struct error *err)
 	};
 	int error;
 
-	recording->overhead = overhead_start((struct self_kind){true, true}, &recording->counters);
+	if (options->sample_rate <= 0)
+		recording->overhead =
+			overhead_start((struct self_kind){true, true}, &recording->counters);
 	error = following_find(recording->following, err);
 	if (error)
 		return error;
@@ -359,14 +363,17 @@ static int attach(struct recording *recording, struct error *err)
 	if (!recording->collector)
 		return -EINVAL;
 	say_notes(recording);
-	recording_know_overhead(recording);
+	if (options->sample_rate <= 0)
+		recording_know_overhead(recording);
 	error = recording_write_info(recording, err) ?: recording_write_overhead(recording, err);
 	if (error)
 		return error;
 	/* What holds up the target while it is done, too, is soon over. */
 	recording_hurry();
 	following_hurry(recording->following);
-	if (options->schedule.active || options->max_overhead > 0)
+	if (options->sample_rate > 0)
+		error = collector_attach_samples(recording->collector, err);
+	else if (options->schedule.active || options->max_overhead > 0)
 		error = collector_attach_runs(recording->collector, err);
 	else
 		error = select_runs(recording, err);
@@ -403,7 +410,8 @@ static void measure_cost(struct recording *recording, int end)
 	uint64_t limit = (clock_ns() - recording->attached) / 10;
 	bool tell = !options->quiet && isatty(STDERR_FILENO);
 
-	if (options->no_cost || recording->cost_known || end == COLLECTOR_EXITED ||
+	if (options->no_cost || recording->cost_known || options->sample_rate > 0 ||
+	    end == COLLECTOR_EXITED ||
 	    !location_has(&recording->first->located->location, SITE_RUN_ENTER))
 		return;
 	collector_end(recording->collector);

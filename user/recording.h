@@ -18,6 +18,8 @@
 #include "following.h"
 #include "base/error.h"
 
+#define SAMPLE_RATE_MAX 10000 /* Hz */
+
 struct recording_options {
 	const pid_t *pids;	     /* the first of them first in every view */
 	size_t n_pids;		     /* at least one, or none with */
@@ -28,6 +30,7 @@ struct recording_options {
 	uint64_t buffer_size;	     /* of the ring, bytes; 0: the default */
 	uint64_t min_duration;	     /* ns: keep longer runs only; 0: all */
 	struct schedule schedule;    /* active == 0: none */
+	double sample_rate;	     /* Hz: samples, in place of probes; 0: probes */
 	double max_overhead;	     /* 0.01: 1 % of the targets' CPU time; 0: no such bound */
 	struct analyze_options runs; /* only its ranges: the runs to record */
 	const char *events;	     /* -e, or NULL */

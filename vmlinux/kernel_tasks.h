@@ -25,9 +25,16 @@ struct sched_info {
 	unsigned long long run_delay;
 };
 
+struct mm_struct {
+	unsigned long start_stack;
+};
+
 struct task_struct {
 	int pid;
 	int tgid;
+	void *stack;
+	struct mm_struct *mm;
+	struct thread_struct thread;
 	struct sched_entity se;
 	struct sched_info sched_info;
 	unsigned long nvcsw;

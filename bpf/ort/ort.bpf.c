@@ -12,12 +12,11 @@
 #include "core.bpf.h"
 #include "memory.bpf.h"
 #include "names.bpf.h"
+#include "sample.bpf.h"
 #include "setups.bpf.h"
 #include "shapes.bpf.h"
 #include "status.bpf.h"
 #include "tag.bpf.h"
-
-#define LOWEST_ADDRESS 0x10000 /* no mapping lies below: vm.mmap_min_addr */
 
 /*
  * Arguments of a function whose result is in memory: the result's address is

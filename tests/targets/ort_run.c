@@ -79,7 +79,7 @@ struct options {
 	const char *library, *model, *profile;
 	char **arguments;
 	int intra_threads, inter_threads, sessions, concurrency, optimize, warmup;
-	bool parallel, plain_memory, no_pattern, events, holding, times, depths;
+	bool parallel, plain_memory, no_pattern, events, holding, times, depths, lingers;
 	const char *statistics;
 };
 
@@ -329,6 +329,25 @@ static uint64_t nanoseconds(clockid_t clock)
 	return now.tv_sec * UINT64_C(1000000000) + now.tv_nsec;
 }
 
+static __attribute__((noinline)) void spin_until(uint64_t end)
+{
+	while (nanoseconds(CLOCK_MONOTONIC) < end)
+		;
+}
+
+/*
+ * Stay for @ns in a function whose frame is larger than the stack of a run, and is not written:
+ * what runs have left there is there to be seen.
+ */
+static __attribute__((noinline)) void linger(uint64_t ns)
+{
+	char room[1 << 16];
+
+	__asm__ volatile("" : : "r"(room));
+	spin_until(nanoseconds(CLOCK_MONOTONIC) + ns);
+	__asm__ volatile("" : : "r"(room));
+}
+
 static uint64_t thread_faults(void)
 {
 	struct rusage usage;
@@ -371,11 +390,15 @@ static void *work(void *argument)
 	for (int i = 0; i < EVENTS; i++)
 		before[i] = read_event(fds[i]);
 	for (long i = 0; i < worker->runs; i++) {
-		uint64_t start = worker->run_ns ? nanoseconds(CLOCK_MONOTONIC) : 0;
+		bool timed = worker->run_ns || options.lingers;
+		uint64_t start = timed ? nanoseconds(CLOCK_MONOTONIC) : 0, took;
 
 		run_at_depth(worker, i == worker->runs - 1, options.depths ? i % 7 : 0);
+		took = timed ? nanoseconds(CLOCK_MONOTONIC) - start : 0;
 		if (worker->run_ns)
-			worker->run_ns[i] = nanoseconds(CLOCK_MONOTONIC) - start;
+			worker->run_ns[i] = took;
+		if (options.lingers)
+			linger(took);
 	}
 	for (int i = EVENTS - 1; i >= 0; i--)
 		worker->counts[i] = read_event(fds[i]) - before[i];
@@ -684,7 +707,8 @@ static void usage(FILE *out)
 	      "  -H    runs can be held\n"
 	      "  -w N  runs before the first that counts (0)\n"
 	      "  -l    tell what each run took\n"
-	      "  -d    each run from another depth of the stack than the one before\n",
+	      "  -d    each run from another depth of the stack than the one before\n"
+	      "  -g    after each run, stay as long in a frame that holds what runs left there\n",
 	      out);
 }
 
@@ -692,7 +716,7 @@ static void parse_options(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "t:i:s:c:pP:O:mMN:eHlw:dh")) != -1) {
+	while ((option = getopt(argc, argv, "t:i:s:c:pP:O:mMN:eHlw:dgh")) != -1) {
 		switch (option) {
 		case 't':
 			options.intra_threads = atoi(optarg);
@@ -735,6 +759,9 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 'd':
 			options.depths = true;
+			break;
+		case 'g':
+			options.lingers = true;
 			break;
 		case 'w':
 			options.warmup = atoi(optarg);

@@ -102,12 +102,27 @@ static int in_use_at(struct naming *naming, uint64_t address)
 	return address == fake->arena ? 0x528 : -ENOENT;
 }
 
+/* The owner of the session 0x1000 is 0x9000; other sessions' are not found. */
+static int whose(struct naming *naming, const struct stack_record *stack, uint64_t *owner)
+{
+	struct fake_naming *fake = (struct fake_naming *)naming;
+
+	*fake->generation += fake->session_ends;
+	for (int i = 0; i < stack->n_sessions; i++)
+		if (stack->sessions[i] == 0x1000) {
+			*owner = 0x9000;
+			return i;
+		}
+	return -ENOENT;
+}
+
 static const struct naming_ops fake_ops = {.sight = sight,
 					   .settled = is_settled,
 					   .describe = describe,
 					   .session = session,
 					   .attributes = attributes,
-					   .in_use_at = in_use_at};
+					   .in_use_at = in_use_at,
+					   .whose = whose};
 static const struct runtime fake_runtime = {.name = "fake", .title = "Fake"};
 
 struct test {
@@ -159,6 +174,7 @@ static void tear_down(struct test *t)
 	attribute_lists_free(t->collector.attributes);
 	held_free(t->collector.held);
 	parts_free(t->collector.parts);
+	sampled_free(t->collector.sampled);
 	array_free(&t->collector.parts_told);
 	identity_free(t->collector.identities);
 	thread_numbers_clear(&t->collector.numbers);
@@ -1559,6 +1575,206 @@ static void records_that_are_too_short_for_their_counts_are_left_out(void **stat
 	tear_down(t);
 }
 
+/* -- samples ----------------------------------------------------------------------- */
+
+static struct test *set_up_samples(bool proven)
+{
+	struct test *t = set_up(proven);
+
+	t->collector.sampled = sampled_new(&t->collector);
+	assert_non_null(t->collector.sampled);
+	return t;
+}
+
+static void take_sample(struct test *t, uint8_t kind, uint8_t flags, uint32_t id, uint64_t time)
+{
+	struct sample_record record = {.type = RECORD_SAMPLE,
+				       .kind = kind,
+				       .flags = flags,
+				       .tid = MAIN,
+				       .pid = getpid(),
+				       .id = id,
+				       .time = time,
+				       .period = 10 * time};
+
+	take(t, &record, sizeof(record));
+}
+
+/* What lies on the stack of one that is in operators of these sessions, up to 0. */
+static void take_stack(struct test *t, uint64_t inner, uint64_t middle, uint64_t outer)
+{
+	struct stack_record record = {.type = RECORD_STACK, .sessions = {inner, middle, outer}};
+
+	record.n_sessions = 1 + !!middle + !!outer;
+	record.generation = t->bss.instances[0].generation;
+	take(t, &record, sizeof(record));
+}
+
+/* Of operator @id in @session, by its kernel, inside of @parent. */
+static void take_sampled_strings(struct test *t, uint32_t id, uint64_t session, uint32_t parent)
+{
+	struct identity whose_it_is = {.key = {.index = 0x5000 + id, .owned = 1},
+				       .root = session,
+				       .id = id,
+				       .tid = MAIN,
+				       .generation = t->bss.instances[0].generation,
+				       .parent = parent};
+	struct strings_record strings = strings_of(&whose_it_is);
+
+	take(t, &strings, sizeof(strings));
+}
+
+static const struct capture_sample *sampled(const struct test *t, size_t number)
+{
+	return &record_list_get(&t->list, CAPTURE_SAMPLE, number)->sample;
+}
+
+static void samples_say_what_was_seen(void **state)
+{
+	struct test *t = set_up_samples(true);
+
+	take_stack(t, 0x1000, 0, 0);
+	take_sampled_strings(t, 0, 0x1000, NO_ID);
+	take_sample(t, SAMPLE_OWN, 0, 0, 1);
+	take_sample(t, SAMPLE_POOL, SAMPLE_IN_KERNEL, 0, 2);
+	take_sample(t, SAMPLE_NOTHING, SAMPLE_IN_RUNTIME, NO_ID, 3);
+	take_sample(t, SAMPLE_NOTHING, 0, NO_ID, 4);
+	take_sample(t, SAMPLE_UNNAMED, SAMPLE_IN_RUNTIME, NO_ID, 5);
+	take_sample(t, SAMPLE_UNKNOWN, SAMPLE_IN_RUNTIME, NO_ID, 6);
+	/* Its strings were lost, or could not be read. */
+	take_sample(t, SAMPLE_OWN, 0, 9, 7);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_SAMPLE), 7);
+	for (size_t i = 0; i < 7; i++) {
+		static const uint32_t seen[] = {CAPTURE_SEEN_OWN,     CAPTURE_SEEN_POOL,
+						CAPTURE_SEEN_RUNTIME, CAPTURE_SEEN_ELSEWHERE,
+						CAPTURE_SEEN_UNNAMED, CAPTURE_SEEN_UNKNOWN,
+						CAPTURE_SEEN_UNNAMED};
+		const struct capture_sample *sample = sampled(t, i);
+
+		assert_int_equal(sample->seen, seen[i]);
+		assert_int_equal(sample->op, i < 2 ? 0 : CAPTURE_UNKNOWN);
+		assert_int_equal(sample->parent, CAPTURE_UNKNOWN);
+		assert_int_equal(sample->time, i + 1);
+		assert_int_equal(sample->amount, 10 * (i + 1));
+		assert_int_equal(sample->in_kernel, i == 1);
+		assert_int_equal(sample->thread, 0);
+	}
+	/* Those that are of an operator are told to the user as such. */
+	assert_int_equal(collector_operators(&t->collector), 2);
+	tear_down(t);
+}
+
+static void samples_of_other_processes_are_not_told(void **state)
+{
+	struct test *t = set_up_samples(true);
+	struct sample_record record = {.type = RECORD_SAMPLE, .kind = SAMPLE_NOTHING, .pid = 1};
+
+	take(t, &record, sizeof(record));
+	assert_int_equal(record_list_count(&t->list, CAPTURE_SAMPLE), 0);
+	tear_down(t);
+}
+
+static void a_sampled_operator_is_of_the_session_that_its_own_is_a_part_of(void **state)
+{
+	struct test *t = set_up_samples(true);
+	const struct capture_session *session;
+
+	/* Two subgraphs deep; both are parts of the one that has an owner. */
+	take_stack(t, 0x3000, 0x2000, 0x1000);
+	take_sampled_strings(t, 0, 0x1000, NO_ID);
+	take_sampled_strings(t, 1, 0x2000, 0);
+	take_sampled_strings(t, 2, 0x3000, 1);
+	take_sample(t, SAMPLE_OWN, 0, 2, 1);
+	take_sample(t, SAMPLE_OWN, 0, 0, 2);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_SESSION), 1);
+	session = &record_list_get(&t->list, CAPTURE_SESSION, 0)->session;
+	assert_int_equal(session->address, 0x9000);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(record_list_get(&t->list, CAPTURE_OPERATOR, i)->op.session, 0);
+	assert_int_equal(sampled(t, 0)->parent, 1);
+	assert_int_equal(sampled(t, 0)->depth, 2);
+	assert_int_equal(sampled(t, 1)->parent, CAPTURE_UNKNOWN);
+	assert_int_equal(sampled(t, 1)->depth, 0);
+	tear_down(t);
+}
+
+static void what_is_left_on_the_stack_around_a_whole_session_is_nothing(void **state)
+{
+	struct test *t = set_up_samples(true);
+
+	/* Further up lies what another session's run has left there. */
+	take_stack(t, 0x1000, 0x7000, 0);
+	take_sampled_strings(t, 0, 0x7000, NO_ID);
+	take_sampled_strings(t, 1, 0x1000, 0);
+	take_sample(t, SAMPLE_OWN, 0, 1, 1);
+	assert_int_equal(sampled(t, 0)->parent, CAPTURE_UNKNOWN);
+	assert_int_equal(sampled(t, 0)->depth, 0);
+	/* Whose that one is was not found. */
+	assert_int_equal(record_list_get(&t->list, CAPTURE_OPERATOR, 0)->op.session,
+			 CAPTURE_UNKNOWN);
+	assert_int_equal(record_list_get(&t->list, CAPTURE_OPERATOR, 1)->op.session, 0);
+	tear_down(t);
+}
+
+static void a_session_without_an_owner_is_one_if_it_is_in_no_other(void **state)
+{
+	struct test *t = set_up_samples(true);
+
+	take_stack(t, 0x2000, 0, 0);
+	take_sampled_strings(t, 0, 0x2000, NO_ID);
+	take_stack(t, 0x3000, 0x4000, 0);
+	take_sampled_strings(t, 1, 0x3000, NO_ID);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_SESSION), 1);
+	assert_int_equal(record_list_get(&t->list, CAPTURE_SESSION, 0)->session.address, 0x2000);
+	assert_int_equal(record_list_get(&t->list, CAPTURE_OPERATOR, 1)->op.session,
+			 CAPTURE_UNKNOWN);
+	tear_down(t);
+}
+
+static void whose_a_session_was_is_not_believed_if_one_ended_meanwhile(void **state)
+{
+	struct test *t = set_up_samples(true);
+
+	t->naming.session_ends = true;
+	take_stack(t, 0x1000, 0, 0);
+	t->naming.session_ends = false;
+	t->bss.instances[0].generation = 0;
+	take_sampled_strings(t, 0, 0x1000, NO_ID);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_SESSION), 0);
+	tear_down(t);
+}
+
+static void sessions_of_former_generations_say_nothing_of_these(void **state)
+{
+	struct test *t = set_up_samples(true);
+
+	take_stack(t, 0x1000, 0, 0);
+	t->bss.instances[0].generation = 1;
+	/* The address is another's by now, whose stack is still to come. */
+	take_sampled_strings(t, 0, 0x1000, NO_ID);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_SESSION), 0);
+	assert_int_equal(record_list_get(&t->list, CAPTURE_OPERATOR, 0)->op.session,
+			 CAPTURE_UNKNOWN);
+	tear_down(t);
+}
+
+static void a_sampled_sighting_proves_names_and_names_nothing(void **state)
+{
+	struct test *t = set_up_samples(false);
+	struct sighting_record sighting = {
+		.type = RECORD_SIGHTING, .sampled = 1, .identity = {.id = NO_ID, .tid = MAIN}};
+
+	take_sample(t, SAMPLE_UNNAMED, 0, NO_ID, 1);
+	take(t, &sighting, sizeof(sighting));
+	assert_true(t->naming.proven);
+	assert_int_equal(t->naming.described, 0);
+	take_sampled_strings(t, 0, 0x1000, NO_ID);
+	take_sample(t, SAMPLE_OWN, 0, 0, 2);
+	assert_int_equal(sampled(t, 0)->seen, CAPTURE_SEEN_UNNAMED);
+	assert_int_equal(sampled(t, 1)->seen, CAPTURE_SEEN_OWN);
+	tear_down(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1614,6 +1830,14 @@ int main(void)
 		cmocka_unit_test(runs_are_compared_with_those_that_had_no_probes),
 		cmocka_unit_test(a_sink_that_fails_ends_the_recording),
 		cmocka_unit_test(records_that_are_too_short_for_their_counts_are_left_out),
+		cmocka_unit_test(samples_say_what_was_seen),
+		cmocka_unit_test(samples_of_other_processes_are_not_told),
+		cmocka_unit_test(a_sampled_operator_is_of_the_session_that_its_own_is_a_part_of),
+		cmocka_unit_test(what_is_left_on_the_stack_around_a_whole_session_is_nothing),
+		cmocka_unit_test(a_session_without_an_owner_is_one_if_it_is_in_no_other),
+		cmocka_unit_test(whose_a_session_was_is_not_believed_if_one_ended_meanwhile),
+		cmocka_unit_test(sessions_of_former_generations_say_nothing_of_these),
+		cmocka_unit_test(a_sampled_sighting_proves_names_and_names_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,20 @@ static void percentages_are_shares(void **state)
 	}
 }
 
+static void rates_are_times_per_second(void **state)
+{
+	static const char *const wrong[] = {"", "Hz", "0", "0.5", "-1", "1kHz", "1e9", "nan", "1 Hz"};
+	double hz = 4711;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(parse_rate(wrong[i], &hz), -EINVAL);
+	assert_true(hz == 4711);
+	assert_int_equal(parse_rate("99", &hz), 0);
+	assert_true(hz == 99);
+	assert_int_equal(parse_rate("1.5hz", &hz), 0);
+	assert_true(hz == 1.5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -86,6 +100,7 @@ int main(void)
 		cmocka_unit_test(sizes_are_bytes_in_powers_of_1024),
 		cmocka_unit_test(what_is_neither_leaves_the_value_as_it_was),
 		cmocka_unit_test(percentages_are_shares),
+		cmocka_unit_test(rates_are_times_per_second),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,3 +62,14 @@ int parse_percent(const char *text, double *share)
 	*share = value / 100;
 	return 0;
 }
+
+int parse_rate(const char *text, double *hz)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || (*end && strcasecmp(end, "Hz") != 0) || !(value >= 1 && value < 1e9))
+		return -EINVAL;
+	*hz = value;
+	return 0;
+}

@@ -11,5 +11,7 @@ int parse_duration(const char *text, uint64_t *ns);
 int parse_size(const char *text, uint64_t *bytes);
 /* "5%", "0.5 %", "5" → 0.05, 0.005, 0.05: at least 0. 0 or -EINVAL. */
 int parse_percent(const char *text, double *share);
+/* "99", "99Hz" → times per second, at least 1. 0 or -EINVAL. */
+int parse_rate(const char *text, double *hz);
 
 #endif

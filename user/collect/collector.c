@@ -55,6 +55,12 @@ struct collector *collector_new(const struct collector_options *options, struct 
 	collector->held = held_new();
 	collector->parts = options->parts ? parts_new() : NULL;
 	collector->sums = options->sums ? sums_new(collector) : NULL;
+	if (options->sample_rate > 0) {
+		collector->sampled = sampled_new(collector);
+		collector->sampler = sampler_new(bpf, options->sample_rate, err);
+		if (!collector->sampled || !collector->sampler)
+			goto fail;
+	}
 	if (!collector->identities || !collector->ring || !collector->held ||
 	    (options->parts && !collector->parts) || (options->sums && !collector->sums)) {
 		error_set(err, -ENOMEM, "cannot map the ring buffer: %s", error_reason(-errno));
@@ -204,6 +210,8 @@ static void look_after(struct collector *collector, uint64_t now)
 		collector_look_for_arenas(collector);
 	if (collector->sums)
 		sums_look(collector->sums, now);
+	if (collector->sampler)
+		sampler_redraw(collector->sampler, now);
 	if (now - collector->swept > UPDATE_INTERVAL) {
 		collector->swept = now;
 		collector_look_for_ends(collector);
@@ -449,6 +457,8 @@ static void end_recording(struct collector *collector, bool operators_only)
 	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&collector->bpf->bss->runs_summed, 0, __ATOMIC_RELEASE);
 	collector->operators_attached = false;
+	if (collector->sampler)
+		sampler_stop(collector->sampler);
 	collector_detach(collector, NULL,
 			 operators_only ? PROBES_OF_OPERATORS : PROBES_OF_SESSIONS);
 	ring_buffer__consume(collector->ring);
@@ -513,6 +523,8 @@ void collector_free(struct collector *collector)
 	if (!collector)
 		return;
 	collector_detach(collector, NULL, PROBES_OF_SESSIONS);
+	sampler_free(collector->sampler);
+	sampled_free(collector->sampled);
 	thread_slots_free(collector->threads);
 	ring_buffer__free(collector->ring);
 	identity_free(collector->identities);

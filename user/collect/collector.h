@@ -64,6 +64,8 @@ struct collector_options {
 	uint64_t min_duration;	  /* ns: keep operators of longer runs only */
 	bool selective;		  /* record nothing but collector_select()ed runs */
 	bool windows;		  /* keep what is of runs in windows, see below */
+	double sample_rate; /* Hz: samples instead of probes, but for those of sessions; 0: probes
+			     */
 	bool sums;	    /* add up in the kernel, see records.h; without the next two, memory,
 			       min_duration */
 	bool shapes;	    /* of operators' values are wanted */
@@ -127,6 +129,8 @@ void collector_drop(struct collector *collector, pid_t pid);
 void collector_shed(struct collector *collector, pid_t pid);
 /* Put all probes in place; from here on operators are counted. */
 int collector_attach(struct collector *collector, struct error *err);
+/* With options.sample_rate: put the probes of sessions in place, and begin to sample. */
+int collector_attach_samples(struct collector *collector, struct error *err);
 /* Put the probes of runs in place: they are counted, operators are not. */
 int collector_attach_runs(struct collector *collector, struct error *err);
 /* Put the probes of operators in place, and take them away again. */

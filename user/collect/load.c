@@ -49,6 +49,7 @@ static void choose_programs(struct collector *collector)
 	const struct collector_options *options = &collector->options;
 	struct opprobe_bpf *bpf = collector->bpf;
 
+	bpf_program__set_autoload(bpf->progs.ort_sample, options->sample_rate > 0);
 	probes_prepare_none(bpf);
 	if (options->any_runtime)
 		probes_prepare_all(bpf, collector->features.multi);
@@ -69,6 +70,10 @@ static void choose_maps(struct collector *collector, bool shapes)
 	bpf_map__set_autocreate(bpf->maps.thread_table, !features->task_storage);
 	bpf_map__set_autocreate(bpf->maps.thread_template, !features->task_storage);
 	bpf_map__set_autocreate(bpf->maps.site_cookies, !features->cookies);
+	bpf_map__set_autocreate(bpf->maps.sampled, options->sample_rate > 0);
+	bpf_map__set_autocreate(bpf->maps.walks, options->sample_rate > 0);
+	bpf_map__set_autocreate(bpf->maps.looks, options->sample_rate > 0);
+	bpf_map__set_autocreate(bpf->maps.sessions_seen, options->sample_rate > 0);
 	bpf_map__set_autocreate(bpf->maps.operator_values, shapes);
 	bpf_map__set_autocreate(bpf->maps.shapes, shapes);
 	bpf_map__set_max_entries(bpf->maps.ring,
@@ -104,6 +109,7 @@ static void set_up(struct collector *collector)
 	}
 	bpf->rodata->use_task_storage = collector->features.task_storage;
 	bpf->rodata->use_cookies = collector->features.cookies;
+	bpf->rodata->use_task_regs = collector->features.task_regs;
 	bpf->rodata->selective = options->selective;
 	bpf->rodata->with_runs = any || any_has(options, SITE_RUN_ENTER);
 	bpf->rodata->with_work = any || any_has(options, SITE_TASK_ENTER);
@@ -241,6 +247,7 @@ int collector_load(struct collector *collector, struct error *err)
 	features->task_storage =
 		has_helper(BPF_FUNC_task_storage_get) && has_helper(BPF_FUNC_get_current_task_btf);
 	features->cookies = has_helper(BPF_FUNC_get_attach_cookie);
+	features->task_regs = has_helper(BPF_FUNC_task_pt_regs);
 	features->multi = true;
 	error = load_once(collector, err);
 	if (!error && probes_multi_works(collector->bpf))

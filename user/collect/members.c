@@ -238,6 +238,22 @@ int collector_attach(struct collector *collector, struct error *err)
 	return collector_attach_operators(collector, err) ?: collector_attach_runs(collector, err);
 }
 
+int collector_attach_samples(struct collector *collector, struct error *err)
+{
+	struct capture_record record = {.type = CAPTURE_SAMPLING};
+	int error = attach_from(collector, 0, PROBES_OF_SESSIONS, err);
+
+	sampler_describe(collector->sampler, &record.sampling);
+	collector_send(collector, &record);
+	for (size_t i = 0; i < collector->members.n && !error; i++)
+		error = sampled_add(collector->sampled, collector->members.items[i], err);
+	if (error)
+		return error;
+	collector->sessions_attached = true;
+	__atomic_store_n(&collector->bpf->bss->recording, 1, __ATOMIC_RELEASE);
+	return sampler_start(collector->sampler, err);
+}
+
 void collector_detach(struct collector *collector, const struct member *member,
 		      enum probes_part first)
 {
@@ -310,6 +326,9 @@ int collector_add(struct collector *collector, const struct collector_target *ta
 		error = attach_from(collector, first, PROBES_OF_RUNS, err);
 	if (error >= 0 && collector->sessions_attached)
 		error = attach_from(collector, first, PROBES_OF_SESSIONS, err);
+	if (error >= 0 && collector->sampled)
+		error = sampled_add(collector->sampled,
+				    find_member(collector, target->process->pid), err);
 	if (error >= 0)
 		return 0;
 	if (!was_member)
@@ -327,6 +346,8 @@ void collector_drop(struct collector *collector, pid_t pid)
 	if (!member)
 		return;
 	member->gone = true;
+	if (collector->sampled)
+		sampled_drop(collector->sampled, member);
 	collector_detach(collector, member, PROBES_OF_SESSIONS);
 	if (collector->threads)
 		thread_slots_drop(collector->threads, member->process);

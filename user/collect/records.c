@@ -381,6 +381,22 @@ static void add_strings(struct collector *collector, const struct instance_state
 		collector_tell_attributes(collector, instance, identity, session);
 }
 
+/* The same, from a program; what a sample came across is put in its session. */
+static void take_strings(struct collector *collector, const struct instance_state *instance,
+			 const struct strings_record *strings)
+{
+	struct strings_record placed;
+
+	if (!collector->sampled) {
+		add_strings(collector, instance, strings);
+		return;
+	}
+	placed = *strings;
+	sampled_place(collector->sampled, &placed);
+	add_strings(collector, instance, &placed);
+	sampled_defined(collector->sampled, &placed.identity);
+}
+
 /* Hold what is of @run back until that is over? What is of unknown runs is dropped. */
 static bool hold(struct collector *collector, uint32_t run, const void *data, size_t size)
 {
@@ -461,7 +477,11 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		}
 		break;
 	case RECORD_STRINGS:
-		add_strings(collector, instance, data);
+		take_strings(collector, instance, data);
+		break;
+	case RECORD_STACK:
+		if (collector->sampled && size >= sizeof(struct stack_record))
+			sampled_take_stack(collector->sampled, instance, data);
 		break;
 	case RECORD_SESSION_END:
 		if (collector->sums)
@@ -503,7 +523,7 @@ static void describe_sighting(struct collector *collector, const struct sighting
 	struct naming *naming = instance ? instance->naming : NULL;
 	struct strings_record strings;
 
-	if (!naming ||
+	if (!naming || sighting->sampled ||
 	    collector_generation(collector, sighting->instance) != sighting->identity.generation ||
 	    naming->ops->describe(naming, &sighting->identity, &strings) ||
 	    collector_generation(collector, sighting->instance) != sighting->identity.generation)
@@ -603,6 +623,11 @@ int collector_take(void *context, void *data, size_t size)
 	if (type == RECORD_PART) {
 		if (collector->parts && size >= sizeof(struct part_record))
 			parts_add(collector->parts, data);
+		return 0;
+	}
+	if (type == RECORD_SAMPLE) {
+		if (collector->sampled && size >= sizeof(struct sample_record))
+			sampled_take(collector->sampled, data);
 		return 0;
 	}
 	collector->windows.operators += type == RECORD_OPERATOR;

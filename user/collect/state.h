@@ -20,6 +20,8 @@
 #include "identity.h"
 #include "instance.h"
 #include "parts.h"
+#include "sampled.h"
+#include "sampler.h"
 #include "thread_numbers.h"
 #include "threads.h"
 #include "windows.h"
@@ -28,6 +30,7 @@
 struct kernel_features {
 	bool task_storage; /* state kept with the task, from 5.11 on */
 	bool cookies;	   /* handed to programs, from 5.15 on */
+	bool task_regs;	   /* told to programs, from 5.15 on */
 	bool multi;	   /* links of many probes, filtered by process, from 6.6 on */
 };
 
@@ -56,6 +59,8 @@ struct collector {
 	struct held *held;   /* with min_duration */
 	struct parts *parts; /* NULL: not wanted */
 	struct sums *sums;   /* likewise */
+	struct sampled *sampled;
+	struct sampler *sampler;
 	struct {
 		ARRAY_OF(struct capture_part);
 	} parts_told; /* with the last execution */

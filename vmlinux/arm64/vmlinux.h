@@ -23,8 +23,27 @@ struct pt_regs {
 	struct user_pt_regs user_regs;
 };
 
+struct thread_struct {
+	struct {
+		unsigned long tp_value;
+	} uw;
+};
+
 #pragma clang attribute pop
 
 #include "../kernel_tasks.h"
+
+/*
+ * include/uapi/linux/bpf_perf_event.h. The registers are those of where the event was, in
+ * whatever mode.
+ */
+struct bpf_perf_event_data {
+	__u64 regs[34];
+	__u64 sample_period;
+	__u64 addr;
+};
+
+/* Of pstate, the mode and its width. */
+#define in_kernel(ctx) (((ctx)->regs[33] & 0xf) != 0)
 
 #endif

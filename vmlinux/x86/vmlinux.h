@@ -22,8 +22,25 @@ struct pt_regs {
 	unsigned long sp, ss;
 };
 
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 #pragma clang attribute pop
 
 #include "../kernel_tasks.h"
+
+/*
+ * include/uapi/linux/bpf_perf_event.h. The registers are those of where the event was, in
+ * whatever mode; words, as the ABI has them, and not the kernel's types, which change.
+ */
+struct bpf_perf_event_data {
+	__u64 regs[21];
+	__u64 sample_period;
+	__u64 addr;
+};
+
+/* Of cs, the bits of the privilege level. */
+#define in_kernel(ctx) (!((ctx)->regs[17] & 3))
 
 #endif

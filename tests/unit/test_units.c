@@ -81,7 +81,8 @@ static void percentages_are_shares(void **state)
 
 static void rates_are_times_per_second(void **state)
 {
-	static const char *const wrong[] = {"", "Hz", "0", "0.5", "-1", "1kHz", "1e9", "nan", "1 Hz"};
+	static const char *const wrong[] = {"",	    "Hz",  "0",	  "0.5", "-1",
+					    "1kHz", "1e9", "nan", "1 Hz"};
 	double hz = 4711;
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)

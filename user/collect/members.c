@@ -241,14 +241,15 @@ int collector_attach(struct collector *collector, struct error *err)
 int collector_attach_samples(struct collector *collector, struct error *err)
 {
 	struct capture_record record = {.type = CAPTURE_SAMPLING};
-	int error = attach_from(collector, 0, PROBES_OF_SESSIONS, err);
+	int error = 0;
 
-	sampler_describe(collector->sampler, &record.sampling);
-	collector_send(collector, &record);
 	for (size_t i = 0; i < collector->members.n && !error; i++)
 		error = sampled_add(collector->sampled, collector->members.items[i], err);
+	error = error ?: attach_from(collector, 0, PROBES_OF_SESSIONS, err);
 	if (error)
 		return error;
+	sampler_describe(collector->sampler, &record.sampling);
+	collector_send(collector, &record);
 	collector->sessions_attached = true;
 	__atomic_store_n(&collector->bpf->bss->recording, 1, __ATOMIC_RELEASE);
 	return sampler_start(collector->sampler, err);

@@ -75,7 +75,9 @@ static int add_landmarks(struct sampled_process *process, const struct instance_
 	const struct location *location = instance->location;
 	uint64_t bias;
 
-	if (!location_can_sample(location, LANDMARK_OPERATOR) || !bias_of(instance, &bias))
+	/* Where sessions are not seen to end, an address may be another operator's by now. */
+	if (!location_can_sample(location, LANDMARK_OPERATOR) ||
+	    !location_has(location, SITE_SESSION_END) || !bias_of(instance, &bias))
 		return -ENOTSUP;
 	for (size_t i = 0; i < location->n_landmarks; i++) {
 		const struct landmark *landmark = &location->landmarks[i];
@@ -114,9 +116,9 @@ static int refuse(const struct instance_state *instance, int error, struct error
 {
 	if (error == -ENOTSUP)
 		return error_set(err, error,
-				 "%s in %s cannot be sampled: where operators return to could not "
-				 "be proven in this build (record with probes: --max-overhead 1%% "
-				 "bounds what they cost)",
+				 "%s in %s cannot be sampled: what tells its operators on a stack is "
+				 "not known (on x86-64 only, so far) or could not be proven in this "
+				 "build; record with probes, --max-overhead bounds what they cost",
 				 instance->location->runtime->title, instance->file->path);
 	return error_set(err, error, "process %d has more runtimes than can be sampled at once",
 			 instance->member->process->pid);

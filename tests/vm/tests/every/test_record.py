@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Attach, record and report, on a real ONNX Runtime, whatever the kernel is."""
 
+import os
+
 from capture import Capture
 from harness import (check, check_counts, check_equal, described_counts, read_shapes,
                      recorded_shapes, test)
@@ -67,6 +69,32 @@ def _(t):
                      if report.json["runs"] else {})
         windows = report.json["recording"]["budget"]["windows"]
         seconds *= 2
+
+
+for each in ("1.12.0", "1.20.1", "1.30.0"):
+    @test("C API, %s: samples see the operators, or say that they cannot be had" % each)
+    def _(t, version=each):
+        target = t.ort_run(version, "cnn", "-t", "2", "-O", "0")
+        target.run(1)
+        target.keep_running()
+        if os.uname().machine != "x86_64":
+            said = t.fails("record", "-p", target.pid, "--sample", "99", "-o", t.path("capture.opp"))
+            check("cannot be sampled" in said, "another sentence", said)
+            return
+        seen, seconds = 0, 4
+        while seen < 100:
+            check(seconds < 200, "few samples were in operators", seen)
+            probe = t.opprobe("record", "-p", target.pid, "--sample", "200", "-d",
+                              "%ds" % seconds, "-o", t.path("capture.opp"))
+            check_equal(probe.wait(), 0, "exit status (%s)" % probe.stderr)
+            report = t.opprobe("report", t.path("capture.opp"), "--json").finish().nothing_lost()
+            seen, seconds = report.json["sum"]["samples"], seconds * 2
+        described = {key for key, _ in described_counts(t.model("cnn"), 1).items()}
+        for row in report.operators:
+            check((row["name"], row["op_type"]) in described, "there is no such node", row)
+            check_equal(row["model"], "cnn.onnx", "the model")
+        sampling = report.json["recording"]["sampling"]
+        check(sampling["unknown"] <= 0.2 * sampling["samples"], "stacks do not tell", sampling)
 
 
 @test("node.js, 1.20.1: counts are nodes times runs")

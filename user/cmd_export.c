@@ -23,7 +23,7 @@ static const struct argp_option options[] = {
 	{"process", KEY_PROCESS, "PID", 0, "Records of the process PID only, of several", 0},
 	{"weight", KEY_WEIGHT, "time|EVENT", 0,
 	 "What folded stacks are weighed by, and what a viewer of pprof shows first: self time in ns "
-	 "(the default), or what an event of the recording counted",
+	 "(the default), or what an event of the recording counted; what was sampled, by samples",
 	 0},
 	{},
 };

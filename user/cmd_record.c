@@ -300,6 +300,7 @@ static const struct argp record_argp = {
 	       "  sudo opprobe record -p 4711 -e cycles,instructions -o - | opprobe report -\n"
 	       "  sudo opprobe record -p 4711 --aggregate -d 24h -o day.opp\n"
 	       "  sudo opprobe record -p 4711 --max-overhead 1% -d 1h -o hour.opp\n"
+	       "  sudo opprobe record -p 4711 --sample 99 -d 1h -o shares.opp\n"
 	       "  sudo opprobe record -o start.opp -- node server.js\n"
 	       "  sudo opprobe record --user www-data -- /srv/model/start\n",
 };

@@ -12,9 +12,9 @@
 #include "context.h"
 #include "names.bpf.h"
 
-#define WINDOW_WORDS	128 /* of the stack, around where a task is, that tell which one it is */
-#define KEYS_TRIED	6   /* in these */
-#define LANDMARKS_TRIED 8   /* that are of no operator, one after the other */
+#define WINDOW_WORDS	64 /* of the stack, around where a task is, that tell which one it is */
+#define KEYS_TRIED	6  /* in these */
+#define LANDMARKS_TRIED 8  /* that are of no operator, one after the other */
 
 /* enum landmark_kind */
 #define LANDMARK_OPERATOR 0

@@ -17,13 +17,14 @@
 #define SESSIONS    4 /* with models */
 #define POOL	    2 /* threads, with parts */
 #define MICROSECOND 1000u
+#define MILLISECOND (1000u * MICROSECOND)
 #define SECOND	    UINT64_C(1000000000)
 
 struct settings {
 	uint64_t records;
 	uint32_t threads, events, nodes;
 	bool multiplexed, shapes, work, parts, odd_names, unfinished, no_runs, outcomes, models,
-		sums, budget;
+		sums, budget, samples;
 	const char *path;
 };
 
@@ -409,6 +410,30 @@ static void write_sums(struct maker *m)
 	m->runs += 100 * n_sessions(m);
 }
 
+/* One look at each thread: mostly in an operator, its own or another thread's. */
+static void write_samples(struct maker *m)
+{
+	for (uint32_t t = 0; t < m->settings.threads; t++) {
+		uint64_t random = next_random(m);
+		struct capture_sample sample = {
+			.seen = random % 8 ? CAPTURE_SEEN_OWN + (random >> 8) % 2
+					   : CAPTURE_SEEN_RUNTIME + (random >> 8) % 4,
+			.op = CAPTURE_UNKNOWN,
+			.parent = CAPTURE_UNKNOWN,
+			.thread = t,
+			.in_kernel = !(random >> 16 & 15),
+			.time = m->clock[t],
+			.amount = 10 * MILLISECOND,
+		};
+
+		if (seen_in_operator(sample.seen))
+			sample.op = (uint32_t)(random >> 24) % m->settings.nodes;
+		m->clock[t] += 10 * MILLISECOND;
+		check(m, capture_write_sample(m->writer, &sample));
+		m->written++;
+	}
+}
+
 /* All threads run the model at once; their records interleave. */
 static void write_runs(struct maker *m)
 {
@@ -491,8 +516,13 @@ static int make(struct maker *m, struct error *err)
 		m->clock[t] = UINT64_C(1000000000000) + t * 300;
 	write_info(m);
 	write_definitions(m);
+	if (m->settings.samples)
+		check(m, capture_write_sampling(
+				 m->writer, &(struct capture_sampling){"cpu-clock", "ns", 99000}));
 	while (m->written < m->settings.records && !m->failure)
-		m->settings.sums ? write_sums(m) : write_runs(m);
+		m->settings.sums      ? write_sums(m)
+		: m->settings.samples ? write_samples(m)
+				      : write_runs(m);
 	write_end(m);
 	if (capture_writer_close(m->writer, NULL, err))
 		return -1;
@@ -509,7 +539,7 @@ int main(int argc, char **argv)
 	struct error err;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:t:e:p:mswkourfdgb")) >= 0) {
+	while ((option = getopt(argc, argv, "n:t:e:p:mswkourfdgbl")) >= 0) {
 		switch (option) {
 		case 'n':
 			s->records = strtoull(optarg, NULL, 10);
@@ -556,6 +586,9 @@ int main(int argc, char **argv)
 		case 'b':
 			s->budget = true;
 			break;
+		case 'l':
+			s->samples = true;
+			break;
 		default:
 			optind = argc;
 		}
@@ -564,14 +597,15 @@ int main(int argc, char **argv)
 	    s->events > CAPTURE_COUNTERS) {
 		fprintf(stderr,
 			"usage: make_capture [-n RECORDS] [-t THREADS] [-e EVENTS] [-p "
-			"NODES] [-mswkourfdgb] FILE\n"
+			"NODES] [-mswkourfdgbl] FILE\n"
 			"  -m multiplexed events  -s shapes  -w work of other threads\n"
 			"  -k parts of that, on two threads of a pool\n"
 			"  -o odd node names      -u without an end record\n"
 			"  -r without records of runs  -f runs that fail or throw, and have tags\n"
 			"  -d models of four sessions, as far as they are known\n"
 			"  -g sums of each second in place of executions and runs\n"
-			"  -b within a budget, with runs that were not recorded\n");
+			"  -b within a budget, with runs that were not recorded\n"
+			"  -l samples in place of executions and runs\n");
 		return 2;
 	}
 	s->path = argv[optind];

@@ -119,7 +119,7 @@ ARGUMENTS = {
     "WHEN": "never", "PID": None, "PID[,PID...]": None, "ID": None, "PATH": None, "WHAT": None,
     "time|EVENT": "time", "LIST": None,
     "GLOB": None, "N": None, "TIME": None, "SIZE": None, "STEPS": None, "RUNS": None, "CMD": None,
-    "COLUMNS": None, "PERCENT": None, "SHARE": None, "NAME=EXPR": None, "NAME": None,
+    "COLUMNS": None, "PERCENT": None, "SHARE": None, "RATE": None, "NAME=EXPR": None, "NAME": None,
     "PORT": None, "SECONDS": None,
 }
 OPTIONS = {"group-by": "session", "columns": "percent", "by": "time", "user": "nobody"}

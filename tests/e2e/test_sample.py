@@ -9,6 +9,8 @@ import signal
 
 from capture import ELSEWHERE, IN_RUNTIME, OWN, UNKNOWN, UNNAMED, WORKS_FOR, Capture
 from harness import ProbeHits, changed_code, check, check_equal, test
+from protobuf import exported
+from test_folded import folded
 
 OFTEN = "2000"  # as often as a virtual machine's timer allows, so that few seconds tell much
 SAMPLES = 3000
@@ -246,6 +248,44 @@ def _(t):
         shown = t.opprobe(*view, path)
         check_equal(shown.wait(), 1, "status of %s" % view)
         check("--sample" in shown.stderr, "why there is none", view, shown.stderr)
+
+
+@test("stacks and pprof's profile hold the samples, and traces say that there are no executions")
+def _(t):
+    target = t.ort_run("1.30.0", "nested", "-O", "0")
+    target.keep_running()
+    probe = sample(t, target)
+    some_samples(t)
+    report = end(t, probe)
+    path = t.path("capture.opp")
+    weights = folded(t)
+    check_equal(sum(weights.values()), sampling_of(report)["samples"], "samples in stacks")
+    check_equal(weights[("in_the_runtime,_in_no_operator",)],
+                sampling_of(report)["in_runtime"], "samples in the runtime")
+    check(any(len(stack) >= 7 for stack in weights), "nothing is nested twice", weights)
+    by_name = collections.Counter()
+    for stack, weight in weights.items():
+        by_name[stack[-1]] += weight
+    for row in report.operators:
+        check(by_name[row["name"]] >= row["samples"], "samples of %s" % row["name"], by_name)
+    check_equal(folded(t, "--weight", "samples"), weights, "the one weight that there is")
+    profile = exported(t, "pprof", "Profile")
+    text = list(profile.string_table)
+    check_equal([(text[kind.type], text[kind.unit]) for kind in profile.sample_type],
+                [("samples", "count"), ("cpu-clock", "nanoseconds")], "types")
+    check_equal(text[profile.default_sample_type], "samples", "what is shown first")
+    check_equal(sum(one.value[0] for one in profile.sample), sampling_of(report)["samples"],
+                "samples in the profile")
+    check_equal(sum(one.value[1] for one in profile.sample), sampling_of(report)["amount"],
+                "CPU time in the profile")
+    for arguments in (["-f", "chrome"], ["-f", "perfetto"], ["-f", "ort"], ["-f", "csv"],
+                      ["-f", "speedscope"]):
+        shown = t.opprobe("export", *arguments, "-o", t.path("out"), path)
+        check_equal(shown.wait(), 1, "status of %s" % arguments)
+        check("sample" in shown.stderr, "why there is none", arguments, shown.stderr)
+        check(not os.path.exists(t.path("out")), "half an export", arguments)
+    said = t.fails("export", "-f", "folded", "--weight", "time", path, status=2)
+    check("--weight samples" in said, "what it can be weighed by", said)
 
 
 @test("what runs inside of an operator is below it in the tree, as by probes")

@@ -82,10 +82,10 @@ static void fill_rest(struct fold *f)
 	struct analyze_row *rest = f->rest_row;
 
 	f->a.rest = f->a.options.name || f->a.options.op ? rest : NULL;
-	/* What threw has no time, but may have shown ones inside. */
 	rest->seen.own = analyze_samples(&f->a.seen[CAPTURE_SEEN_OWN]->seen) +
 			 analyze_samples(&f->a.seen[CAPTURE_SEEN_POOL]->seen) -
 			 analyze_samples(&f->a.sum->seen);
+	/* What threw has no time, but may have shown ones inside. */
 	rest->total = f->top_ns > f->a.sum->total ? f->top_ns - f->a.sum->total : 0;
 	rest->ended = 1;
 }

@@ -12,8 +12,8 @@ static int refuse(struct fold *f)
 	return error_set(
 		&f->err, -EOPNOTSUPP,
 		"this recording was made with --sample, which sees what runs now and then: "
-		"it knows of no single executions, runs, tags and shapes; leave out what "
-		"asks for these, or record without --sample");
+		"it knows of no single executions, runs, tags and shapes; see opprobe report "
+		"without what asks for these, or record without --sample");
 }
 
 bool analyze_takes_samples(const struct analyze_options *options)

@@ -115,11 +115,12 @@ static void bound(struct sampled_process *process)
 static int refuse(const struct instance_state *instance, int error, struct error *err)
 {
 	if (error == -ENOTSUP)
-		return error_set(err, error,
-				 "%s in %s cannot be sampled: what tells its operators on a stack is "
-				 "not known (on x86-64 only, so far) or could not be proven in this "
-				 "build; record with probes, --max-overhead bounds what they cost",
-				 instance->location->runtime->title, instance->file->path);
+		return error_set(
+			err, error,
+			"%s in %s cannot be sampled: what tells its operators on a stack is "
+			"not known (on x86-64 only, so far) or could not be proven in this "
+			"build; record with probes, --max-overhead bounds what they cost",
+			instance->location->runtime->title, instance->file->path);
 	return error_set(err, error, "process %d has more runtimes than can be sampled at once",
 			 instance->member->process->pid);
 }

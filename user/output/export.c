@@ -293,6 +293,9 @@ static int export_record(struct export_state *e, const struct capture_record *re
 		return export_exec(e, &record->exec);
 	case CAPTURE_SUM:
 		return -EOPNOTSUPP;
+	case CAPTURE_SAMPLING:
+		e->sampled = true;
+		return -EOPNOTSUPP;
 	case CAPTURE_SETUP:
 		return export_setup(e, &record->setup);
 	case CAPTURE_RUN:
@@ -426,9 +429,11 @@ static int export_records(struct export_state *e, struct capture_reader *reader,
 		error_set(err, error, "cannot export %s: out of memory", capture_path);
 	if (error == -EOPNOTSUPP)
 		error_set(err, error,
-			  "%s was recorded with --aggregate, which adds executions up: there are "
-			  "none to draw; use --format folded or pprof, or record without it",
-			  capture_path);
+			  "%s was recorded with %s: there are no executions to draw; use --format "
+			  "folded or pprof, or record without it",
+			  capture_path,
+			  e->sampled ? "--sample, which sees what runs now and then"
+				     : "--aggregate, which adds executions up");
 	if (!error && !damage)
 		error = processes_require(&e->processes, err);
 	closed = stream_close(e->out, !error, where, error || damage < 0 ? NULL : err);

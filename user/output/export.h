@@ -69,6 +69,7 @@ struct export_state {
 	struct strings tags;
 	struct capture_loss loss;
 	bool complete;
+	bool sampled; /* it holds no executions, but samples */
 	struct capture_end end;
 	uint64_t lines, threw, runs_threw, flows;
 	bool shapes_seen;

@@ -41,8 +41,13 @@ int folded_weight(const struct analysis *a, const char *name, int *event, struct
 	char near[512], all[1024];
 
 	*event = -1;
-	if (!name || !strcmp(name, FOLDED_TIME))
+	if (!name || !strcmp(name, a->has_samples ? FOLDED_SAMPLES : FOLDED_TIME))
 		return 0;
+	if (a->has_samples)
+		return error_set(err, -EINVAL,
+				 "this capture has no '%s': what was sampled is weighed by "
+				 "its samples alone, --weight " FOLDED_SAMPLES,
+				 name);
 	nearest_offer(&nearest, FOLDED_TIME);
 	for (uint32_t i = 0; i < a->info.n_events; i++) {
 		if (!strcmp(name, a->titles[i])) {
@@ -80,6 +85,10 @@ static uint64_t weight_of(const struct folded *f, const struct analyze_row *row,
 	struct analyze_parts parts;
 
 	*known = 0;
+	if (f->a->has_samples) {
+		*known = analyze_samples(&row->seen);
+		return *known;
+	}
 	if (row->self_unsure)
 		return 0;
 	if (f->event < 0) {
@@ -178,6 +187,20 @@ static void put_gap(const struct folded *f, struct folded_told *told)
 	fprintf(f->out, " %.0f\n", e.value);
 }
 
+/* What samples saw beside operators. */
+static void put_seen(const struct folded *f)
+{
+	for (int kind = CAPTURE_SEEN_RUNTIME; kind < CAPTURE_SEEN_KINDS && f->a->has_samples;
+	     kind++) {
+		const struct analyze_row *row = f->a->seen[kind];
+
+		if (!analyze_samples(&row->seen))
+			continue;
+		put_frame(f->out, row->label);
+		fprintf(f->out, " %" PRIu64 "\n", analyze_samples(&row->seen));
+	}
+}
+
 int folded_write(const struct analysis *a, const char *weight, struct stream *out,
 		 struct folded_told *told, struct error *err)
 {
@@ -197,6 +220,7 @@ int folded_write(const struct analysis *a, const char *weight, struct stream *ou
 	for (size_t i = 0; i < a->n_rows; i++)
 		put_row(&f, a->rows[i], told);
 	put_gap(&f, told);
+	put_seen(&f);
 	error = ferror(f.out) ? -ENOMEM : 0;
 	/* glibc may have had no memory for it, and say nothing. */
 	if (fclose(f.out) || error || !text)

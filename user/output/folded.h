@@ -16,10 +16,11 @@ struct folded_told {
 	uint32_t left_out; /* events that are not there, as something of them is not known */
 };
 
-#define FOLDED_TIME "time"
+#define FOLDED_TIME    "time"
+#define FOLDED_SAMPLES "samples" /* the one weight of what was sampled */
 
-/* The number of the event that is called @name, in *@event: -1 for "time" and for NULL. -EINVAL
- * with @err set if there is none. */
+/* The number of the event that is called @name, in *@event: -1 for "time", of what was sampled for
+ * "samples", and for NULL. -EINVAL with @err set if there is none. */
 int folded_weight(const struct analysis *a, const char *name, int *event, struct error *err);
 
 /* Are all rows of one session? */
@@ -27,8 +28,8 @@ bool folded_one_session(const struct analysis *a);
 
 /*
  * Write the rows of @a, nodes with those around them, to @out by @weight: "time"
- * (ns, also with NULL) or an event. Returns 0, -EINVAL with @err set for an event that there
- * is not or of which no exact count is known, or -ENOMEM with @err set.
+ * (ns, also with NULL) or an event; what was sampled, by its samples. Returns 0, -EINVAL with @err
+ * set for an event that there is not or of which no exact count is known, or -ENOMEM with @err set.
  */
 int folded_write(const struct analysis *a, const char *weight, struct stream *out,
 		 struct folded_told *told, struct error *err);

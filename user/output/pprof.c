@@ -172,8 +172,25 @@ static void put_type(struct pprof *p, const char *name, const char *unit)
 	message_free(&type);
 }
 
+/* Of what was sampled, as other CPU profiles have it. */
+static void put_types_of_samples(struct pprof *p)
+{
+	put_type(p, FOLDED_SAMPLES, "count");
+	put_type(p, p->a->sampling.event, *p->a->sampling.unit ? "nanoseconds" : "count");
+}
+
+static void put_seen(struct pprof *p, struct message *sample, const struct analyze_seen *seen)
+{
+	message_add_number(sample, SAMPLE_VALUE, analyze_samples(seen));
+	message_add_number(sample, SAMPLE_VALUE, seen->amount);
+}
+
 static void put_types(struct pprof *p)
 {
+	if (p->a->has_samples) {
+		put_types_of_samples(p);
+		return;
+	}
 	put_type(p, "executions", "count");
 	put_type(p, "time", "nanoseconds");
 	for (uint32_t i = 0; i < p->a->info.n_events; i++)
@@ -242,8 +259,12 @@ static void put_row(struct pprof *p, const struct analyze_row *row, struct folde
 	told->executions += row->count;
 	told->unknown += row->count > known ? row->count - known : 0;
 	put_stack(p, &sample, row);
-	message_add_number(&sample, SAMPLE_VALUE, row->count);
-	message_add_number(&sample, SAMPLE_VALUE, known ? row->self : 0);
+	if (p->a->has_samples) {
+		put_seen(p, &sample, &row->seen);
+	} else {
+		message_add_number(&sample, SAMPLE_VALUE, row->count);
+		message_add_number(&sample, SAMPLE_VALUE, known ? row->self : 0);
+	}
 	for (uint32_t i = 0; i < p->a->info.n_events; i++)
 		if (p->known[i])
 			message_add_number(&sample, SAMPLE_VALUE, analyze_parts(row, i).self);
@@ -286,6 +307,23 @@ static void put_gap(struct pprof *p, struct folded_told *told)
 	message_free(&sample);
 }
 
+/* What samples saw beside operators. */
+static void put_beside(struct pprof *p)
+{
+	for (int kind = CAPTURE_SEEN_RUNTIME; kind < CAPTURE_SEEN_KINDS && p->a->has_samples;
+	     kind++) {
+		const struct analyze_row *row = p->a->seen[kind];
+		struct message sample = {};
+
+		if (!analyze_samples(&row->seen))
+			continue;
+		put_frame(p, &sample, row->label, "");
+		put_seen(p, &sample, &row->seen);
+		message_add(&p->profile, PROFILE_SAMPLE, &sample);
+		message_free(&sample);
+	}
+}
+
 static void put_profile(struct pprof *p, int event, struct folded_told *told)
 {
 	const struct analysis *a = p->a;
@@ -296,11 +334,14 @@ static void put_profile(struct pprof *p, int event, struct folded_told *told)
 	for (size_t i = 0; i < a->n_rows; i++)
 		put_row(p, a->rows[i], told);
 	put_gap(p, told);
+	put_beside(p);
 	for (uint32_t i = 0; i < a->info.n_events; i++)
 		told->left_out += !p->known[i] && a->n_rows;
 	message_add_number(&p->profile, PROFILE_DURATION, a->duration);
 	message_add_number(&p->profile, PROFILE_DEFAULT_TYPE,
-			   string_of(p, event < 0 ? FOLDED_TIME : a->titles[event]));
+			   string_of(p, event >= 0	 ? a->titles[event]
+					: a->has_samples ? FOLDED_SAMPLES
+							 : FOLDED_TIME));
 }
 
 static int write_out(const struct message *profile, struct stream *out)

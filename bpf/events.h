@@ -349,6 +349,12 @@ struct stack_record {
 _Static_assert(sizeof(struct stack_record) == 16 + 8 * SAMPLE_AROUND_MAX + 8 * SAMPLED_STACK,
 	       "stack_record");
 
+/* What a thread is in that has a landmark on its stack: enum landmark_kind of user space. */
+enum sampled_kind {
+	SAMPLED_OPERATOR,
+	SAMPLED_TASK,
+};
+
 #define SAMPLED_LANDMARKS 32   /* of a process */
 #define SAMPLED_CPUS	  1024 /* a power of two */
 
@@ -362,7 +368,7 @@ struct sampled_process {
 		__u64 address;
 		__u64 object;
 		__u32 distance;
-		__u8 kind; /* enum landmark_kind */
+		__u8 kind; /* enum sampled_kind */
 		__u8 instance;
 		__u8 pad[2];
 	} landmarks[SAMPLED_LANDMARKS];

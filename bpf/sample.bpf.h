@@ -157,8 +157,7 @@ struct user_registers {
 	__u64 sp, ip;
 };
 
-#define THREAD_BYTES	    0x4000 /* of a kernel stack, x86-64 */
-#define PRESERVED_REGISTERS 6	   /* that calls preserve: rbx, rbp, r12 to r15 */
+#define THREAD_BYTES 0x4000 /* of a kernel stack, x86-64 */
 
 #if defined(__TARGET_ARCH_x86)
 /* Those of the current thread in user space: task_pt_regs() of arch/x86/include/asm/processor.h. */
@@ -187,32 +186,6 @@ static __always_inline struct user_registers user_registers(void)
 	}
 #endif
 	return registers;
-}
-
-/* What it has in those that calls preserve. */
-static __always_inline int preserved_registers(__u64 values[PRESERVED_REGISTERS])
-{
-#if defined(__TARGET_ARCH_x86)
-	if (use_task_regs) {
-		struct pt_regs *regs =
-			(struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-
-		values[0] = regs->bx;
-		values[1] = regs->bp;
-		values[2] = regs->r12;
-		values[3] = regs->r13;
-		values[4] = regs->r14;
-		values[5] = regs->r15;
-	} else {
-		values[0] = BPF_CORE_READ(task_regs(), bx);
-		values[1] = BPF_CORE_READ(task_regs(), bp);
-		values[2] = BPF_CORE_READ(task_regs(), r12);
-		values[3] = BPF_CORE_READ(task_regs(), r13);
-		values[4] = BPF_CORE_READ(task_regs(), r14);
-		values[5] = BPF_CORE_READ(task_regs(), r15);
-	}
-#endif
-	return 0;
 }
 
 /*

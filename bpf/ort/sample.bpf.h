@@ -16,10 +16,6 @@
 #define KEYS_TRIED	6  /* in these */
 #define LANDMARKS_TRIED 8  /* that are of no operator, one after the other */
 
-/* enum landmark_kind */
-#define LANDMARK_OPERATOR 0
-#define LANDMARK_TASK	  1
-
 /* Sessions that user space was asked for the owner of; it forgets those that it cannot tell. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -46,9 +42,9 @@ struct look {
 	__u32 task; /* of the first task that was met, its landmark + 1; 0: none was */
 	__u32 n;    /* of around[] */
 	__u64 task_at;
-	__u64 end;					 /* of the stack that look->open is on */
-	__u64 words[WINDOW_WORDS + PRESERVED_REGISTERS]; /* around that, see find_words() */
-	__u32 next_word;				 /* of these, to be looked at */
+	__u64 end;		   /* of the stack that look->open is on */
+	__u64 words[WINDOW_WORDS]; /* around that, see find_words() */
+	__u32 next_word;	   /* of these, to be looked at */
 	__u32 pad;
 	struct open_operator open;			/* found last */
 	struct open_operator around[SAMPLE_AROUND_MAX]; /* from the innermost outwards */
@@ -83,7 +79,7 @@ __noinline int is_operator(__u32 number)
 	if (!process)
 		return 0;
 	landmark = &process->landmarks[number & (SAMPLED_LANDMARKS - 1)];
-	if (landmark->kind == LANDMARK_TASK) {
+	if (landmark->kind == SAMPLED_TASK) {
 		if (!look->task) {
 			look->task = number + 1;
 			look->task_at = walk->found;
@@ -122,8 +118,8 @@ __noinline int next_operator(void)
 
 /*
  * The words in which the task of look is looked for: around where its landmark is, but not below
- * @sp, and the registers that calls preserve. Whoever calls its invoker has the address of the
- * std::function in one of these, and whoever uses that register later saves it.
+ * @sp. Whoever calls its invoker has the address of the std::function in a register that calls
+ * preserve, and whoever uses that register later saves it.
  */
 __noinline int find_words(__u64 sp)
 {
@@ -138,7 +134,7 @@ __noinline int find_words(__u64 sp)
 	look->next_word = 0;
 	if (bpf_probe_read_user(look->words, WINDOW_WORDS * 8, (void *)at))
 		__builtin_memset(look->words, 0, WINDOW_WORDS * 8);
-	return preserved_registers(&look->words[WINDOW_WORDS]);
+	return 0;
 }
 
 /*
@@ -153,7 +149,7 @@ __noinline __u64 next_key(__u64 invoker)
 
 	if (!look)
 		return 0;
-	for (__u32 i = 0; i < WINDOW_WORDS + PRESERVED_REGISTERS; i++) {
+	for (__u32 i = 0; i < WINDOW_WORDS; i++) {
 		__u64 word = look->words[i], closure, key;
 
 		if (i < look->next_word || word & 7 || word < LOWEST_ADDRESS ||

@@ -379,6 +379,34 @@ static void records_of_a_later_version_are_skipped(void **state)
 	test_remove(&c);
 }
 
+static void a_sample_of_what_was_not_defined_is_damage(void **state)
+{
+	static const struct {
+		char op, parent, thread;
+		bool damaged;
+	} samples[] = {{0, 0, 0, false}, {9, 0, 0, true}, {0, 9, 0, true}, {0, 0, 9, true}};
+
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+		/* Its own, has a parent; at depth 0, 1 ns later than 0, of 1. */
+		const char payload[] = {CAPTURE_SEEN_OWN,
+					1,
+					samples[i].thread,
+					samples[i].op,
+					0,
+					samples[i].parent,
+					2,
+					1};
+		struct test_capture c = two_chunks();
+		struct error err = {};
+		int n;
+
+		insert_record(c.path, CAPTURE_SAMPLE, payload, sizeof(payload));
+		assert_int_equal(read_all(c.path, &n, &err) != 0, samples[i].damaged);
+		assert_int_equal(strstr(err.text, "not defined") != NULL, samples[i].damaged);
+		test_remove(&c);
+	}
+}
+
 /* What no machine can do was not measured, but made up. */
 static void roofs_beyond_all_measure_are_damage(void **state)
 {
@@ -1010,6 +1038,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_capture_is_refused_with_a_reason),
 		cmocka_unit_test(records_of_a_later_version_are_skipped),
 		cmocka_unit_test(losses_of_before_runs_could_be_lost_are_read),
+		cmocka_unit_test(a_sample_of_what_was_not_defined_is_damage),
 		cmocka_unit_test(roofs_beyond_all_measure_are_damage),
 		cmocka_unit_test(a_run_with_the_reserved_bit_is_read_without_what_that_announced),
 		cmocka_unit_test(a_run_that_does_not_tell_its_operators_is_read),

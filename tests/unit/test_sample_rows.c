@@ -8,15 +8,15 @@
 
 static void put(struct test_capture *c, uint32_t seen, uint32_t op, uint32_t thread, uint32_t times)
 {
-	static uint64_t time;
+	static uint64_t time = START;
 
-	for (uint32_t i = 0; i < times; i++) {
+	for (uint32_t i = 0; i < times; i++, time++) {
 		const struct capture_sample sample = {
 			.seen = seen,
 			.op = op,
 			.parent = CAPTURE_UNKNOWN,
 			.thread = thread,
-			.time = START + ++time,
+			.time = time,
 			.in_kernel = !i,
 			.amount = 10000000,
 		};

@@ -57,6 +57,9 @@ void sampled_free(struct sampled *sampled)
 
 /* -- landmarks ----------------------------------------------------------------------------- */
 
+_Static_assert((int)LANDMARK_OPERATOR == SAMPLED_OPERATOR && (int)LANDMARK_TASK == SAMPLED_TASK,
+	       "the programs call them by the same numbers");
+
 /* What has to be added to the addresses of @instance's file, to be those in its process. */
 static bool bias_of(const struct instance_state *instance, uint64_t *bias)
 {

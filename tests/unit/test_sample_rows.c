@@ -288,6 +288,40 @@ static void json_has_shares_and_null_for_what_is_of_executions(void **state)
 	test_remove(&c);
 }
 
+/* Nor are there zeros for what is of all executions and of runs. */
+static void json_has_null_for_all_executions_and_runs(void **state)
+{
+	static const struct {
+		const char *object, *name;
+	} unknown[] = {
+		{NULL, "executions"},
+		{NULL, "runs"},
+		{NULL, "runs_threw"},
+		{NULL, "runs_partial"},
+		{"total", "count"},
+		{"outside_of_runs", "count"},
+		{"outside_of_runs", "total_ns"},
+		{"other_operators", "total_ns"},
+		{"pool", "threads"},
+		{"pool", "work_ns"},
+		{"pool", "cpu_ns"},
+	};
+	struct report_options options = {.format = "json", .analyze.name = "first"};
+	struct test_capture c = made_capture();
+	char *text = report(&c, &options);
+	cJSON *json = cJSON_Parse(text);
+
+	assert_non_null(json);
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		assert_true(cJSON_IsNull(cJSON_GetObjectItem(
+			unknown[i].object ? cJSON_GetObjectItem(json, unknown[i].object) : json,
+			unknown[i].name)));
+	assert_int_equal(member(cJSON_GetObjectItem(json, "other_operators"), "samples"), 25);
+	cJSON_Delete(json);
+	free(text);
+	test_remove(&c);
+}
+
 static void the_table_adds_up_to_all_samples(void **state)
 {
 	static const char *const lines[] = {
@@ -343,6 +377,7 @@ int main(void)
 		cmocka_unit_test(what_tells_executions_apart_is_refused),
 		cmocka_unit_test(a_share_lies_where_wilson_says),
 		cmocka_unit_test(json_has_shares_and_null_for_what_is_of_executions),
+		cmocka_unit_test(json_has_null_for_all_executions_and_runs),
 		cmocka_unit_test(the_table_adds_up_to_all_samples),
 		cmocka_unit_test(of_an_event_no_time_is_told),
 	};

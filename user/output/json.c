@@ -48,12 +48,20 @@ static void member_or_null(struct json *j, const char *key, const char *bytes)
 	member(j, key, bytes && bytes[0] ? bytes : NULL);
 }
 
+/* A member whose key, and what goes before it, is @key. */
+static void first_u64(struct json *j, const char *key, uint64_t value, bool known)
+{
+	fputs(key, j->out);
+	if (known)
+		fprintf(j->out, "%" PRIu64, value);
+	else
+		fputs("null", j->out);
+}
+
 static void member_u64(struct json *j, const char *key, uint64_t value, bool known)
 {
-	if (known)
-		fprintf(j->out, ",\"%s\":%" PRIu64, key, value);
-	else
-		fprintf(j->out, ",\"%s\":null", key);
+	fprintf(j->out, ",\"%s\":", key);
+	first_u64(j, "", value, known);
 }
 
 static void member_double(struct json *j, const char *key, double value)
@@ -321,7 +329,8 @@ static void put_recording(struct json *j)
 	fputs("},\n", j->out);
 	fprintf(j->out, "\"aggregated\":%s", a->has_sums ? "true" : "false");
 	member_u64(j, "threads", a->n_threads, !a->has_sums);
-	fprintf(j->out, ",\"sessions\":%u,\"executions\":%" PRIu64, a->n_sessions, a->executions);
+	fprintf(j->out, ",\"sessions\":%u", a->n_sessions);
+	member_u64(j, "executions", a->executions, !a->has_samples);
 	fputs(",\n\"notes\":[", j->out);
 	for (uint32_t i = 0; i < a->info.n_notes; i++) {
 		fputs(i ? "," : "", j->out);
@@ -456,8 +465,10 @@ static void put_totals(struct json *j)
 		    "pool_percent", "kernel_percent");
 	put_counters(j, a->sum);
 	if (a->rest) {
-		fprintf(j->out, "},\n\"other_operators\":{\"total_ns\":%" PRIu64, a->rest->total);
-		PUT_MEMBERS(j, a->rest, "percent");
+		first_u64(j, "},\n\"other_operators\":{\"total_ns\":", a->rest->total,
+			  !a->has_samples);
+		PUT_MEMBERS(j, a->rest, "percent", "samples", "share_percent", "share_low_percent",
+			    "share_high_percent", "cpu_ns");
 		fputs("}", j->out);
 	} else {
 		fputs("},\n\"other_operators\":null", j->out);
@@ -471,12 +482,12 @@ static void put_totals(struct json *j)
 	} else {
 		fputs(",\n\"between_operators\":null", j->out);
 	}
-	fprintf(j->out, ",\n\"total\":{\"count\":%" PRIu64, a->runs->count);
+	first_u64(j, ",\n\"total\":{\"count\":", a->runs->count, !a->has_samples);
 	PUT_MEMBERS(j, a->runs->ended ? a->runs : NULL, "total_ns", "percent", "min_ns", "max_ns",
 		    "run_median_ns", "run_low_ns", "run_high_ns", "peak_bytes");
 	put_counters(j, a->runs);
-	fprintf(j->out, "},\n\"outside_of_runs\":{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64,
-		a->outside->count, a->outside->total);
+	first_u64(j, "},\n\"outside_of_runs\":{\"count\":", a->outside->count, !a->has_samples);
+	member_u64(j, "total_ns", a->outside->total, !a->has_samples);
 	PUT_MEMBERS(j, a->outside, "percent");
 	fputs("}", j->out);
 }
@@ -503,10 +514,11 @@ static void put_outcomes(struct json *j)
 	const struct analysis *a = j->a;
 	const char *before = "";
 
-	fprintf(j->out, ",\n\"runs\":%" PRIu64, a->runs_seen);
+	first_u64(j, ",\n\"runs\":", a->runs_seen, !a->has_samples);
 	member_u64(j, "runs_failed", a->runs_failed, a->has_status);
-	fprintf(j->out, ",\"runs_threw\":%" PRIu64 ",\"failed_in_rows\":%s,\"failures\":[",
-		a->runs_threw, a->failed_inside || a->options.failed ? "true" : "false");
+	member_u64(j, "runs_threw", a->runs_threw, !a->has_samples);
+	fprintf(j->out, ",\"failed_in_rows\":%s,\"failures\":[",
+		a->failed_inside || a->options.failed ? "true" : "false");
 	for (size_t i = 0; i < a->failures.n; i++) {
 		const struct analyze_failure *failure = &a->failures.items[i];
 
@@ -527,8 +539,8 @@ static void put_losses(struct json *j)
 {
 	struct loss_line lines[LOSS_LINES];
 
-	fprintf(j->out, ",\n\"runs_partial\":%" PRIu64 ",\"lost\":%" PRIu64, j->a->runs_partial,
-		j->a->lost);
+	first_u64(j, ",\n\"runs_partial\":", j->a->runs_partial, !j->a->has_samples);
+	member_u64(j, "lost", j->a->lost, true);
 	member_double(j, "lost_share", j->a->lost_share);
 	put_certain(j, "at_least", CERTAINTY_AT_LEAST);
 	put_certain(j, "at_most", CERTAINTY_AT_MOST);
@@ -537,12 +549,10 @@ static void put_losses(struct json *j)
 	header_losses(&j->a->loss, lines);
 	for (int i = 0; i < LOSS_LINES; i++)
 		fprintf(j->out, "%s\"%s\":%" PRIu64, i ? "," : "", lines[i].key, lines[i].n);
-	fprintf(j->out, "},\n\"pool\":{\"threads\":%" PRIu32 ",\"work_ns\":%" PRIu64 ",\"cpu_ns\":",
-		j->a->pool_threads, j->a->pool_work_ns);
-	if (j->a->pool_cpu_ns)
-		fprintf(j->out, "%" PRIu64 "}}\n", j->a->pool_cpu_ns);
-	else
-		fputs("null}}\n", j->out);
+	first_u64(j, "},\n\"pool\":{\"threads\":", j->a->pool_threads, !j->a->has_samples);
+	member_u64(j, "work_ns", j->a->pool_work_ns, !j->a->has_samples);
+	member_u64(j, "cpu_ns", j->a->pool_cpu_ns, j->a->pool_cpu_ns);
+	fputs("}}\n", j->out);
 }
 
 /* What can fail for the user's sake, before anything is printed. */

@@ -69,6 +69,15 @@ class Truth:
                 found.append(named(self.capture, spans[at][2]))
         return found
 
+    def near(self, seen, thread, time):
+        """What the thread was in last, and next, by how deep: to look at by a person."""
+        found = []
+        for depth, spans in sorted(self.spans.get((seen, thread), {}).items()):
+            at = bisect.bisect_right(spans, (time, float("inf")))
+            found += [(depth, start - time, end - time, named(self.capture, op)[0])
+                      for start, end, op in spans[max(at - 2, 0):at + 1]]
+        return found
+
 
 def named(capture, op):
     return capture.operators[op].name, capture.operators[op].op_type, capture.operators[op].index
@@ -84,8 +93,10 @@ def compare(samples, truth, nested):
         around = truth.open(one.seen, thread, one.time)
         op = named(samples, one.op)
         # Where one inside is just about to begin, its kernel has not been called yet.
-        check(op in around[-1:] or (nested and op in around), "thread %d was in %s" %
-              (thread, around), "a sample says %s, %s" % (("", "in", "for")[one.seen], op), one)
+        if op not in around[-1:] and not (nested and op in around):
+            check(False, "thread %d was in %s" % (thread, around), "a sample says %s, %s" %
+                  (("", "in", "for")[one.seen], op), one, "ns from it to starts and ends: %s" %
+                  truth.near(one.seen, thread, one.time))
         right[one.seen] += 1
     return right
 

@@ -194,10 +194,11 @@ static __always_inline struct user_registers user_registers(void)
  */
 static __always_inline __u64 stack_end(__u64 sp, __u32 pid, __u32 tid)
 {
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	__u64 end = 0;
 
 #if defined(__TARGET_ARCH_x86)
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+
 	end = pid == tid ? BPF_CORE_READ(task, mm, start_stack)
 			 : BPF_CORE_READ(task, thread.fsbase);
 #endif

@@ -319,10 +319,9 @@ struct sample_record {
 	__u32 id; /* of the operator, or NO_ID */
 	__u64 time;
 	__u64 period; /* ns, or how many of its event, since the one before on this CPU */
-	__u64 ip;     /* in the program, also where it is in the kernel */
 };
 
-_Static_assert(sizeof(struct sample_record) == 40, "sample_record");
+_Static_assert(sizeof(struct sample_record) == 32, "sample_record");
 
 #define SAMPLED_STACK	  1536
 #define SAMPLED_OWN_STACK 1024 /* of these, of the thread itself */

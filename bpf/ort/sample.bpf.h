@@ -426,7 +426,6 @@ int ort_sample(struct bpf_perf_event_data *ctx)
 	record->time = bpf_ktime_get_ns();
 	period = sample_periods[bpf_get_smp_processor_id() & (SAMPLED_CPUS - 1)];
 	record->period = period ? period : ctx->sample_period;
-	record->ip = registers.ip;
 	record_submit(record);
 	return 0;
 }

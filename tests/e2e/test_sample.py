@@ -34,6 +34,15 @@ def end(t, probe, *arguments):
     return t.opprobe("report", t.path("capture.opp"), "--json", *arguments).finish().nothing_lost()
 
 
+def sampled(t, version, model, *options):
+    """A target that runs on, and the report of some samples of it."""
+    target = t.ort_run(version, model, *options)
+    target.keep_running()
+    probe = sample(t, target)
+    some_samples(t)
+    return target, end(t, probe)
+
+
 def sampling_of(report):
     return report.json["recording"]["sampling"]
 
@@ -231,11 +240,7 @@ def _(t):
 
 @test("the table tells shares and where they lie, what is beside operators, and no executions")
 def _(t):
-    target = t.ort_run("1.30.0", "resnet", "-t", "2")
-    target.keep_running()
-    probe = sample(t, target)
-    some_samples(t)
-    end(t, probe)
+    sampled(t, "1.30.0", "resnet", "-t", "2")
     shown = t.opprobe("report", t.path("capture.opp"), "--width", "200")
     check_equal(shown.wait(), 0, "status of report")
     lines = shown.stdout.split("\n")
@@ -257,11 +262,7 @@ def _(t):
 
 @test("views of single executions say why there is none")
 def _(t):
-    target = t.ort_run("1.30.0", "nested")
-    target.keep_running()
-    probe = sample(t, target)
-    some_samples(t)
-    end(t, probe)
+    sampled(t, "1.30.0", "nested")
     path = t.path("capture.opp")
     for view in (["report", "--group-by", "run"], ["report", "--group-by", "shape"],
                  ["report", "--run", "1"], ["report", "--failed"], ["report", "--per-run"],
@@ -273,11 +274,7 @@ def _(t):
 
 @test("stacks and pprof's profile hold the samples, and traces say that there are no executions")
 def _(t):
-    target = t.ort_run("1.30.0", "nested", "-O", "0")
-    target.keep_running()
-    probe = sample(t, target)
-    some_samples(t)
-    report = end(t, probe)
+    _, report = sampled(t, "1.30.0", "nested", "-O", "0")
     path = t.path("capture.opp")
     weights = folded(t)
     check_equal(sum(weights.values()), sampling_of(report)["samples"], "samples in stacks")
@@ -311,11 +308,7 @@ def _(t):
 
 @test("what runs inside of an operator is below it in the tree, as by probes")
 def _(t):
-    target = t.ort_run("1.30.0", "nested")
-    target.keep_running()
-    probe = sample(t, target)
-    some_samples(t)
-    end(t, probe)
+    target, _ = sampled(t, "1.30.0", "nested")
     every = t.opprobe("record", "-p", target.pid, "-e", "none", "--no-cost", "-d", "300ms", "-o",
                       t.path("every.opp"))
     check_equal(every.wait(), 0, "exit status (%s)" % every.stderr[-2000:])

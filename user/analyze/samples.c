@@ -54,12 +54,7 @@ static int add_to_row(struct fold *f, const struct thread_state *thread,
 		return 0;
 	session_show(state->session);
 	/* Which operators a session spends its time in tells what it is. */
-	state->top_ns += sample->amount;
-	if (state->session) {
-		state->session->top_ns += sample->amount;
-		session_tell_operator(state->session, state->top_ns, state->op.op_type,
-				      state->label);
-	}
+	fold_add_to_session(state, sample->amount);
 	if (!state->shown)
 		return 0;
 	row = row_of(f, state, thread, &exec);

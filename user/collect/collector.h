@@ -64,8 +64,7 @@ struct collector_options {
 	uint64_t min_duration;	  /* ns: keep operators of longer runs only */
 	bool selective;		  /* record nothing but collector_select()ed runs */
 	bool windows;		  /* keep what is of runs in windows, see below */
-	double sample_rate; /* Hz: samples instead of probes, but for those of sessions; 0: probes
-			     */
+	double sample_rate;	  /* Hz: samples, and probes of sessions only; 0: probes */
 	bool sums;	    /* add up in the kernel, see records.h; without the next two, memory,
 			       min_duration */
 	bool shapes;	    /* of operators' values are wanted */

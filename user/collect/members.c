@@ -398,6 +398,14 @@ void collector_drop_dead(struct collector *collector)
 	}
 }
 
+const struct member *collector_member_with(const struct collector *collector, uint32_t pid)
+{
+	for (size_t i = collector->members.n; i-- > 0;)
+		if ((uint32_t)collector->members.items[i]->process->pid == pid)
+			return collector->members.items[i];
+	return NULL;
+}
+
 struct member *collector_member_of(struct collector *collector, pid_t tid)
 {
 	for (size_t i = 0; i < collector->members.n; i++)

@@ -31,14 +31,6 @@ static struct instance_state *instance_of(struct collector *collector, const voi
 	return number < collector->instances.n ? collector->instances.items[number] : NULL;
 }
 
-static const struct member *member_of(const struct collector *collector, uint32_t pid)
-{
-	for (size_t i = collector->members.n; i-- > 0;)
-		if ((uint32_t)collector->members.items[i]->process->pid == pid)
-			return collector->members.items[i];
-	return NULL;
-}
-
 /* -- records, once names can be read --------------------------------------- */
 
 /* Define a thread of @member; returns its number, CAPTURE_UNKNOWN if out of memory. */
@@ -542,7 +534,7 @@ void collector_take_settled(struct collector *collector, const void *data, size_
 /* A thread's first sight, or what has happened to a process. */
 static void take_news(struct collector *collector, const struct thread_record *record)
 {
-	const struct member *member = member_of(collector, record->pid);
+	const struct member *member = collector_member_with(collector, record->pid);
 	struct collector_news *news;
 
 	if (record->type == RECORD_THREAD) {

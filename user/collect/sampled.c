@@ -293,18 +293,10 @@ static uint32_t kind_of(const struct sample_record *record)
 	}
 }
 
-static const struct member *member_of(const struct collector *collector, uint32_t pid)
-{
-	for (size_t i = collector->members.n; i-- > 0;)
-		if ((uint32_t)collector->members.items[i]->process->pid == pid)
-			return collector->members.items[i];
-	return NULL;
-}
-
 void sampled_take(struct sampled *sampled, const struct sample_record *record)
 {
 	struct collector *collector = sampled->collector;
-	const struct member *member = member_of(collector, record->pid);
+	const struct member *member = collector_member_with(collector, record->pid);
 	struct capture_record told = {.type = CAPTURE_SAMPLE};
 	struct capture_sample *sample = &told.sample;
 

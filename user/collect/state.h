@@ -194,6 +194,8 @@ void collector_detach(struct collector *collector, const struct member *member,
 bool collector_look_for_living(struct collector *collector);
 /* Drop those that have exited, whose last records have been taken. */
 void collector_drop_dead(struct collector *collector);
+/* The last member that had @pid, which may be gone; NULL if none had. */
+const struct member *collector_member_with(const struct collector *collector, uint32_t pid);
 /* The member that thread @tid is of; NULL if it is not there any more to tell. */
 struct member *collector_member_of(struct collector *collector, pid_t tid);
 void collector_free_members(struct collector *collector);

@@ -18,13 +18,13 @@ enum column_flags {
 	INDENTED = 8, /* by how deep the row is in the tree */
 	ON_REST = 32,
 	ON_OUTSIDE = 64,
+	ON_SEEN = 4096,
 	/* What it is where operators were lost, except on lines of whole runs: */
 	LOSS_SUM = 128,	   /* at least, */
 	LOSS_LEAST = 256,  /* at most, */
 	LOSS_SAMPLE = 512, /* an estimate, */
 	LOSS_SHARE = 1024, /* an estimate on each line, as what it is a share of lacks something; */
 	LOSS_WORK = 2048,  /* and at least where work of other threads was lost. */
-	ON_SEEN = 4096,
 };
 
 /* What a line of a table is of. */

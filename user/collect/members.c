@@ -13,6 +13,9 @@
 
 #include "../base/clock.h"
 
+/* From where a process cannot be probed any more, as it is about to exit, to where it has. */
+#define EXITS_WITHIN_MS 2000
+
 static struct member *find_member(const struct collector *collector, pid_t pid)
 {
 	for (size_t i = collector->members.n; i-- > 0;) {
@@ -184,7 +187,8 @@ static int attach_part(struct collector *collector, struct instance_state *insta
 	if (*probes)
 		return 0;
 	/* Where probes come anew: that it has exited meanwhile is news, and no failure. */
-	if (collector->sessions_attached && !process_alive(instance->member->process))
+	if (collector->sessions_attached &&
+	    !process_outlives(instance->member->process, EXITS_WITHIN_MS))
 		return 0;
 	return -EINVAL;
 }

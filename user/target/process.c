@@ -208,13 +208,18 @@ int process_cpu(const struct process *process, uint64_t *ns)
 	return 0;
 }
 
-bool process_alive(const struct process *process)
+bool process_outlives(const struct process *process, int ms)
 {
 	struct pollfd poll_fd = {.fd = process->fd, .events = POLLIN};
 
 	if (process->fd >= 0)
-		return poll(&poll_fd, 1, 0) == 0;
+		return poll(&poll_fd, 1, ms) == 0;
 	return !kill(process->pid, 0) || errno == EPERM;
+}
+
+bool process_alive(const struct process *process)
+{
+	return process_outlives(process, 0);
 }
 
 bool process_parse_mapping(char *line, struct mapped_file *file)

@@ -39,6 +39,9 @@ int process_open(struct process *process, pid_t pid, struct error *err);
 void process_close(struct process *process);
 /* Is it still running? A zombie is not. */
 bool process_alive(const struct process *process);
+/* Likewise, but wait for its end for up to @ms: it takes a while from where it cannot be probed
+ * any more. */
+bool process_outlives(const struct process *process, int ms);
 
 /* The CPU time of all its threads, ended or not, in ns; 0, or a negative errno if it is gone. */
 int process_cpu(const struct process *process, uint64_t *ns);

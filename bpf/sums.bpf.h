@@ -254,7 +254,10 @@ static __always_inline void hand_up(struct below *to, __u64 ns, const struct bel
 
 /* -- operators ------------------------------------------------------------------------ */
 
-/* The sum that @outcome is to be added to; NULL if it is to be told by a record. */
+/*
+ * The sum that @outcome is to be added to; NULL if it is to be told by a record: so is one that was
+ * open when the recording ended, and user space drops it.
+ */
 static __always_inline struct sum *sum_for(struct thread_state *thread,
 					   const struct outcome *outcome, const struct below *below)
 {
@@ -262,7 +265,7 @@ static __always_inline struct sum *sum_for(struct thread_state *thread,
 	struct operator_sum *place = sum_of(frame->id);
 
 	if (!place || place->owner != frame->id + 1 || place->depth != thread->depth ||
-	    outcome->flags & FLAG_LACKS)
+	    outcome->flags & FLAG_LACKS || !recording)
 		return NULL;
 	if (place->parent != outcome->parent && !sum_has_parent(place, outcome->parent))
 		return NULL;

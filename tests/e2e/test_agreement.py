@@ -2,6 +2,11 @@
 """Names and counts are those of the built-in profiler, which is on at the same
 time. It works in node.js from 1.24 on; through the C API it works everywhere."""
 
+import bisect
+import collections
+import os
+
+from capture import Capture
 from harness import (check, check_counts, check_equal, described_counts, read_profile, test)
 
 VERSIONS = ("1.24.3", "1.27.0", "1.30.0")
@@ -135,3 +140,42 @@ def _(t):
     rest = outer["total_ns"] - outer["self_ns"]
     check(abs(rest - inside) <= 0.01 * outer["total_ns"],
           "total less self is %d, the body took %d" % (rest, inside))
+
+
+def record_briefly(t, target, *how):
+    """A recording that ends amid a run, and the number of its operator outer/Loop."""
+    path = t.path("capture.opp")
+    probe = t.opprobe("record", "-p", target.pid, "-d", "100ms", "-e", "none", "--no-cost", "-o",
+                      path, *how)
+    check_equal(probe.wait(), 0, "exit status (%s)" % probe.stderr[-2000:])
+    capture = Capture(path)
+    os.unlink(path)
+    return capture, [i for i, op in capture.operators.items() if op.name == "outer/Loop"]
+
+
+def inside_of_loops(capture, loops):
+    """How many operators ran directly inside of an outer/Loop, by how often that was so."""
+    inside = collections.Counter()
+    for thread in {one.thread for one in capture.execs}:
+        below = sorted(one.start for one in capture.execs
+                       if one.thread == thread and one.depth == 1)
+        for one in capture.execs:
+            if one.thread == thread and one.op in loops:
+                inside[bisect.bisect(below, one.end) - bisect.bisect(below, one.start)] += 1
+    return inside
+
+
+@test("what was recorded has all that ran inside of it, up to the end of the recording")
+def _(t):
+    target = t.ort_run("1.24.3", "nested", "-c", "4")
+    target.run(5)
+    target.keep_running()
+    for _ in range(10):
+        capture, loops = record_briefly(t, target)
+        inside = inside_of_loops(capture, loops)
+        check_equal(list(inside), [12], "operators inside of loops, of %s" % inside)
+        capture, loops = record_briefly(t, target, "--aggregate")
+        for one in capture.sums:
+            if one.op in loops:
+                check_equal(one.children, 12 * sum(one.buckets.values()),
+                            "operators inside of loops, added up")

@@ -741,6 +741,19 @@ static void setups_that_end_after_the_recording_are_not_taken(void **state)
 	tear_down(t);
 }
 
+static void operators_that_were_open_when_it_ended_are_not_taken(void **state)
+{
+	struct test *t = set_up(true);
+
+	take_strings(t, 1);
+	t->collector.ended = 110;
+	take_operator(t, 1, 0, MAIN, 95);
+	take_operator(t, 1, 0, MAIN, 100);
+	take_operator(t, 1, 0, MAIN, 101);
+	assert_int_equal(executions(t), 2);
+	tear_down(t);
+}
+
 /* -- attributes ---------------------------------------------------------------- */
 
 static void do_nothing(struct shapes *shapes)
@@ -1799,6 +1812,7 @@ int main(void)
 		cmocka_unit_test(setups_need_no_names_of_operators),
 		cmocka_unit_test(a_session_that_loads_is_a_new_one),
 		cmocka_unit_test(setups_that_end_after_the_recording_are_not_taken),
+		cmocka_unit_test(operators_that_were_open_when_it_ended_are_not_taken),
 		cmocka_unit_test(attributes_are_asked_for_once_a_session),
 		cmocka_unit_test(attributes_of_many_sessions_are_asked_for_in_turn),
 		cmocka_unit_test(kernels_of_no_session_are_asked_for_one_by_one),

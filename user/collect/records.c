@@ -556,14 +556,17 @@ static void take_news(struct collector *collector, const struct thread_record *r
 		};
 }
 
-/* The recording is over. What is of later is taken here, or dropped: then true. */
+/*
+ * The recording is over. What is of later is taken here, or dropped: then true. So is what was
+ * open when it ended, as what runs inside of it is not told any more.
+ */
 static bool take_late(struct collector *collector, const void *data, size_t size)
 {
 	const struct operator_record *op = data;
 	const struct run_record *run = data;
 
 	if (op->type == RECORD_OPERATOR)
-		return collector->closed || op->start > collector->ended;
+		return collector->closed || op->end > collector->ended;
 	if (op->type == RECORD_SETUP)
 		return collector->closed ||
 		       ((const struct setup_record *)data)->end > collector->ended;

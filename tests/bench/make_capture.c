@@ -24,7 +24,7 @@ struct settings {
 	uint64_t records;
 	uint32_t threads, events, nodes;
 	bool multiplexed, shapes, work, parts, odd_names, unfinished, no_runs, outcomes, models,
-		sums, budget, samples;
+		sums, budget, samples, off_cpu;
 	const char *path;
 };
 
@@ -410,6 +410,9 @@ static void write_sums(struct maker *m)
 	m->runs += 100 * n_sessions(m);
 }
 
+static const struct capture_sampling on_cpu = {"cpu-clock", "ns", CAPTURE_SAMPLING_TIME, 99000, 0},
+				     off_cpu = {"off-cpu", "ns", CAPTURE_SAMPLING_OFF_CPU, 0, 1};
+
 /* One look at each thread: mostly in an operator, its own or another thread's. */
 static void write_samples(struct maker *m)
 {
@@ -424,6 +427,7 @@ static void write_samples(struct maker *m)
 			.in_kernel = !(random >> 16 & 15),
 			.time = m->clock[t],
 			.amount = 10 * MILLISECOND,
+			.ready = m->settings.off_cpu ? (random >> 32) % 2 * MILLISECOND : 0,
 		};
 
 		if (seen_in_operator(sample.seen))
@@ -517,8 +521,8 @@ static int make(struct maker *m, struct error *err)
 	write_info(m);
 	write_definitions(m);
 	if (m->settings.samples)
-		check(m, capture_write_sampling(
-				 m->writer, &(struct capture_sampling){"cpu-clock", "ns", 99000}));
+		check(m,
+		      capture_write_sampling(m->writer, m->settings.off_cpu ? &off_cpu : &on_cpu));
 	while (m->written < m->settings.records && !m->failure)
 		m->settings.sums      ? write_sums(m)
 		: m->settings.samples ? write_samples(m)
@@ -539,7 +543,7 @@ int main(int argc, char **argv)
 	struct error err;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:t:e:p:mswkourfdgbl")) >= 0) {
+	while ((option = getopt(argc, argv, "n:t:e:p:mswkourfdgblc")) >= 0) {
 		switch (option) {
 		case 'n':
 			s->records = strtoull(optarg, NULL, 10);
@@ -589,6 +593,9 @@ int main(int argc, char **argv)
 		case 'l':
 			s->samples = true;
 			break;
+		case 'c':
+			s->samples = s->off_cpu = true;
+			break;
 		default:
 			optind = argc;
 		}
@@ -597,7 +604,7 @@ int main(int argc, char **argv)
 	    s->events > CAPTURE_COUNTERS) {
 		fprintf(stderr,
 			"usage: make_capture [-n RECORDS] [-t THREADS] [-e EVENTS] [-p "
-			"NODES] [-mswkourfdgbl] FILE\n"
+			"NODES] [-mswkourfdgblc] FILE\n"
 			"  -m multiplexed events  -s shapes  -w work of other threads\n"
 			"  -k parts of that, on two threads of a pool\n"
 			"  -o odd node names      -u without an end record\n"
@@ -605,7 +612,7 @@ int main(int argc, char **argv)
 			"  -d models of four sessions, as far as they are known\n"
 			"  -g sums of each second in place of executions and runs\n"
 			"  -b within a budget, with runs that were not recorded\n"
-			"  -l samples in place of executions and runs\n");
+			"  -l samples in place of executions and runs  -c times off the CPUs likewise\n");
 		return 2;
 	}
 	s->path = argv[optind];

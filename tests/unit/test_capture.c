@@ -942,7 +942,9 @@ static struct test_capture full_capture(void)
 	capture_write_budget(c.writer, &(struct capture_budget){10000, 1000, 10, 3, true});
 	capture_write_rest(c.writer, &(struct capture_rest){0, 300, 400});
 	capture_write_rest(c.writer, &(struct capture_rest){CAPTURE_UNKNOWN, 1, 2});
-	capture_write_sampling(c.writer, &(struct capture_sampling){"cpu-clock", "ns", 99000});
+	capture_write_sampling(
+		c.writer,
+		&(struct capture_sampling){"cpu-clock", "ns", CAPTURE_SAMPLING_TIME, 99000, 0});
 	capture_write_sample(c.writer, &(struct capture_sample){.seen = CAPTURE_SEEN_POOL,
 								.parent = CAPTURE_UNKNOWN,
 								.thread = 1,

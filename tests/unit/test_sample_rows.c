@@ -25,14 +25,18 @@ static void put(struct test_capture *c, uint32_t seen, uint32_t op, uint32_t thr
 	}
 }
 
-static struct test_capture begin(const char *unit)
+static const struct capture_sampling of_time = {"cpu-clock", "ns", CAPTURE_SAMPLING_TIME, 99000, 0},
+				     of_misses = {"cache-misses", "", CAPTURE_SAMPLING_EVENT, 0,
+						  100},
+				     of_faults = {"page-faults", "", CAPTURE_SAMPLING_EACH, 0, 1},
+				     off_cpu = {"off-cpu", "ns", CAPTURE_SAMPLING_OFF_CPU, 0, 1};
+
+static struct test_capture begin(const struct capture_sampling *sampling)
 {
 	struct capture_info info = test_info(0);
 	struct test_capture c = test_begin(&info);
-	struct capture_sampling sampling = {.event = "cpu-clock", .rate = 99000};
 
-	strcpy(sampling.unit, unit);
-	assert_int_equal(capture_write_sampling(c.writer, &sampling), 0);
+	assert_int_equal(capture_write_sampling(c.writer, sampling), 0);
 	test_operator(&c, 0, "first", "Conv");
 	test_operator(&c, 1, "second", "Conv");
 	test_operator(&c, 2, "third", "Relu");
@@ -42,7 +46,7 @@ static struct test_capture begin(const char *unit)
 /* 100 samples: of @first 40 on its own thread and 10 on the other, of second 20, of third 5. */
 static struct test_capture made_capture(void)
 {
-	struct test_capture c = begin("ns");
+	struct test_capture c = begin(&of_time);
 
 	put(&c, CAPTURE_SEEN_OWN, 0, 0, 40);
 	put(&c, CAPTURE_SEEN_POOL, 0, 1, 10);
@@ -60,11 +64,12 @@ static struct test_capture made_capture(void)
 
 static void a_sample_is_read_as_it_was_written(void **state)
 {
-	struct test_capture c = begin("");
+	struct test_capture c = begin(&of_misses);
 	const struct capture_sample samples[] = {
-		{CAPTURE_SEEN_OWN, 1, CAPTURE_UNKNOWN, 0, 0, false, START, 1},
-		{CAPTURE_SEEN_POOL, 2, 1, 3, 1, true, START - 5, UINT64_MAX},
-		{CAPTURE_SEEN_UNKNOWN, CAPTURE_UNKNOWN, CAPTURE_UNKNOWN, 0, 1, true, START + 9, 0},
+		{CAPTURE_SEEN_OWN, 1, CAPTURE_UNKNOWN, 0, 0, false, START, 1, 0},
+		{CAPTURE_SEEN_POOL, 2, 1, 3, 1, true, START - 5, UINT64_MAX, UINT64_MAX},
+		{CAPTURE_SEEN_UNKNOWN, CAPTURE_UNKNOWN, CAPTURE_UNKNOWN, 0, 1, true, START + 9, 0,
+		 0},
 	};
 	struct capture_record record;
 	struct capture_reader *reader;
@@ -78,9 +83,11 @@ static void a_sample_is_read_as_it_was_written(void **state)
 	assert_non_null(reader);
 	while (capture_reader_next(reader, &record, &err) > 0) {
 		if (record.type == CAPTURE_SAMPLING) {
-			assert_string_equal(record.sampling.event, "cpu-clock");
+			assert_string_equal(record.sampling.event, "cache-misses");
 			assert_string_equal(record.sampling.unit, "");
-			assert_int_equal(record.sampling.rate, 99000);
+			assert_int_equal(record.sampling.kind, CAPTURE_SAMPLING_EVENT);
+			assert_int_equal(record.sampling.rate, 0);
+			assert_int_equal(record.sampling.period, 100);
 			samplings++;
 		}
 		if (record.type != CAPTURE_SAMPLE)
@@ -93,6 +100,7 @@ static void a_sample_is_read_as_it_was_written(void **state)
 		assert_int_equal(record.sample.in_kernel, samples[n].in_kernel);
 		assert_int_equal(record.sample.time, samples[n].time);
 		assert_true(record.sample.amount == samples[n].amount);
+		assert_true(record.sample.ready == samples[n].ready);
 		n++;
 	}
 	assert_int_equal(n, 3);
@@ -110,7 +118,14 @@ static void a_sample_is_read_as_it_was_written(void **state)
 
 static void what_contradicts_itself_is_refused(void **state)
 {
-	struct test_capture c = begin("ns");
+	/* Without a name, how often, or both; and of a kind that there is not. */
+	static const struct capture_sampling refused[] = {
+		{"", "", CAPTURE_SAMPLING_EVENT, 1, 0},
+		{"x", "", CAPTURE_SAMPLING_EVENT, 0, 0},
+		{"x", "", CAPTURE_SAMPLING_EVENT, 1, 1},
+		{"x", "", CAPTURE_SAMPLING_KINDS, 1, 0},
+	};
+	struct test_capture c = begin(&of_time);
 
 	REFUSED(bad.op = 9);
 	REFUSED(bad.parent = 9);
@@ -118,10 +133,9 @@ static void what_contradicts_itself_is_refused(void **state)
 	REFUSED(bad.seen = 0);
 	REFUSED(bad.seen = CAPTURE_SEEN_KINDS);
 	REFUSED(bad.depth = CAPTURE_DEPTH_MAX);
-	assert_int_equal(capture_write_sampling(c.writer, &(struct capture_sampling){"x", "", 0}),
-			 -EINVAL);
-	assert_int_equal(capture_write_sampling(c.writer, &(struct capture_sampling){"", "", 1}),
-			 -EINVAL);
+	REFUSED(bad.ready = 1);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_int_equal(capture_write_sampling(c.writer, &refused[i]), -EINVAL);
 	test_finish(&c);
 	test_remove(&c);
 }
@@ -347,21 +361,99 @@ static void the_table_adds_up_to_all_samples(void **state)
 	test_remove(&c);
 }
 
-/* What is sampled by an event stands for as many of it, and for no time. */
-static void of_an_event_no_time_is_told(void **state)
+static void put_one(struct test_capture *c, uint32_t op, uint64_t amount, uint64_t ready)
+{
+	const struct capture_sample sample = {
+		.seen = op == CAPTURE_UNKNOWN ? CAPTURE_SEEN_ELSEWHERE : CAPTURE_SEEN_OWN,
+		.op = op,
+		.parent = CAPTURE_UNKNOWN,
+		.time = START,
+		.amount = amount,
+		.ready = ready,
+	};
+
+	assert_int_equal(capture_write_sample(c->writer, &sample), 0);
+}
+
+static void of_an_event_samples_weigh_what_they_stand_for(void **state)
 {
 	struct report_options options = {.width = 200};
-	struct test_capture c = begin("");
+	struct test_capture c = begin(&of_misses);
 	char *text;
 
-	put(&c, CAPTURE_SEEN_OWN, 0, 0, 3);
+	put_one(&c, 0, 100, 0);
+	put_one(&c, 0, 600, 0);
+	put_one(&c, 1, 300, 0);
 	test_finish(&c);
 	text = report(&c, &options);
-	assert_null(strstr(text, "on CPUs"));
+	assert_non_null(strstr(text, "3 samples in server (pid 42), which stand for 1,000 "
+				     "cache-misses. Conv takes 100 % of that"));
+	assert_non_null(strstr(text, "of cache-misses, one of 100:"));
+	assert_non_null(strstr(text, "cache-misses   Pool  Kernel\n"));
+	/* Those of three that weigh so differently say as much as 2.17 alike: worked out by hand.
+	 */
+	assert_non_null(strstr(text, "Conv        2   70.00%  18.44%   96.01%           700"));
+	free(text);
+	options.analyze.name = "first";
+	text = report(&c, &options);
+	assert_non_null(strstr(text, "1   30.00%   3.99%  81.56%           300"));
+	free(text);
+	test_remove(&c);
+}
+
+static void each_event_is_no_estimate(void **state)
+{
+	struct report_options options = {.width = 200};
+	struct test_capture c = begin(&of_faults);
+	char *text;
+
+	for (int i = 0; i < 3; i++)
+		put_one(&c, i / 2, 1, 0);
+	test_finish(&c);
+	text = report(&c, &options);
+	assert_non_null(strstr(text, "3 page-faults in server (pid 42). Conv takes 100 % of that"));
+	assert_non_null(strstr(text, "of page-faults, each that there was: no probes"));
+	assert_null(strstr(text, "Low"));
+	assert_non_null(strstr(text, "Conv            2   66.67%  0.00%   0.00%\n"));
 	options.format = "csv";
 	free(text);
 	text = report(&c, &options);
-	assert_non_null(strstr(text, ",3,100,43.8502968,100,,0,33.3333333"));
+	assert_non_null(strstr(text, "\nfirst,Conv"));
+	free(text);
+	test_remove(&c);
+}
+
+static void off_the_cpus_time_is_blocked_or_ready(void **state)
+{
+	struct report_options options = {.width = 200};
+	struct test_capture c = begin(&off_cpu);
+	cJSON *json;
+	const cJSON *first;
+	char *text;
+
+	put_one(&c, 0, 5000000, 1000000);
+	put_one(&c, 0, 1000000, 0);
+	put_one(&c, CAPTURE_UNKNOWN, 14000000, 0);
+	test_finish(&c);
+	text = report(&c, &options);
+	assert_non_null(strstr(text,
+			       "3 waits in server (pid 42), 20.00 ms off the CPUs. Conv takes "
+			       "30 % of that, the rest of the process 70 %."));
+	assert_non_null(strstr(text, "Samples   off-cpu    Share   Blocked     Ready   Pool\n"));
+	assert_non_null(
+		strstr(text, "Conv        2  6.000 ms   30.00%  5.000 ms  1.000 ms  0.00%\n"));
+	free(text);
+	options.format = "json";
+	text = report(&c, &options);
+	json = cJSON_Parse(text);
+	assert_non_null(json);
+	first = cJSON_GetObjectItem(json, "operators")->child;
+	assert_int_equal(member(first, "events"), 6000000);
+	assert_int_equal(member(first, "off_blocked_ns"), 5000000);
+	assert_int_equal(member(first, "off_ready_ns"), 1000000);
+	assert_true(isnan(member(first, "kernel_percent")));
+	assert_true(isnan(member(first, "share_low_percent")));
+	cJSON_Delete(json);
 	free(text);
 	test_remove(&c);
 }
@@ -379,7 +471,9 @@ int main(void)
 		cmocka_unit_test(json_has_shares_and_null_for_what_is_of_executions),
 		cmocka_unit_test(json_has_null_for_all_executions_and_runs),
 		cmocka_unit_test(the_table_adds_up_to_all_samples),
-		cmocka_unit_test(of_an_event_no_time_is_told),
+		cmocka_unit_test(of_an_event_samples_weigh_what_they_stand_for),
+		cmocka_unit_test(each_event_is_no_estimate),
+		cmocka_unit_test(off_the_cpus_time_is_blocked_or_ready),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,6 +85,8 @@ static void fill_rest(struct fold *f)
 	rest->seen.own = analyze_samples(&f->a.seen[CAPTURE_SEEN_OWN]->seen) +
 			 analyze_samples(&f->a.seen[CAPTURE_SEEN_POOL]->seen) -
 			 analyze_samples(&f->a.sum->seen);
+	rest->seen.amount = f->a.seen[CAPTURE_SEEN_OWN]->seen.amount +
+			    f->a.seen[CAPTURE_SEEN_POOL]->seen.amount - f->a.sum->seen.amount;
 	/* What threw has no time, but may have shown ones inside. */
 	rest->total = f->top_ns > f->a.sum->total ? f->top_ns - f->a.sum->total : 0;
 	rest->ended = 1;

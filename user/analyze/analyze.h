@@ -130,6 +130,8 @@ struct analyze_seen {
 	uint64_t own, pool; /* samples of threads that were in it, and that worked for it */
 	uint64_t in_kernel; /* of all of these */
 	uint64_t amount;    /* of the event that samples are of */
+	uint64_t ready;	    /* of ns off the CPUs, those that they waited for one */
+	double squares;	    /* of the amounts */
 };
 
 static inline uint64_t analyze_samples(const struct analyze_seen *seen)
@@ -341,9 +343,13 @@ int analyze(struct capture_reader *reader, const struct analyze_options *options
 	    struct analysis **analysis, struct error *err);
 void analysis_free(struct analysis *analysis);
 
+/* What @seen weighs among all samples: their number, where they are of time, else their amount. */
+uint64_t analyze_weight(const struct analysis *analysis, const struct analyze_seen *seen);
 /*
  * Of all that was sampled, the share that @seen has, 0 to 1, and where that is by 95 %: by
- * Wilson's interval of a proportion. False if nothing was sampled.
+ * Wilson's interval of a proportion, of as many samples as such of one amount each would have to be
+ * (Kish's effective size). NaN where samples are each event that there was. False if nothing was
+ * sampled.
  */
 struct analyze_share {
 	double share, low, high;

@@ -31,6 +31,8 @@ static void add_seen(struct analyze_seen *to, const struct capture_sample *sampl
 		to->own++;
 	to->in_kernel += sample->in_kernel;
 	to->amount += sample->amount;
+	to->ready += sample->ready;
+	to->squares += (double)sample->amount * (double)sample->amount;
 }
 
 static int add_to_row(struct fold *f, const struct thread_state *thread,
@@ -120,16 +122,36 @@ int fold_sample(struct fold *f, const struct capture_sample *sample)
 	return seen_in_operator(sample->seen) ? add_to_row(f, thread, sample) : 0;
 }
 
+uint64_t analyze_weight(const struct analysis *a, const struct analyze_seen *seen)
+{
+	return a->sampling.kind == CAPTURE_SAMPLING_TIME ? analyze_samples(seen) : seen->amount;
+}
+
+/* As many samples of one amount each tell as much as those that there are. */
+static double effective_samples(const struct analysis *a)
+{
+	const struct analyze_seen *all = &a->all_seen->seen;
+
+	if (a->sampling.kind == CAPTURE_SAMPLING_TIME)
+		return (double)analyze_samples(all);
+	return (double)all->amount * (double)all->amount / all->squares;
+}
+
 bool analyze_share(const struct analysis *a, const struct analyze_seen *seen,
 		   struct analyze_share *share)
 {
-	double n = analyze_samples(&a->all_seen->seen), p, middle, half;
+	double all = (double)analyze_weight(a, &a->all_seen->seen), n, p, middle, half;
 
-	if (n <= 0)
+	if (all <= 0)
 		return false;
-	p = analyze_samples(seen) / n;
+	p = (double)analyze_weight(a, seen) / all;
+	*share = (struct analyze_share){p, NAN, NAN};
+	if (!sampling_is_estimate(&a->sampling))
+		return true;
+	n = effective_samples(a);
 	middle = (p + Z95 * Z95 / (2 * n)) / (1 + Z95 * Z95 / n);
 	half = Z95 / (1 + Z95 * Z95 / n) * sqrt(p * (1 - p) / n + Z95 * Z95 / (4 * n * n));
-	*share = (struct analyze_share){p, fmax(middle - half, 0), fmin(middle + half, 1)};
+	share->low = fmax(middle - half, 0);
+	share->high = fmin(middle + half, 1);
 	return true;
 }

@@ -444,12 +444,29 @@ struct capture_rest {
 	uint64_t ns;
 };
 
+/* What samples are, and so what they stand for. */
+enum capture_sampling_kind {
+	CAPTURE_SAMPLING_TIME,	  /* of CPUs, at times that do not depend on what they do */
+	CAPTURE_SAMPLING_EVENT,	  /* of an event, each for those since the one before it */
+	CAPTURE_SAMPLING_EACH,	  /* each event that there was: no estimate; neither are */
+	CAPTURE_SAMPLING_OFF_CPU, /* each time that a thread was off the CPUs, by how long */
+	CAPTURE_SAMPLING_KINDS
+};
+
 /* How samples were taken, before the first of them: how often, of what. */
 struct capture_sampling {
-	char event[128]; /* "cpu-clock": samples are of each CPU after so much of it */
+	char event[128]; /* "cpu-clock" where they are of time */
 	char unit[16];	 /* "ns", or "" of what is counted */
-	uint64_t rate;	 /* so many in 1000 s of it, on average */
+	uint32_t kind;	 /* enum capture_sampling_kind */
+	uint64_t rate;	 /* so many in 1000 s of a CPU, on average; 0: at each */
+	uint64_t period; /* so many events, of which each sample is one */
 };
+
+/* Do its samples stand for what was not looked at? */
+static inline bool sampling_is_estimate(const struct capture_sampling *sampling)
+{
+	return sampling->kind == CAPTURE_SAMPLING_TIME || sampling->kind == CAPTURE_SAMPLING_EVENT;
+}
 
 /* What a thread was doing when it was looked at. */
 enum capture_seen {
@@ -476,7 +493,8 @@ struct capture_sample {
 	uint32_t thread;
 	bool in_kernel; /* in a system call, a page fault or the like */
 	uint64_t time;
-	uint64_t amount; /* of the event, since the one before on this CPU; about, of clocks */
+	uint64_t amount; /* of the event, since the one before on this CPU; about, of clocks; or */
+	uint64_t ready;	 /* where it is ns off the CPUs, those of it that it waited for one */
 };
 
 /* The end of a complete capture; one that lacks it was cut short. */

@@ -6,25 +6,31 @@
 enum sample_flags {
 	SAMPLE_HAS_PARENT = 1 << 0,
 	SAMPLE_WAS_IN_KERNEL = 1 << 1,
+	SAMPLE_WAS_READY = 1 << 2,
 };
 
 bool sampling_is_sound(const struct capture_sampling *sampling)
 {
-	return sampling->event[0] && sampling->rate;
+	return sampling->event[0] && sampling->kind < CAPTURE_SAMPLING_KINDS &&
+	       !sampling->rate != !sampling->period;
 }
 
 uint8_t *sampling_put(uint8_t *p, const struct capture_sampling *sampling)
 {
 	p = format_put_bytes(p, sampling->event, strnlen(sampling->event, sizeof(sampling->event)));
 	p = format_put_bytes(p, sampling->unit, strnlen(sampling->unit, sizeof(sampling->unit)));
-	return format_put_varint(p, sampling->rate);
+	p = format_put_varint(p, sampling->kind);
+	p = format_put_varint(p, sampling->rate);
+	return format_put_varint(p, sampling->period);
 }
 
 void sampling_get(struct cursor *c, struct capture_sampling *sampling)
 {
 	texts_copy(c, sampling->event, sizeof(sampling->event));
 	texts_copy(c, sampling->unit, sizeof(sampling->unit));
+	sampling->kind = format_get_u32(c);
 	sampling->rate = cursor_uleb(c);
+	sampling->period = cursor_uleb(c);
 	if (!c->failed && !sampling_is_sound(sampling))
 		cursor_fail(c);
 }
@@ -32,7 +38,7 @@ void sampling_get(struct cursor *c, struct capture_sampling *sampling)
 bool sample_is_sound(const struct capture_sample *sample)
 {
 	return sample->seen >= CAPTURE_SEEN_OWN && sample->seen < CAPTURE_SEEN_KINDS &&
-	       sample->depth < CAPTURE_DEPTH_MAX;
+	       sample->depth < CAPTURE_DEPTH_MAX && sample->ready <= sample->amount;
 }
 
 uint8_t *sample_put(uint8_t *p, const struct capture_sample *sample, struct format_state *state)
@@ -41,7 +47,8 @@ uint8_t *sample_put(uint8_t *p, const struct capture_sample *sample, struct form
 
 	p = format_put_varint(p, sample->seen);
 	p = format_put_varint(p, (in && parent ? SAMPLE_HAS_PARENT : 0) |
-					 (sample->in_kernel ? SAMPLE_WAS_IN_KERNEL : 0));
+					 (sample->in_kernel ? SAMPLE_WAS_IN_KERNEL : 0) |
+					 (sample->ready ? SAMPLE_WAS_READY : 0));
 	p = format_put_varint(p, sample->thread);
 	if (in) {
 		p = format_put_varint(p, sample->op);
@@ -51,7 +58,8 @@ uint8_t *sample_put(uint8_t *p, const struct capture_sample *sample, struct form
 		p = format_put_varint(p, sample->parent);
 	p = format_put_varint(p, format_zigzag((int64_t)(sample->time - state->sample)));
 	state->sample = sample->time;
-	return format_put_varint(p, sample->amount);
+	p = format_put_varint(p, sample->amount);
+	return sample->ready ? format_put_varint(p, sample->ready) : p;
 }
 
 void sample_get(struct cursor *c, struct capture_sample *sample, struct format_state *state)
@@ -73,6 +81,8 @@ void sample_get(struct cursor *c, struct capture_sample *sample, struct format_s
 		sample->parent = format_get_u32(c);
 	sample->time = state->sample += (uint64_t)format_unzigzag(cursor_uleb(c));
 	sample->amount = cursor_uleb(c);
+	if (flags & SAMPLE_WAS_READY)
+		sample->ready = cursor_uleb(c);
 	if (!c->failed && !sample_is_sound(sample))
 		cursor_fail(c);
 }

@@ -256,6 +256,26 @@ static struct value lost(const struct analysis *a, const struct analyze_row *row
 
 /* -- what samples tell ----------------------------------------------------------- */
 
+static bool has_samples(const struct analysis *a)
+{
+	return a->has_samples;
+}
+
+static bool has_sampled_time(const struct analysis *a)
+{
+	return a->has_samples && a->sampling.kind == CAPTURE_SAMPLING_TIME;
+}
+
+static bool has_sampled_off_cpu(const struct analysis *a)
+{
+	return a->has_samples && a->sampling.kind == CAPTURE_SAMPLING_OFF_CPU;
+}
+
+static bool has_sampled_events(const struct analysis *a)
+{
+	return a->has_samples && a->sampling.kind != CAPTURE_SAMPLING_TIME;
+}
+
 static struct value samples(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
 	return a->has_samples ? value_whole(analyze_samples(&row->seen)) : absent;
@@ -275,13 +295,30 @@ static struct value sample_share(const struct analysis *a, const struct analyze_
 	return value_real(100 * (of == SHARE_SEEN ? it.share : of == SHARE_LOW ? it.low : it.high));
 }
 
+/* How many of the events that were sampled it had. */
+static struct value events(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return has_sampled_events(a) ? value_whole(row->seen.amount) : absent;
+}
+
+/* Of the time off the CPUs, that in which it could not run, and that in which it could. */
+enum off_cpu { OFF_BLOCKED, OFF_READY };
+
+static struct value off_cpu(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	const struct analyze_seen *seen = &row->seen;
+
+	if (!has_sampled_off_cpu(a))
+		return absent;
+	return value_whole(of == OFF_READY ? seen->ready : seen->amount - seen->ready);
+}
+
 /* Its share of the CPU time that all samples stand for. */
 static struct value cpu_time(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
 	struct analyze_share it;
 
-	if (!a->has_samples || strcmp(a->sampling.unit, "ns") != 0 ||
-	    !analyze_share(a, &row->seen, &it))
+	if (!has_sampled_time(a) || !analyze_share(a, &row->seen, &it))
 		return absent;
 	return value_real(it.share * (double)a->all_seen->seen.amount);
 }
@@ -294,12 +331,9 @@ static struct value pool_share(const struct analysis *a, const struct analyze_ro
 static struct value kernel_share(const struct analysis *a, const struct analyze_row *row,
 				 uint32_t of)
 {
-	return a->has_samples ? share(row->seen.in_kernel, analyze_samples(&row->seen)) : absent;
-}
-
-static bool has_samples(const struct analysis *a)
-{
-	return a->has_samples;
+	return a->has_samples && !has_sampled_off_cpu(a)
+		       ? share(row->seen.in_kernel, analyze_samples(&row->seen))
+		       : absent;
 }
 
 /* -- what shapes tell -------------------------------------------------------- */
@@ -658,7 +692,18 @@ const struct column_kind column_kinds[] = {
 	{"cputime", "CPU time", cpu_time, 0, &unit_ns, ON_SUM | ON_REST | ON_SEEN,
 	 .member = {"cpu_ns", "number",
 		    "An estimate: that share of the CPU time that all samples stand for.",
-		    has_samples}},
+		    has_sampled_time}},
+	{"events", "Events", events, 0, &unit_count, ON_SUM | ON_REST | ON_SEEN,
+	 .member = {"events", "integer",
+		    "With --sample-event: so many of these its samples stand for; with --sample "
+		    "off-cpu: ns.",
+		    has_sampled_events}},
+	{"offblocked", "Blocked", off_cpu, OFF_BLOCKED, &unit_ns, ON_SUM | ON_SEEN,
+	 .member = {"off_blocked_ns", "integer",
+		    "With --sample off-cpu: of these, asleep, for locks, disks, other threads,",
+		    has_sampled_off_cpu}},
+	{"offready", "Ready", off_cpu, OFF_READY, &unit_ns, ON_SUM | ON_SEEN,
+	 .member = {"off_ready_ns", "integer", "and waiting for a CPU.", has_sampled_off_cpu}},
 	{"pool", "Pool", pool_share, 0, &unit_percent, ON_SUM,
 	 .member = {"pool_percent", "number",
 		    "Of its samples, those of threads that worked for it.", has_samples}},

@@ -15,17 +15,17 @@ static void make_column(struct column *column, const struct column_kind *kind)
 	snprintf(column->title, sizeof(column->title), "%s", kind->title);
 }
 
-static const struct unit *unit_of(const struct capture_event *event)
+static const struct unit *unit_named(const char *unit)
 {
-	if (!strcmp(event->unit, "ns"))
+	if (!strcmp(unit, "ns"))
 		return &unit_ns;
-	return strcmp(event->unit, "bytes") ? &unit_count : &unit_bytes;
+	return strcmp(unit, "bytes") ? &unit_count : &unit_bytes;
 }
 
 static void make_event_column(const struct analysis *a, struct column *column,
 			      const struct column_kind *kind, uint32_t i)
 {
-	const struct unit *own = unit_of(&a->info.events[i]);
+	const struct unit *own = unit_named(a->info.events[i].unit);
 
 	*column = (struct column){.kind = kind, .unit = kind->unit ? kind->unit : own, .of = i};
 	snprintf(column->title, sizeof(column->title), "%s%s", kind->key, a->titles[i]);
@@ -61,6 +61,15 @@ static bool find_metric_column(const struct analysis *a, const char *key, struct
 			return true;
 		}
 	return false;
+}
+
+/* What was sampled has a name and a unit of its own. */
+static void make_sampled_column(const struct analysis *a, struct column *column)
+{
+	if (!a->has_samples || !column->kind->key || strcmp(column->kind->key, "events") != 0)
+		return;
+	column->unit = unit_named(a->sampling.unit);
+	snprintf(column->title, sizeof(column->title), "%s", a->sampling.event);
 }
 
 bool column_find_own(const char *key, struct column *column)
@@ -126,9 +135,12 @@ static int no_such_column(const struct analysis *a, const char *key, struct erro
 int column_find(const struct analysis *a, const char *key, struct column *column, struct error *err)
 {
 	/* Events and metrics first: they are the user's own words. */
-	if (find_event_column(a, key, column) || find_metric_column(a, key, column) ||
-	    column_find_own(key, column))
+	if (find_event_column(a, key, column) || find_metric_column(a, key, column))
 		return 0;
+	if (column_find_own(key, column)) {
+		make_sampled_column(a, column);
+		return 0;
+	}
 	return no_such_column(a, key, err);
 }
 
@@ -274,6 +286,23 @@ static void add_what_the_row_is(const struct analysis *a, const struct report_op
 	}
 }
 
+/* Where samples are each event that there was, nothing is an estimate. */
+static void add_sampled(const struct analysis *a, struct columns *columns)
+{
+	if (a->sampling.kind == CAPTURE_SAMPLING_OFF_CPU)
+		ADD(columns, "samples", "events", "share", "offblocked", "offready");
+	else if (a->sampling.kind == CAPTURE_SAMPLING_EACH)
+		ADD(columns, "events", "share");
+	else
+		ADD(columns, "samples", "share", "sharelow", "sharehigh",
+		    a->sampling.kind == CAPTURE_SAMPLING_TIME ? "cputime" : "events");
+	for (size_t i = 0; i < columns->n; i++)
+		make_sampled_column(a, &columns->columns[i]);
+	ADD(columns, "pool");
+	if (a->sampling.kind != CAPTURE_SAMPLING_OFF_CPU)
+		ADD(columns, "kernel");
+}
+
 static int choose_usual(const struct analysis *a, const struct report_options *options,
 			struct columns *columns)
 {
@@ -281,8 +310,7 @@ static int choose_usual(const struct analysis *a, const struct report_options *o
 	if (a->options.group == GROUP_NODE && add_what_tells_apart(a, options, columns))
 		return -ENOMEM;
 	if (a->has_samples) {
-		ADD(columns, "samples", "share", "sharelow", "sharehigh", "cputime", "pool",
-		    "kernel");
+		add_sampled(a, columns);
 		return 0;
 	}
 	ADD(columns, "count", "total", "avg");

@@ -35,19 +35,24 @@ static void list_weights(const struct analysis *a, char *text, size_t size)
 			      a->titles[i]);
 }
 
+const char *folded_sampled(const struct analysis *a)
+{
+	return a->sampling.kind == CAPTURE_SAMPLING_TIME ? FOLDED_SAMPLES : a->sampling.event;
+}
+
 int folded_weight(const struct analysis *a, const char *name, int *event, struct error *err)
 {
 	struct nearest nearest = {.text = name};
 	char near[512], all[1024];
 
 	*event = -1;
-	if (!name || !strcmp(name, a->has_samples ? FOLDED_SAMPLES : FOLDED_TIME))
+	if (!name || !strcmp(name, a->has_samples ? folded_sampled(a) : FOLDED_TIME))
 		return 0;
 	if (a->has_samples)
 		return error_set(err, -EINVAL,
 				 "this capture has no '%s': what was sampled is weighed by "
-				 "its samples alone, --weight " FOLDED_SAMPLES,
-				 name);
+				 "itself alone, --weight %s",
+				 name, folded_sampled(a));
 	nearest_offer(&nearest, FOLDED_TIME);
 	for (uint32_t i = 0; i < a->info.n_events; i++) {
 		if (!strcmp(name, a->titles[i])) {
@@ -87,7 +92,7 @@ static uint64_t weight_of(const struct folded *f, const struct analyze_row *row,
 	*known = 0;
 	if (f->a->has_samples) {
 		*known = analyze_samples(&row->seen);
-		return *known;
+		return analyze_weight(f->a, &row->seen);
 	}
 	if (row->self_unsure)
 		return 0;
@@ -197,7 +202,7 @@ static void put_seen(const struct folded *f)
 		if (!analyze_samples(&row->seen))
 			continue;
 		put_frame(f->out, row->label);
-		fprintf(f->out, " %" PRIu64 "\n", analyze_samples(&row->seen));
+		fprintf(f->out, " %" PRIu64 "\n", analyze_weight(f->a, &row->seen));
 	}
 }
 

@@ -17,7 +17,9 @@ struct folded_told {
 };
 
 #define FOLDED_TIME    "time"
-#define FOLDED_SAMPLES "samples" /* the one weight of what was sampled */
+#define FOLDED_SAMPLES "samples" /* the one weight of what was sampled, if that is time, */
+/* or whatever it is of. */
+const char *folded_sampled(const struct analysis *a);
 
 /* The number of the event that is called @name, in *@event: -1 for "time", of what was sampled for
  * "samples", and for NULL. -EINVAL with @err set if there is none. */
@@ -28,7 +30,7 @@ bool folded_one_session(const struct analysis *a);
 
 /*
  * Write the rows of @a, nodes with those around them, to @out by @weight: "time"
- * (ns, also with NULL) or an event; what was sampled, by its samples. Returns 0, -EINVAL with @err
+ * (ns, also with NULL) or an event; what was sampled, by that. Returns 0, -EINVAL with @err
  * set for an event that there is not or of which no exact count is known, or -ENOMEM with @err set.
  */
 int folded_write(const struct analysis *a, const char *weight, struct stream *out,

@@ -207,14 +207,26 @@ static void print_recording(const struct analysis *a, FILE *out)
 
 static void print_sampling(const struct analysis *a, FILE *out)
 {
-	char text[512];
+	const struct capture_sampling *sampling = &a->sampling;
+	char text[512], often[64];
 
 	if (!a->has_samples)
 		return;
+	if (sampling->kind == CAPTURE_SAMPLING_OFF_CPU)
+		snprintf(often, sizeof(often),
+			 "each time that a thread left its CPU and came back");
+	else if (sampling->period == 1)
+		snprintf(often, sizeof(often), "each that there was");
+	else if (sampling->period)
+		snprintf(often, sizeof(often), "one of %" PRIu64, sampling->period);
+	else
+		snprintf(often, sizeof(often), "%.4g per second on each CPU",
+			 (double)sampling->rate / 1e3);
 	snprintf(text, sizeof(text),
-		 "of %.100s, %.4g per second on each CPU: no probes in operators; what they "
-		 "executed is not counted, and shares lie between Low and High, by 95 %%",
-		 a->sampling.event, a->sampling.rate / 1e3);
+		 "of %.100s, %s: no probes in operators; what they executed is not counted%s",
+		 sampling->event, often,
+		 sampling_is_estimate(sampling) ? ", and shares lie between Low and High, by 95 %"
+						: "");
 	line(out, "samples", text);
 }
 
@@ -363,6 +375,18 @@ int header_print(const struct analysis *a, FILE *out)
 
 /* -- after the rows ---------------------------------------------------------- */
 
+static void print_no_event(const struct analysis *a, FILE *out)
+{
+	if (a->sampling.kind == CAPTURE_SAMPLING_OFF_CPU)
+		fputs("No thread of the process left a CPU and came back to one in this time.\n",
+		      out);
+	else
+		fprintf(out,
+			"There was no sample of %.100s in this time: record longer, or each of them "
+			"(--sample-period 1).\n",
+			a->sampling.event);
+}
+
 static void print_why_empty(const struct analysis *a, FILE *out)
 {
 	if (a->options.failed && !a->runs_failed && !a->runs_threw)
@@ -375,6 +399,8 @@ static void print_why_empty(const struct analysis *a, FILE *out)
 			"No operator is in the table: of %" PRIu64
 			" samples, none was in one that is selected.\n",
 			analyze_samples(&a->all_seen->seen));
+	else if (a->has_samples && a->sampling.kind != CAPTURE_SAMPLING_TIME)
+		print_no_event(a, out);
 	else if (a->executions)
 		fprintf(out,
 			"No operator is left by the selection: the capture holds %" PRIu64

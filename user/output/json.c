@@ -296,8 +296,12 @@ static void put_sampling(struct json *j)
 	fputs(",\"sampling\":{\"event\":", j->out);
 	put_string(j, a->sampling.event);
 	member_or_null(j, "unit", a->sampling.unit);
-	fprintf(j->out, ",\"rate\":%g,\"amount\":%" PRIu64, a->sampling.rate / 1e3,
-		a->all_seen->seen.amount);
+	if (a->sampling.rate)
+		fprintf(j->out, ",\"rate\":%g", (double)a->sampling.rate / 1e3);
+	else
+		fputs(",\"rate\":null", j->out);
+	member_u64(j, "period", a->sampling.period, a->sampling.period);
+	fprintf(j->out, ",\"amount\":%" PRIu64, a->all_seen->seen.amount);
 	put_seen(j, "samples", a->all_seen);
 	put_seen(j, "own", a->seen[CAPTURE_SEEN_OWN]);
 	put_seen(j, "pool", a->seen[CAPTURE_SEEN_POOL]);

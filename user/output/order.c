@@ -58,7 +58,7 @@ static int find_column(const struct analysis *a, const char *key, struct column 
 {
 	if (key)
 		return column_find(a, key, column, err);
-	column_find_own(a->has_samples			? "samples"
+	column_find_own(a->has_samples			? "share"
 			: a->options.group == GROUP_RUN ? "run"
 							: "total",
 			column);

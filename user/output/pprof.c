@@ -175,7 +175,8 @@ static void put_type(struct pprof *p, const char *name, const char *unit)
 /* Of what was sampled, as other CPU profiles have it. */
 static void put_types_of_samples(struct pprof *p)
 {
-	put_type(p, FOLDED_SAMPLES, "count");
+	put_type(p, p->a->sampling.kind == CAPTURE_SAMPLING_EACH ? "events" : FOLDED_SAMPLES,
+		 "count");
 	put_type(p, p->a->sampling.event, *p->a->sampling.unit ? "nanoseconds" : "count");
 }
 
@@ -340,7 +341,7 @@ static void put_profile(struct pprof *p, int event, struct folded_told *told)
 	message_add_number(&p->profile, PROFILE_DURATION, a->duration);
 	message_add_number(&p->profile, PROFILE_DEFAULT_TYPE,
 			   string_of(p, event >= 0	 ? a->titles[event]
-					: a->has_samples ? FOLDED_SAMPLES
+					: a->has_samples ? folded_sampled(a)
 							 : FOLDED_TIME));
 }
 

@@ -98,16 +98,30 @@ static void print_samples(const struct analysis *a, FILE *out)
 	uint64_t n = analyze_samples(&a->all_seen->seen);
 	char count[32];
 
-	fprintf(out, "%s sample%s", text_count(count, sizeof(count), n), n == 1 ? "" : "s");
+	fprintf(out, "%s ", text_count(count, sizeof(count), n));
+	if (a->sampling.kind == CAPTURE_SAMPLING_EACH)
+		text_put(out, a->sampling.event);
+	else if (a->sampling.kind == CAPTURE_SAMPLING_OFF_CPU)
+		fprintf(out, "wait%s", n == 1 ? "" : "s");
+	else
+		fprintf(out, "sample%s", n == 1 ? "" : "s");
 }
 
 static void print_busy(const struct analysis *a, FILE *out)
 {
-	char time[64];
+	char amount[64];
 
-	if (!strcmp(a->sampling.unit, "ns"))
+	if (a->sampling.kind == CAPTURE_SAMPLING_TIME) {
 		fprintf(out, ", which stand for %s on CPUs",
-			text_time(time, sizeof(time), a->all_seen->seen.amount));
+			text_time(amount, sizeof(amount), a->all_seen->seen.amount));
+	} else if (a->sampling.kind == CAPTURE_SAMPLING_OFF_CPU) {
+		fprintf(out, ", %s off the CPUs",
+			text_time(amount, sizeof(amount), a->all_seen->seen.amount));
+	} else if (a->sampling.kind == CAPTURE_SAMPLING_EVENT) {
+		fprintf(out, ", which stand for %s ",
+			text_count(amount, sizeof(amount), a->all_seen->seen.amount));
+		text_put(out, a->sampling.event);
+	}
 	fputs(". ", out);
 }
 
@@ -172,7 +186,7 @@ static int times_of(const struct analysis *a, struct op_time **times, size_t *n)
 
 		if (a->has_samples)
 			self = (struct analyze_estimate){
-				.known = true, .value = (double)analyze_samples(&row->seen)};
+				.known = true, .value = (double)analyze_weight(a, &row->seen)};
 		else if (!row->ended)
 			continue;
 		if (!row->op_type || !self.known) {
@@ -204,11 +218,11 @@ static void print_beside(const struct analysis *a, FILE *out)
 		{CAPTURE_SEEN_RUNTIME, "the runtime itself"},
 		{CAPTURE_SEEN_ELSEWHERE, "the rest of the process"},
 	};
-	double all = (double)analyze_samples(&a->all_seen->seen);
+	double all = (double)analyze_weight(a, &a->all_seen->seen);
 	char share[32];
 
 	for (size_t i = 0; a->has_samples && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		double part = (double)analyze_samples(&a->seen[kinds[i].seen]->seen) / all;
+		double part = (double)analyze_weight(a, &a->seen[kinds[i].seen]->seen) / all;
 
 		if (part >= SHARE_VISIBLE)
 			fprintf(out, ", %s %s", kinds[i].what,
@@ -221,7 +235,7 @@ static int print_time(const struct analysis *a, FILE *out)
 	struct op_time *times;
 	size_t n;
 	int error = times_of(a, &times, &n);
-	double base = a->has_samples ? (double)analyze_samples(&a->all_seen->seen) : a->base_ns;
+	double base = a->has_samples ? (double)analyze_weight(a, &a->all_seen->seen) : a->base_ns;
 	double gap = a->gap && a->base_ns ? (double)a->gap->total / a->base_ns : 0;
 	char share[32];
 

@@ -318,10 +318,11 @@ struct sample_record {
 	__u32 pid;
 	__u32 id; /* of the operator, or NO_ID */
 	__u64 time;
-	__u64 period; /* ns, or how many of its event, since the one before on this CPU */
+	__u64 period; /* ns, or how many of its event, since the one before on this CPU; or: */
+	__u64 ready;  /* where that are ns off the CPUs, those in which it could have run */
 };
 
-_Static_assert(sizeof(struct sample_record) == 32, "sample_record");
+_Static_assert(sizeof(struct sample_record) == 40, "sample_record");
 
 #define SAMPLED_STACK	  1536
 #define SAMPLED_OWN_STACK 1024 /* of these, of the thread itself */

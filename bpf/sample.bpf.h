@@ -19,6 +19,7 @@
 #define SAMPLE_WORDS  128 /* of the stack, read at once */
 #define SAMPLE_BYTES  (SAMPLE_WORDS * 8)
 #define SAMPLE_CHUNKS 128 /* so many at most, and as many turns of the walk: 128 KiB */
+#define SAMPLE_TURNS  256 /* of all walks that one sample takes */
 #define PAGE_BYTES    4096
 #define ADDRESS_END   (1ULL << 47) /* of user space, where pages have four levels */
 
@@ -46,7 +47,9 @@ struct walk {
 	__u64 found;	 /* where the last landmark was found */
 	__u64 low, span; /* of the process's landmarks */
 	__u32 pid;
-	__u32 next; /* word to look at */
+	__u32 next;  /* word to look at */
+	__u32 turns; /* left for this walk and those that follow it for the same sample */
+	__u32 pad;
 	__u64 words[SAMPLE_WORDS];
 };
 
@@ -129,9 +132,10 @@ __weak __noinline int walk_on(void)
 {
 	struct walk *walk = walk_of_cpu();
 
-	for (__u32 turn = 0; walk && turn < SAMPLE_CHUNKS; turn++) {
+	for (__u32 turn = 0; walk && walk->turns && turn < SAMPLE_CHUNKS; turn++) {
 		__u32 i, landmark;
 
+		walk->turns--;
 		if (walk->next >= SAMPLE_WORDS) {
 			if (walk->at + SAMPLE_BYTES >= walk->end)
 				return WALK_END;
@@ -157,6 +161,7 @@ struct user_registers {
 	__u64 sp, ip;
 };
 
+#define TASK_EXITS   0x4    /* PF_EXITING of include/linux/sched.h */
 #define THREAD_BYTES 0x4000 /* of a kernel stack, x86-64 */
 
 #if defined(__TARGET_ARCH_x86)

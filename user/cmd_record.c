@@ -62,6 +62,8 @@ enum {
 	OPTION_NO_COST,
 	OPTION_MAX_OVERHEAD,
 	OPTION_SAMPLE,
+	OPTION_SAMPLE_EVENT,
+	OPTION_SAMPLE_PERIOD,
 	OPTION_USER,
 };
 
@@ -87,8 +89,12 @@ static const struct argp_option record_options[] = {
 	 0},
 	{"sample", OPTION_SAMPLE, "RATE", 0,
 	 "No probes in operators: look at what each CPU does so often per second (99), and tell the "
-	 "shares of operators",
+	 "shares of operators; off-cpu: what threads wait in, and how long",
 	 0},
+	{"sample-event", OPTION_SAMPLE_EVENT, "EVENT", 0,
+	 "Samples of this event, as -e takes it, in place of time on CPUs", 0},
+	{"sample-period", OPTION_SAMPLE_PERIOD, "N", 0,
+	 "A sample at each N-th of these events on a CPU, in place of a rate; 1: at each", 0},
 	{"parts", OPTION_PARTS, NULL, 0,
 	 "Record which pool threads worked on each operator, and when: for timelines", 0},
 	{"no-cost", OPTION_NO_COST, NULL, 0,
@@ -158,8 +164,20 @@ static void check_sampling(const struct recording_options *recording, struct arg
 			    : recording->events		  ? "-e"
 							  : subject_choosy(recording);
 
-	if (recording->sample_rate > 0 && other)
+	if (recording_samples(recording) && other)
 		argp_error(state, "--sample has no probes for %s: leave one of them out", other);
+	if (recording->sample_off_cpu &&
+	    (recording->sample_rate > 0 || recording->sample_period || recording->sample_event))
+		argp_error(state, "--sample off-cpu is of each wait, with no rate, period or "
+				  "event: leave one of them out");
+	if (recording->sample_rate > 0 && recording->sample_period)
+		argp_error(state, "--sample is a rate, and --sample-period none: leave one of them "
+				  "out");
+	if (recording->sample_period && !recording->sample_event)
+		argp_error(state, "--sample-period of what? --sample-event EVENT says it");
+	if (recording->sample_event && !recording_samples(recording))
+		argp_error(state, "how often? --sample RATE is so often per second and CPU, "
+				  "--sample-period 1 at each event");
 }
 
 static error_t parse_record(int key, char *text, struct argp_state *state)
@@ -204,10 +222,22 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 				   text);
 		break;
 	case OPTION_SAMPLE:
+		recording->sample_off_cpu = !strcmp(text, "off-cpu");
+		if (recording->sample_off_cpu)
+			break;
 		if (parse_rate(text, &recording->sample_rate) ||
 		    recording->sample_rate > SAMPLE_RATE_MAX)
-			argp_error(state, "'%s' is not a rate from 1 to %d samples per second",
-				   text, SAMPLE_RATE_MAX);
+			argp_error(
+				state,
+				"'%s' is not a rate from 1 to %d samples per second, nor off-cpu",
+				text, SAMPLE_RATE_MAX);
+		break;
+	case OPTION_SAMPLE_EVENT:
+		recording->sample_event = text;
+		break;
+	case OPTION_SAMPLE_PERIOD:
+		if (parse_count(text, &recording->sample_period))
+			argp_error(state, "'%s' is not a number of events", text);
 		break;
 	case OPTION_ON_CAPTURE:
 		recording->on_capture = text;
@@ -268,7 +298,7 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 			argp_error(state,
 				   "by runs, tags, threads and shapes, what --aggregate adds "
 				   "up cannot be told apart: leave one of them out");
-		if (arguments->recording.sample_rate > 0 &&
+		if (recording_samples(&arguments->recording) &&
 		    (arguments->trace_wanted || !analyze_takes_samples(&arguments->report.analyze)))
 			argp_error(state, "--sample sees no single executions, for a trace or by "
 					  "runs, tags and shapes: leave one of them out");
@@ -301,6 +331,8 @@ static const struct argp record_argp = {
 	       "  sudo opprobe record -p 4711 --aggregate -d 24h -o day.opp\n"
 	       "  sudo opprobe record -p 4711 --max-overhead 1% -d 1h -o hour.opp\n"
 	       "  sudo opprobe record -p 4711 --sample 99 -d 1h -o shares.opp\n"
+	       "  sudo opprobe record -p 4711 --sample 99 --sample-event cache-misses -d 1m\n"
+	       "  sudo opprobe record -p 4711 --sample off-cpu -d 10s\n"
 	       "  sudo opprobe record -o start.opp -- node server.js\n"
 	       "  sudo opprobe record --user www-data -- /srv/model/start\n",
 };

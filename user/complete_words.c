@@ -324,6 +324,7 @@ static const struct place {
 	{NULL, NULL, "ID", complete_container},
 	{NULL, NULL, "PATH", complete_cgroup},
 	{NULL, NULL, "EVENTS", complete_events},
+	{NULL, NULL, "EVENT", offer_events},
 	{NULL, NULL, "COLUMN", complete_column},
 	{NULL, NULL, "FORMAT", complete_format},
 	{NULL, NULL, "WHEN", complete_when},

@@ -45,7 +45,7 @@ static void show_progress(struct recording *recording, const struct collector_pr
 {
 	bool runs = location_has(&recording->first->located->location, SITE_RUN_ENTER);
 
-	if (progress->waiting && !recording->told_to_wait)
+	if (progress->waiting && !recording->told_to_wait && !recording->sampling.counter)
 		recording_say(recording->options, "waiting for the first %s",
 			      runs ? "run" : "operator");
 	recording->told_to_wait |= progress->waiting;
@@ -53,8 +53,8 @@ static void show_progress(struct recording *recording, const struct collector_pr
 	    !isatty(STDERR_FILENO))
 		return;
 	fprintf(stderr, "\r\033[Kopprobe: %" PRIu64 " %s", progress->operators,
-		recording->options->sample_rate > 0 ? "samples in operators" : "operators");
-	if (runs && recording->options->sample_rate <= 0)
+		recording_samples(recording->options) ? "samples in operators" : "operators");
+	if (runs && !recording_samples(recording->options))
 		fprintf(stderr, " in %" PRIu64 " runs", progress->runs);
 	if (progress->lost)
 		fprintf(stderr, ", %" PRIu64 " lost", progress->lost);
@@ -111,7 +111,7 @@ static int choose_counters(const struct recording_options *options, struct count
 {
 	int error;
 
-	if (options->sample_rate > 0 || (options->events && !strcmp(options->events, "none")))
+	if (recording_samples(options) || (options->events && !strcmp(options->events, "none")))
 		error = 0;
 	else if (options->events)
 		error = counters_parse(set, options->events, err);
@@ -122,6 +122,33 @@ static int choose_counters(const struct recording_options *options, struct count
 	if (!error && options->memory)
 		error = counters_add_memory(set, err);
 	return error || !set->n ? error : counters_check(set, err);
+}
+
+/* Time is sampled as none of perf's clocks does it, see collect/sampler.h. */
+static int choose_sampled(struct recording *recording, struct error *err)
+{
+	const struct recording_options *options = recording->options;
+	struct sampler_options *sampling = &recording->sampling;
+	int error;
+
+	*sampling = (struct sampler_options){
+		.rate = options->sample_rate,
+		.period = options->sample_period,
+		.off_cpu = options->sample_off_cpu,
+	};
+	if (!options->sample_event)
+		return 0;
+	error = counters_parse_sampled(&recording->sampled, options->sample_event, err);
+	if (error)
+		return error;
+	if (!counter_is_clock(&recording->sampled))
+		sampling->counter = &recording->sampled;
+	else if (options->sample_period)
+		return error_set(err, -EINVAL,
+				 "'%s' is time, which is sampled by --sample RATE, without "
+				 "--sample-period",
+				 options->sample_event);
+	return 0;
 }
 
 #define NICE_FIRST (-20)
@@ -335,7 +362,7 @@ static int attach(struct recording *recording, struct error *err)
 		.min_duration = options->min_duration,
 		.selective = options->schedule.active || options->runs.n_runs,
 		.windows = options->max_overhead > 0,
-		.sample_rate = options->sample_rate,
+		.sampling = recording_samples(options) ? &recording->sampling : NULL,
 		.sums = options->sums,
 		.shapes = options->shapes,
 		.parts = options->parts,
@@ -346,7 +373,7 @@ static int attach(struct recording *recording, struct error *err)
 	};
 	int error;
 
-	if (options->sample_rate <= 0)
+	if (!recording_samples(options))
 		recording->overhead =
 			overhead_start((struct self_kind){true, true}, &recording->counters);
 	error = following_find(recording->following, err);
@@ -363,7 +390,7 @@ static int attach(struct recording *recording, struct error *err)
 	if (!recording->collector)
 		return -EINVAL;
 	say_notes(recording);
-	if (options->sample_rate <= 0)
+	if (!recording_samples(options))
 		recording_know_overhead(recording);
 	error = recording_write_info(recording, err) ?: recording_write_overhead(recording, err);
 	if (error)
@@ -371,7 +398,7 @@ static int attach(struct recording *recording, struct error *err)
 	/* What holds up the target while it is done, too, is soon over. */
 	recording_hurry();
 	following_hurry(recording->following);
-	if (options->sample_rate > 0)
+	if (recording_samples(options))
 		error = collector_attach_samples(recording->collector, err);
 	else if (options->schedule.active || options->max_overhead > 0)
 		error = collector_attach_runs(recording->collector, err);
@@ -410,7 +437,7 @@ static void measure_cost(struct recording *recording, int end)
 	uint64_t limit = (clock_ns() - recording->attached) / 10;
 	bool tell = !options->quiet && isatty(STDERR_FILENO);
 
-	if (options->no_cost || recording->cost_known || options->sample_rate > 0 ||
+	if (options->no_cost || recording->cost_known || recording_samples(options) ||
 	    end == COLLECTOR_EXITED ||
 	    !location_has(&recording->first->located->location, SITE_RUN_ENTER))
 		return;
@@ -482,7 +509,8 @@ static int open_all(struct recording *recording, struct error *err)
 	const struct recording_options *options = recording->options;
 	int error;
 
-	error = choose_counters(options, &recording->counters, err);
+	error = choose_counters(options, &recording->counters, err)
+			?: choose_sampled(recording, err);
 	if (!error && options->check)
 		error = options->check(options, &recording->counters, err);
 	if (error)

@@ -30,7 +30,10 @@ struct recording_options {
 	uint64_t buffer_size;	     /* of the ring, bytes; 0: the default */
 	uint64_t min_duration;	     /* ns: keep longer runs only; 0: all */
 	struct schedule schedule;    /* active == 0: none */
-	double sample_rate;	     /* Hz: samples, in place of probes; 0: probes */
+	double sample_rate;	     /* Hz: samples, in place of probes; 0: probes, or */
+	uint64_t sample_period;	     /* samples at each so many events; 0: by rate, or */
+	bool sample_off_cpu;	     /* each time that a thread was off the CPUs */
+	const char *sample_event;    /* that samples are of; NULL: time on CPUs */
 	double max_overhead;	     /* 0.01: 1 % of the targets' CPU time; 0: no such bound */
 	struct analyze_options runs; /* only its ranges: the runs to record */
 	const char *events;	     /* -e, or NULL */
@@ -65,6 +68,12 @@ struct recording_options {
 	void *context; /* the caller's */
 	const volatile sig_atomic_t *stop;
 };
+
+/* Are there to be samples, in place of probes in operators? */
+static inline bool recording_samples(const struct recording_options *options)
+{
+	return options->sample_rate > 0 || options->sample_period || options->sample_off_cpu;
+}
 
 struct recording_result {
 	uint64_t operators; /* executions in the captures */

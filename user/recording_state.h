@@ -11,6 +11,7 @@
 #include "capture/capture.h"
 #include "collect/collector.h"
 #include "collect/overhead.h"
+#include "collect/sampler.h"
 #include "counters/counters.h"
 #include "following.h"
 #include "recording.h"
@@ -22,8 +23,10 @@ struct recording {
 	struct following *following;
 	const struct collector_target *first; /* the one that speaks for all */
 	struct counter_set counters;
-	struct capture_roofs roofs;    /* of this machine, as they were kept */
-	struct capture_writer *writer; /* NULL with options->sink */
+	struct counter sampled;		 /* what samples are of, if of an event */
+	struct sampler_options sampling; /* with recording_samples() */
+	struct capture_roofs roofs;	 /* of this machine, as they were kept */
+	struct capture_writer *writer;	 /* NULL with options->sink */
 	struct collector *collector;
 	struct overhead_job *overhead;
 	bool overhead_known;

@@ -23,6 +23,7 @@ struct sched_entity {
 
 struct sched_info {
 	unsigned long long run_delay;
+	unsigned long long last_queued;
 };
 
 struct mm_struct {
@@ -32,6 +33,7 @@ struct mm_struct {
 struct task_struct {
 	int pid;
 	int tgid;
+	unsigned int flags;
 	void *stack;
 	struct mm_struct *mm;
 	struct thread_struct thread;

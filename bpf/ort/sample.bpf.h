@@ -343,6 +343,29 @@ __noinline int first_sight(void)
 
 /* -- the sample ------------------------------------------------------------------------ */
 
+/* What a thread was doing when it was looked at. */
+struct doing {
+	__u32 pid, tid;
+	__u32 id; /* of the operator, or NO_ID */
+	__u32 instance;
+	__u32 kind;  /* enum sample_kind */
+	__u32 flags; /* SAMPLE_IN_RUNTIME */
+};
+
+/* When it left its CPU, too, until it comes back; the key is the address of its task_struct. */
+struct off_cpu {
+	__u64 since; /* ns */
+	__u64 ready; /* ns that it had been ready in all by then */
+	struct doing doing;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, struct off_cpu);
+} off_cpus SEC(".maps");
+
 /* The thread is in, or works for, look->open: whose id is that? */
 __noinline int id_of_open(void)
 {
@@ -382,51 +405,128 @@ static __always_inline __u32 look_at(struct look *look, struct walk *walk, __u64
 		       : SAMPLE_UNKNOWN;
 }
 
-/* An event on a CPU: of whatever runs there, which is a target's thread or not. */
-SEC("perf_event")
-int ort_sample(struct bpf_perf_event_data *ctx)
+/* What the current thread is doing; false if it is no target's. */
+static __always_inline bool look_at_current(struct doing *doing)
 {
 	const struct sampled_process *process;
 	struct walk *walk = walk_of_cpu();
 	struct look *look = look_of_cpu();
 	struct user_registers registers;
-	struct sample_record *record;
-	__u32 pid, tid, kind, id = NO_ID;
-	__u64 period;
 
-	if (!recording || !walk || !look || !current_target(&pid, &tid))
-		return 0;
-	process = bpf_map_lookup_elem(&sampled, &pid);
+	if (!recording || !walk || !look || !current_target(&doing->pid, &doing->tid))
+		return false;
+	process = bpf_map_lookup_elem(&sampled, &doing->pid);
 	if (!process)
-		return 0;
+		return false;
 	registers = user_registers();
-	walk->pid = look->pid = pid;
+	walk->pid = look->pid = doing->pid;
 	walk->low = process->low;
 	walk->span = process->span;
-	look->tid = tid;
+	walk->turns = SAMPLE_TURNS;
+	look->tid = doing->tid;
 	look->task = 0;
 	look->open.instance = process->instance;
-	kind = look_at(look, walk, registers.sp);
-	if (kind == SAMPLE_OWN || kind == SAMPLE_POOL) {
-		id = id_of_open();
-		kind = id == NO_ID ? SAMPLE_UNNAMED : kind;
-	}
-	record = record_reserve(sizeof(*record));
-	if (!record)
-		return 0;
-	record->type = RECORD_SAMPLE;
-	record->instance = look->open.instance;
-	record->kind = kind;
-	record->flags = in_kernel(ctx) ? SAMPLE_IN_KERNEL : 0;
+	doing->kind = look_at(look, walk, registers.sp);
+	doing->id = NO_ID;
+	if (doing->kind == SAMPLE_OWN || doing->kind == SAMPLE_POOL)
+		doing->id = id_of_open();
+	if ((doing->kind == SAMPLE_OWN || doing->kind == SAMPLE_POOL) && doing->id == NO_ID)
+		doing->kind = SAMPLE_UNNAMED;
+	doing->instance = look->open.instance;
+	doing->flags = 0;
 	if (registers.ip - process->code_low < process->code_span)
-		record->flags |= SAMPLE_IN_RUNTIME;
-	record->tid = tid;
-	record->pid = pid;
-	record->id = id;
+		doing->flags = SAMPLE_IN_RUNTIME;
+	return true;
+}
+
+/* Tell of @amount of what samples are of, @ready of which it could have run. */
+static __always_inline void send_sample(const struct doing *doing, __u32 flags, __u64 amount,
+					__u64 ready)
+{
+	struct sample_record *record = record_reserve(sizeof(*record));
+
+	if (!record)
+		return;
+	record->type = RECORD_SAMPLE;
+	record->instance = doing->instance;
+	record->kind = doing->kind;
+	record->flags = doing->flags | flags;
+	record->tid = doing->tid;
+	record->pid = doing->pid;
+	record->id = doing->id;
 	record->time = bpf_ktime_get_ns();
-	period = sample_periods[bpf_get_smp_processor_id() & (SAMPLED_CPUS - 1)];
-	record->period = period ? period : ctx->sample_period;
+	record->period = amount;
+	record->ready = ready;
 	record_submit(record);
+}
+
+/* An event on a CPU: of whatever runs there, which is a target's thread or not. */
+SEC("perf_event")
+int ort_sample(struct bpf_perf_event_data *ctx)
+{
+	struct doing doing;
+	__u64 period;
+
+	if (!look_at_current(&doing))
+		return 0;
+	period = sample_periods[bpf_get_smp_processor_id() & (SAMPLED_CPUS - 1)];
+	send_sample(&doing, in_kernel(ctx) ? SAMPLE_IN_KERNEL : 0,
+		    period ? period : ctx->sample_period, 0);
+	return 0;
+}
+
+/* -- off the CPUs ---------------------------------------------------------------------- */
+
+/*
+ * How long @task has been ready in all: what the kernel has counted, and since it was put into
+ * the queue of its CPU, if it is there yet (sched_info_arrive() of kernel/sched/stats.h).
+ */
+static __always_inline __u64 ready_so_far(struct task_struct *task)
+{
+	__u64 queued = BPF_CORE_READ(task, sched_info.last_queued);
+	__u64 ready = BPF_CORE_READ(task, sched_info.run_delay), now;
+
+	if (!queued)
+		return ready;
+	now = BPF_CORE_READ(task, se.cfs_rq, rq, clock);
+	return now > queued ? ready + now - queued : ready;
+}
+
+/* @task goes on, on this CPU: if it is a target's, it tells what it was off for, and how long. */
+static __always_inline void comes_back(struct task_struct *task)
+{
+	__u64 key = (__u64)task, ns, ready;
+	struct off_cpu *off = bpf_map_lookup_elem(&off_cpus, &key);
+
+	if (!off)
+		return;
+	ns = bpf_ktime_get_ns() - off->since;
+	ready = ready_so_far(task) - off->ready;
+	/* By the scheduler's account it left somewhat earlier than it could be seen to. */
+	send_sample(&off->doing, SAMPLE_IN_KERNEL, ready > ns ? ready : ns, ready);
+	bpf_map_delete_elem(&off_cpus, &key);
+}
+
+/* The current thread, @task, leaves its CPU: what is it doing? */
+static __always_inline void leaves(struct task_struct *task)
+{
+	__u64 key = (__u64)task;
+	/* What is done here belongs to the time off the CPU, as by the scheduler's account. */
+	struct off_cpu off = {.since = bpf_ktime_get_ns()};
+
+	/* Who dies does not come back. */
+	if (!look_at_current(&off.doing) || BPF_CORE_READ(task, flags) & TASK_EXITS)
+		return;
+	off.ready = ready_so_far(task);
+	if (bpf_map_update_elem(&off_cpus, &key, &off, BPF_ANY))
+		__sync_fetch_and_add(&losses.threads_full, 1);
+}
+
+SEC("raw_tracepoint/sched_switch")
+int ort_switched(struct bpf_raw_tracepoint_args *ctx)
+{
+	comes_back((struct task_struct *)ctx->args[2]);
+	leaves((struct task_struct *)ctx->args[1]);
 	return 0;
 }
 

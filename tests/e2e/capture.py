@@ -11,7 +11,7 @@ Sum = collections.namedtuple("Sum", "of_runs op session parent depth start end n
                              "children inside nested work_ns work_below_ns migrated elsewhere "
                              "unclear counts")
 Operator = collections.namedtuple("Operator", "session index name op_type")
-Sample = collections.namedtuple("Sample", "seen op parent depth thread kernel time amount")
+Sample = collections.namedtuple("Sample", "seen op parent depth thread kernel time amount ready")
 # Of an event, over a sum's executions.
 Counts = collections.namedtuple("Counts", "missing value below work work_below")
 
@@ -122,8 +122,9 @@ class Capture:
             parent = payload.number() if flags & 1 else None
         self.sampled += payload.signed()
         amount = payload.number()
+        ready = payload.number() if flags & 4 else 0
         assert not payload.left()
-        return Sample(seen, op, parent, depth, thread, flags >> 1 & 1, self.sampled, amount)
+        return Sample(seen, op, parent, depth, thread, flags >> 1 & 1, self.sampled, amount, ready)
 
     def times(self, payload):
         self.time += payload.signed()

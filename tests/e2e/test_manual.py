@@ -115,8 +115,9 @@ def _(t):
 # names of files; or nothing, as only its user knows it.
 FILES = ":files"
 ARGUMENTS = {
-    "FILE": FILES, "LIBRARY": FILES, "EVENTS": "page-faults", "COLUMN": "total", "FORMAT": "chrome",
-    "WHEN": "never", "PID": None, "PID[,PID...]": None, "ID": None, "PATH": None, "WHAT": None,
+    "FILE": FILES, "LIBRARY": FILES, "EVENTS": "page-faults", "EVENT": "page-faults",
+    "COLUMN": "total", "FORMAT": "chrome", "WHEN": "never", "PID": None, "PID[,PID...]": None,
+    "ID": None, "PATH": None, "WHAT": None,
     "time|EVENT": "time", "LIST": None,
     "GLOB": None, "N": None, "TIME": None, "SIZE": None, "STEPS": None, "RUNS": None, "CMD": None,
     "COLUMNS": None, "PERCENT": None, "SHARE": None, "RATE": None, "NAME=EXPR": None, "NAME": None,

@@ -328,6 +328,13 @@ def _(t):
         refused = t.opprobe("record", "-p", "1", "--sample", "99", *option)
         check_equal(refused.wait(), 2, "status with %s" % option[0])
         check(option[0] in refused.stderr, "why", refused.stderr)
+    for wrong in (["--sample", "99", "--sample-period", "1", "--sample-event", "page-faults"],
+                  ["--sample-period", "1"], ["--sample-event", "page-faults"],
+                  ["--sample", "off-cpu", "--sample-event", "page-faults"],
+                  ["--sample", "off-cpu", "--sample-period", "1"], ["--sample", "0"],
+                  ["--sample-period", "0", "--sample-event", "page-faults"],
+                  ["--sample-period", "1.5", "--sample-event", "page-faults"]):
+        check_equal(t.opprobe("record", "-p", "1", *wrong).wait(), 2, "status of %s" % wrong)
     for rate in ("0", "-1", "many", "99kHz", "10001", "nan"):
         refused = t.opprobe("record", "-p", "1", "--sample", rate)
         check_equal(refused.wait(), 2, "status with %s" % rate)

@@ -94,6 +94,21 @@ static void rates_are_times_per_second(void **state)
 	assert_true(hz == 1.5);
 }
 
+static void counts_are_whole_and_at_least_one(void **state)
+{
+	static const char *const wrong[] = {"",	   "0",	 "-1", " 1", "+1",
+					    "1.5", "1k", "x",  "1 ", "9223372036854775808"};
+	uint64_t n = 4711;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(parse_count(wrong[i], &n), -EINVAL);
+	assert_int_equal(n, 4711);
+	assert_int_equal(parse_count("1", &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(parse_count("9223372036854775807", &n), 0);
+	assert_int_equal(n, INT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -102,6 +117,7 @@ int main(void)
 		cmocka_unit_test(what_is_neither_leaves_the_value_as_it_was),
 		cmocka_unit_test(percentages_are_shares),
 		cmocka_unit_test(rates_are_times_per_second),
+		cmocka_unit_test(counts_are_whole_and_at_least_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "units.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -71,5 +72,16 @@ int parse_rate(const char *text, double *hz)
 	if (end == text || (*end && strcasecmp(end, "Hz") != 0) || !(value >= 1 && value < 1e9))
 		return -EINVAL;
 	*hz = value;
+	return 0;
+}
+
+int parse_count(const char *text, uint64_t *n)
+{
+	char *end;
+	unsigned long long value = strtoull(text, &end, 10);
+
+	if (!isdigit((unsigned char)*text) || *end || !value || value > INT64_MAX)
+		return -EINVAL;
+	*n = value;
 	return 0;
 }

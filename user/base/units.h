@@ -13,5 +13,7 @@ int parse_size(const char *text, uint64_t *bytes);
 int parse_percent(const char *text, double *share);
 /* "99", "99Hz" → times per second, at least 1. 0 or -EINVAL. */
 int parse_rate(const char *text, double *hz);
+/* "1", "10000" → how many, at least 1. 0 or -EINVAL. */
+int parse_count(const char *text, uint64_t *n);
 
 #endif

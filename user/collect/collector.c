@@ -55,9 +55,9 @@ struct collector *collector_new(const struct collector_options *options, struct 
 	collector->held = held_new();
 	collector->parts = options->parts ? parts_new() : NULL;
 	collector->sums = options->sums ? sums_new(collector) : NULL;
-	if (options->sample_rate > 0) {
+	if (options->sampling) {
 		collector->sampled = sampled_new(collector);
-		collector->sampler = sampler_new(bpf, options->sample_rate, err);
+		collector->sampler = sampler_new(bpf, options->sampling, err);
 		if (!collector->sampled || !collector->sampler)
 			goto fail;
 	}

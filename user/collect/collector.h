@@ -64,7 +64,8 @@ struct collector_options {
 	uint64_t min_duration;	  /* ns: keep operators of longer runs only */
 	bool selective;		  /* record nothing but collector_select()ed runs */
 	bool windows;		  /* keep what is of runs in windows, see below */
-	double sample_rate;	  /* Hz: samples, and probes of sessions only; 0: probes */
+	/* Samples, and probes of sessions only; NULL: probes. */
+	const struct sampler_options *sampling;
 	bool sums;	    /* add up in the kernel, see records.h; without the next two, memory,
 			       min_duration */
 	bool shapes;	    /* of operators' values are wanted */
@@ -128,7 +129,7 @@ void collector_drop(struct collector *collector, pid_t pid);
 void collector_shed(struct collector *collector, pid_t pid);
 /* Put all probes in place; from here on operators are counted. */
 int collector_attach(struct collector *collector, struct error *err);
-/* With options.sample_rate: put the probes of sessions in place, and begin to sample. */
+/* With options.sampling: put the probes of sessions in place, and begin to sample. */
 int collector_attach_samples(struct collector *collector, struct error *err);
 /* Put the probes of runs in place: they are counted, operators are not. */
 int collector_attach_runs(struct collector *collector, struct error *err);

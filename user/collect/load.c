@@ -44,12 +44,19 @@ static bool any_has_shapes(const struct collector_options *options)
 	return false;
 }
 
+static bool samples_off_cpu(const struct collector_options *options)
+{
+	return options->sampling && options->sampling->off_cpu;
+}
+
 static void choose_programs(struct collector *collector)
 {
 	const struct collector_options *options = &collector->options;
 	struct opprobe_bpf *bpf = collector->bpf;
 
-	bpf_program__set_autoload(bpf->progs.ort_sample, options->sample_rate > 0);
+	bpf_program__set_autoload(bpf->progs.ort_sample,
+				  options->sampling && !samples_off_cpu(options));
+	bpf_program__set_autoload(bpf->progs.ort_switched, samples_off_cpu(options));
 	probes_prepare_none(bpf);
 	if (options->any_runtime)
 		probes_prepare_all(bpf, collector->features.multi);
@@ -70,10 +77,11 @@ static void choose_maps(struct collector *collector, bool shapes)
 	bpf_map__set_autocreate(bpf->maps.thread_table, !features->task_storage);
 	bpf_map__set_autocreate(bpf->maps.thread_template, !features->task_storage);
 	bpf_map__set_autocreate(bpf->maps.site_cookies, !features->cookies);
-	bpf_map__set_autocreate(bpf->maps.sampled, options->sample_rate > 0);
-	bpf_map__set_autocreate(bpf->maps.walks, options->sample_rate > 0);
-	bpf_map__set_autocreate(bpf->maps.looks, options->sample_rate > 0);
-	bpf_map__set_autocreate(bpf->maps.sessions_seen, options->sample_rate > 0);
+	bpf_map__set_autocreate(bpf->maps.sampled, options->sampling);
+	bpf_map__set_autocreate(bpf->maps.walks, options->sampling);
+	bpf_map__set_autocreate(bpf->maps.looks, options->sampling);
+	bpf_map__set_autocreate(bpf->maps.sessions_seen, options->sampling);
+	bpf_map__set_autocreate(bpf->maps.off_cpus, samples_off_cpu(options));
 	bpf_map__set_autocreate(bpf->maps.operator_values, shapes);
 	bpf_map__set_autocreate(bpf->maps.shapes, shapes);
 	bpf_map__set_max_entries(bpf->maps.ring,

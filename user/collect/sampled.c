@@ -310,6 +310,7 @@ void sampled_take(struct sampled *sampled, const struct sample_record *record)
 		.in_kernel = record->flags & SAMPLE_IN_KERNEL,
 		.time = record->time,
 		.amount = record->period,
+		.ready = record->ready <= record->period ? record->ready : 0,
 	};
 	if (seen_in_operator(sample->seen))
 		sample->op = collector_operator(collector, record->id);

@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -13,6 +14,7 @@
 
 #include "../base/array.h"
 #include "../base/clock.h"
+#include "../counters/counters.h"
 #include "../runtime/skeleton.h"
 
 #define REDRAW_PERIODS 20 /* a new period begins anew: the rest of the old one is lost */
@@ -24,6 +26,8 @@ struct sampled_cpu {
 struct sampler {
 	ARRAY_OF(struct sampled_cpu) cpus;
 	struct opprobe_bpf *bpf;
+	struct sampler_options options;
+	/* Of a clock: */
 	double period;	/* ns, the usual one */
 	uint64_t drawn; /* when periods were drawn last */
 	unsigned short random[3];
@@ -42,18 +46,38 @@ static uint64_t draw(struct sampler *sampler, int cpu)
 	return period;
 }
 
-static int open_on(struct sampler *sampler, int cpu)
+static struct perf_event_attr clock_of(struct sampler *sampler, int cpu)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
+	return (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = draw(sampler, cpu),
-		.disabled = 1,
 		.exclude_idle = 1,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
 
+/* By rate, the kernel keeps to it: periods follow how often the event happens. */
+static struct perf_event_attr event_of(const struct sampler_options *options)
+{
+	struct perf_event_attr attr = options->counter->attr;
+
+	attr.freq = !options->period;
+	if (options->period)
+		attr.sample_period = options->period;
+	else
+		attr.sample_freq = (uint64_t)llround(options->rate);
+	return attr;
+}
+
+static int open_on(struct sampler *sampler, int cpu)
+{
+	struct perf_event_attr attr =
+		sampler->options.counter ? event_of(&sampler->options) : clock_of(sampler, cpu);
+	int fd;
+
+	attr.size = sizeof(attr);
+	attr.disabled = 1;
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -76,7 +100,21 @@ static int add_cpu(struct sampler *sampler, int cpu, int program)
 	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
 }
 
-struct sampler *sampler_new(struct opprobe_bpf *bpf, double rate, struct error *err)
+static int refuse(const struct sampler_options *options, int error, struct error *err)
+{
+	if (!options->counter)
+		return error_set(err, error,
+				 "cannot look at what CPUs do at intervals: %s; run opprobe as "
+				 "root (sudo), or with CAP_BPF and CAP_PERFMON",
+				 error_reason(error));
+	return error_set(err, error,
+			 "cannot sample '%s' on all CPUs: %s; -e counts it with probes, if "
+			 "anything does, and --sample alone is of time on CPUs",
+			 options->counter->name, error_reason(error));
+}
+
+struct sampler *sampler_new(struct opprobe_bpf *bpf, const struct sampler_options *options,
+			    struct error *err)
 {
 	struct sampler *sampler = calloc(1, sizeof(*sampler));
 	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -85,34 +123,58 @@ struct sampler *sampler_new(struct opprobe_bpf *bpf, double rate, struct error *
 
 	if (sampler) {
 		sampler->bpf = bpf;
-		sampler->period = 1e9 * log(3) / rate;
+		sampler->options = *options;
+		if (options->rate > 0)
+			sampler->period = 1e9 * log(3) / options->rate;
 		for (int i = 0; i < 3; i++)
 			sampler->random[i] = (unsigned short)(now >> (16 * i));
 	}
-	for (int cpu = 0; cpu < n_cpus && !error; cpu++)
+	for (int cpu = 0; cpu < n_cpus && !error && !options->off_cpu; cpu++)
 		error = add_cpu(sampler, cpu, bpf_program__fd(bpf->progs.ort_sample));
-	if (!error && sampler->cpus.n)
+	if (!error && (sampler->cpus.n || options->off_cpu))
 		return sampler;
-	error_set(
-		err, error ?: -ENODEV,
-		"cannot look at what CPUs do at intervals: %s; run opprobe as root (sudo), or with "
-		"CAP_BPF and CAP_PERFMON",
-		error_reason(error ?: -ENODEV));
+	refuse(options, error ?: -ENODEV, err);
 	sampler_free(sampler);
 	return NULL;
 }
 
 void sampler_describe(const struct sampler *sampler, struct capture_sampling *sampling)
 {
+	const struct sampler_options *options = &sampler->options;
+
+	if (options->off_cpu) {
+		*sampling = (struct capture_sampling){
+			.event = "off-cpu",
+			.unit = "ns",
+			.kind = CAPTURE_SAMPLING_OFF_CPU,
+			.period = 1,
+		};
+		return;
+	}
 	*sampling = (struct capture_sampling){
 		.event = "cpu-clock",
 		.unit = "ns",
-		.rate = (uint64_t)llround(1e12 * log(3) / sampler->period),
+		.kind = CAPTURE_SAMPLING_TIME,
+		.rate = (uint64_t)llround(1e3 * options->rate),
+		.period = options->period,
 	};
+	if (!options->counter)
+		return;
+	sampling->kind = options->period == 1 ? CAPTURE_SAMPLING_EACH : CAPTURE_SAMPLING_EVENT;
+	snprintf(sampling->event, sizeof(sampling->event), "%s", options->counter->name);
+	snprintf(sampling->unit, sizeof(sampling->unit), "%s", options->counter->unit);
 }
 
 int sampler_start(struct sampler *sampler, struct error *err)
 {
+	struct opprobe_bpf *bpf = sampler->bpf;
+
+	if (sampler->options.off_cpu) {
+		bpf->links.ort_switched = bpf_program__attach(bpf->progs.ort_switched);
+		if (!bpf->links.ort_switched)
+			return error_set(err, -errno, "cannot watch threads leave their CPUs: %s",
+					 error_reason(-errno));
+	}
 	for (size_t i = 0; i < sampler->cpus.n; i++)
 		if (ioctl(sampler->cpus.items[i].event, PERF_EVENT_IOC_ENABLE, 0))
 			return error_set(err, -errno, "cannot start to sample: %s",
@@ -123,7 +185,8 @@ int sampler_start(struct sampler *sampler, struct error *err)
 
 void sampler_redraw(struct sampler *sampler, uint64_t now)
 {
-	if (now - sampler->drawn < REDRAW_PERIODS * sampler->period)
+	if (sampler->options.counter || sampler->options.off_cpu ||
+	    (double)(now - sampler->drawn) < REDRAW_PERIODS * sampler->period)
 		return;
 	sampler->drawn = now;
 	for (size_t i = 0; i < sampler->cpus.n; i++) {
@@ -135,6 +198,10 @@ void sampler_redraw(struct sampler *sampler, uint64_t now)
 
 void sampler_stop(struct sampler *sampler)
 {
+	struct opprobe_bpf *bpf = sampler->bpf;
+
+	bpf_link__destroy(bpf->links.ort_switched);
+	bpf->links.ort_switched = NULL;
 	for (size_t i = 0; i < sampler->cpus.n; i++)
 		ioctl(sampler->cpus.items[i].event, PERF_EVENT_IOC_DISABLE, 0);
 }

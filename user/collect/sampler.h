@@ -9,19 +9,27 @@
 #ifndef OPPROBE_SAMPLER_H
 #define OPPROBE_SAMPLER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../base/error.h"
 #include "../capture/records.h"
 
+struct counter;
 struct opprobe_bpf;
 struct sampler;
 
-/*
- * Events that call the program of @bpf @rate times per second and CPU on average while that
- * works; nothing is called yet. NULL with @err set.
- */
-struct sampler *sampler_new(struct opprobe_bpf *bpf, double rate, struct error *err);
+struct sampler_options {
+	/* What samples are of: an event of perf's; NULL: time on CPUs. */
+	const struct counter *counter;
+	double rate;	 /* samples per second and CPU, on average while that works; 0: */
+	uint64_t period; /* a sample at each so many of the events on a CPU; 0: by rate */
+	bool off_cpu;	 /* none of these: each time that a thread was off the CPUs */
+};
+
+/* Events that call the program of @bpf; nothing is called yet. NULL with @err set. */
+struct sampler *sampler_new(struct opprobe_bpf *bpf, const struct sampler_options *options,
+			    struct error *err);
 /* What its events are of, for the sink. */
 void sampler_describe(const struct sampler *sampler, struct capture_sampling *sampling);
 /* 0, or a negative errno with @err set. */

@@ -130,6 +130,37 @@ int counters_parse(struct counter_set *set, const char *list, struct error *err)
 	return error;
 }
 
+/* -- samples -------------------------------------------------------------- */
+
+bool counter_is_clock(const struct counter *counter)
+{
+	return counter->attr.type == PERF_TYPE_SOFTWARE &&
+	       (counter->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+		counter->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+int counters_parse_sampled(struct counter *counter, const char *text, struct error *err)
+{
+	struct counter_set set = {};
+	int error = parse_items(&set, text, err);
+
+	if (error)
+		return error;
+	if (set.n != 1)
+		return error_set(err, -EINVAL,
+				 "samples are of one event, and '%s' are %zu: make a recording of "
+				 "each",
+				 text, set.n);
+	*counter = set.counters[0];
+	/* What the scheduler or an allocator counts has no moment at which it is looked at. */
+	if (!counter_uses_perf(counter) && counter->source != COUNTER_SWITCHES)
+		return error_set(err, -EINVAL,
+				 "'%s' is a number that opprobe reads, and no event of perf, which "
+				 "samples are of: count it with -e, or see `opprobe list`",
+				 text);
+	return counter_open(counter, err);
+}
+
 /* -- what can be opened --------------------------------------------------- */
 
 /* What the user may want to know of the PMU beside the groups. */

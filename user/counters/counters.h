@@ -51,6 +51,13 @@ int counters_parse(struct counter_set *set, const char *list, struct error *err)
  */
 int counters_read_config(struct counter_set *set, const char *path, struct error *err);
 /*
+ * The one event of @text, for samples of it: perf's, whatever else may count the same. Its
+ * modifiers are as those of -e.
+ */
+int counters_parse_sampled(struct counter *counter, const char *text, struct error *err);
+/* Is it time, by a clock of perf's? */
+bool counter_is_clock(const struct counter *counter);
+/*
  * Add the default set: where the time goes (on-cpu, ready, blocked), if the
  * kernel tells; what this machine can open of cycles, instructions,
  * cache-misses and branch-misses; if none of them, the software set

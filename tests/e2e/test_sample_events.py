@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""--sample-event and --sample off-cpu: events, and times off the CPUs, by the operators that had
+them, with no probe in an operator; against what probes count there."""
+
+import collections
+import json
+import signal
+import subprocess
+import threading
+import time
+
+from capture import OWN, Capture
+from harness import check, check_equal, test
+from test_folded import folded
+from test_sample import Truth, compare, end, sampling_of
+
+FRESH_MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=65536"}
+RUNS = 40
+
+
+def sample(t, target, *how):
+    return t.opprobe("record", "-p", target.pid, "-o", t.path("capture.opp"), *how).attached()
+
+
+def names_known(t, target, how):
+    """Sample, and have each operator named: those of before are of nothing that is known."""
+    probe = sample(t, target, *how)
+    patience = target.patience()
+    while True:
+        target.run(5)
+        shown = t.opprobe("report", t.path("capture.opp"), "--json")
+        if not shown.wait() and sampling_of_text(shown.stdout)["own"] > 0:
+            return probe
+        check(not patience.over(), "no operator was named", shown.stderr)
+
+
+def sampling_of_text(text):
+    return json.loads(text)["recording"]["sampling"]
+
+
+def beside_probes(t, target, how, events, run):
+    """Samples of a target, and what probes counted of the same runs: the first and last moment."""
+    probe = names_known(t, target, how)
+    every = t.opprobe("record", "-p", target.pid, "-e", events, "--no-cost", "-o",
+                      t.path("every.opp")).attached()
+    run()
+    every.signal(signal.SIGINT)
+    check_equal(every.wait(), 0, "exit status (%s)" % every.stderr[-2000:])
+    report = end(t, probe)
+    counted = t.opprobe("report", t.path("every.opp"), "--json",
+                        "--no-compensate").finish().nothing_lost()
+    execs = Capture(t.path("every.opp")).execs
+    return report, counted, min(one.start for one in execs), max(one.end for one in execs)
+
+
+def by_operator(capture, first, last, what):
+    """Samples between two moments, by operator: the sum of @what."""
+    sums = collections.Counter()
+    for one in capture.samples:
+        if first <= one.time <= last and one.op is not None:
+            op = capture.operators[one.op]
+            sums[op.name, op.op_type] += what(one)
+    return sums
+
+
+# -- events -----------------------------------------------------------------------------
+
+def sees_each_fault(version, model):
+    @test("%s: %s: each page fault is seen in the operator that had it" % (version, model))
+    def _(t):
+        target = t.ort_run(version, model, "-O", "0", "-m", **FRESH_MEMORY)
+        report, counted, first, last = beside_probes(
+            t, target, ["--sample-event", "page-faults", "--sample-period", "1"], "page-faults",
+            lambda: target.run(RUNS))
+        seen = by_operator(Capture(t.path("capture.opp")), first, last, lambda one: one.amount)
+        probes = {(row["name"], row["op_type"]): row["counters"]["page-faults"]["self"]
+                  for row in counted.operators}
+        check(sum(probes.values()) > 10 * RUNS, "there were few page faults", probes)
+        check_equal(dict(seen), {key: n for key, n in probes.items() if n}, "page faults")
+        sampling = sampling_of(report)
+        check_equal((sampling["event"], sampling["rate"], sampling["period"]),
+                    ("page-faults", None, 1), "what was sampled")
+        check_equal(sampling["amount"], sampling["samples"], "page faults that samples stand for")
+        for row in report.operators:
+            check_equal((row["events"], row["share_low_percent"]), (row["samples"], None),
+                        "page faults of a row")
+
+
+for each in ("1.10.0", "1.14.0", "1.20.1", "1.30.0"):
+    sees_each_fault(each, "pages")
+sees_each_fault("1.30.0", "resnet")
+
+
+@test("of an event by rate, each sample stands for those since the one before it")
+def _(t):
+    target = t.ort_run("1.30.0", "pages", "-O", "0", "-m", **FRESH_MEMORY)
+    how = ["--sample", "500", "--sample-event", "page-faults"]
+    report, counted, first, last = beside_probes(t, target, how, "page-faults",
+                                                 lambda: target.run(20 * RUNS))
+    seen = by_operator(Capture(t.path("capture.opp")), first, last, lambda one: one.amount)
+    probes = {(row["name"], row["op_type"]): row["counters"]["page-faults"]["self"]
+              for row in counted.operators}
+    whole, samples = sum(probes.values()), sampling_of(report)["samples"]
+    check(samples < 0.5 * sampling_of(report)["amount"], "each was sampled", sampling_of(report))
+    check(abs(sum(seen.values()) / whole - 1) < 0.2, "%d page faults are told, %d were counted" %
+          (sum(seen.values()), whole))
+    for row in report.operators:
+        share = probes[row["name"], row["op_type"]] / whole
+        check(abs(row["share_percent"] / 100 - share) < 0.15, "the share of a row", row, share)
+        check(row["share_low_percent"] <= row["share_percent"] <= row["share_high_percent"],
+              "intervals", row)
+    shown = t.opprobe("report", t.path("capture.opp"), "--width", "200")
+    check_equal(shown.wait(), 0, "status of report")
+    title = next(line for line in shown.stdout.split("\n") if line.startswith("Name"))
+    check_equal(title.split(), "Name Op Samples Share Low High page-faults Pool Kernel".split(),
+                "columns")
+    check("which stand for" in shown.stdout and "page-faults." in shown.stdout, "the verdict",
+          shown.stdout)
+    check_equal(sum(folded(t).values()), sampling_of(report)["amount"], "page faults in stacks")
+
+
+@test("what no event of perf counts, or this machine does not, is refused before anything is attached")
+def _(t):
+    target = t.ort_run("1.30.0", "mlp")
+    for event, why in (("blocked", "no event of perf"), ("cycles,instructions", "of one event"),
+                       ("nonsense", "nonsense"), ("cpu-clock", "--sample RATE")):
+        refused = t.opprobe("record", "-p", target.pid, "--sample-event", event,
+                            "--sample-period", "100", "-o", t.path("capture.opp"))
+        check_equal(refused.wait(), 1, "status with %s" % event)
+        check(why in refused.stderr, "why", refused.stderr)
+    for event in "cpu-clock", "task-clock":
+        taken = t.opprobe("record", "-p", target.pid, "--sample-event", event, "--sample", "99",
+                          "-d", "100ms", "-o", t.path(event + ".opp"))
+        check_equal(taken.wait(), 0, "status with %s: %s" % (event, taken.stderr))
+
+
+# -- off the CPUs ---------------------------------------------------------------------------
+
+def agree(t, target, run, much):
+    """Each wait that --sample off-cpu tells is in the operator that probes see there; and together
+    they last as long as probes count: @much, blocked or ready, is to be more than 0.1 s."""
+    _, counted, first, last = beside_probes(t, target, ["--sample", "off-cpu"], "ready,blocked",
+                                            run)
+    samples = Capture(t.path("capture.opp"))
+    right = compare(samples, Truth(Capture(t.path("every.opp"))), False)
+    check(right[OWN] > 10, "few waits were in operators", right)
+    for name, what in (("blocked", lambda one: one.amount - one.ready),
+                       ("ready", lambda one: one.ready)):
+        probes = sum(row["counters"][name]["self"] for row in counted.operators)
+        within = [one for one in samples.samples if first <= one.time <= last]
+        seen = sum(what(one) for one in within if one.op is not None)
+        # Where a thread waits in a probe, the stack is not yet, or not any more, an operator's.
+        beside = sum(what(one) for one in within if one.op is None)
+        # Probes have what the kernel counts, see below.
+        slack = 0.02 * probes + 2_000_000
+        more = slack if name == "blocked" else 0.2 * probes + 2_000_000
+        check(seen - slack <= probes <= seen + beside + more, "%s: %.1f ms by probes, %.1f ms by "
+              "samples, and %.1f ms beside operators" %
+              (name, probes / 1e6, seen / 1e6, beside / 1e6))
+        check(name != much or probes > 100_000_000, "it hardly was %s: %.1f ms" %
+              (name, probes / 1e6))
+    return t.opprobe("report", t.path("capture.opp"), "--json").finish()
+
+
+def stops_now_and_then(target, run):
+    """Run while the whole process is stopped for a while, again and again: what does not run then
+    waits for somebody else."""
+    over = threading.Event()
+
+    def stop():
+        while not over.wait(0.005):
+            target.signal(signal.SIGSTOP)
+            time.sleep(0.02)
+            target.signal(signal.SIGCONT)
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    try:
+        run()
+    finally:
+        over.set()
+        stopper.join()
+
+
+def tells_waits(version):
+    @test("%s: what an operator waits for somebody else is seen in it, as long as probes say" %
+          version)
+    def _(t):
+        target = t.ort_run(version, "heavy")
+        agree(t, target, lambda: stops_now_and_then(target, lambda: target.run(150)), "blocked")
+
+
+for each in ("1.10.0", "1.30.0"):
+    tells_waits(each)
+
+
+@test("a thread is ready for as long as the kernel says")
+def _(t):
+    target = t.ort_run("1.20.1", "mlp")
+
+    def of_task(name):
+        with open("/proc/%d/task/%d/%s" % (target.pid, target.pid, name)) as file:
+            return file.read().split()
+
+    def ready():
+        """What the kernel has counted, while the thread sleeps all the time; and when that was."""
+        while True:
+            before, now = of_task("schedstat"), time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+            if of_task("stat")[2] == "S" and of_task("schedstat") == before:
+                return now, int(before[1])
+
+    probe = names_known(t, target, ["--sample", "off-cpu"])
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2)]
+    try:
+        since, before = ready()
+        for _ in range(100):
+            target.run(2000)
+        until, after = ready()
+    finally:
+        for one in busy:
+            one.kill()
+            one.wait()
+    end(t, probe)
+    capture = Capture(t.path("capture.opp"))
+    seen = sum(one.ready for one in capture.samples
+               if since <= one.time <= until and capture.threads[one.thread] == target.pid)
+    check(after - before > 10_000_000, "it was hardly kept from its CPU")
+    # Most times it is the same to the nanosecond. Where a thread that was about to sleep is woken
+    # before its CPU has found another one, the kernel goes on to count while it runs.
+    check(0.97 * (after - before) <= seen <= after - before,
+          "%d ns by samples, %d by the kernel" % (seen, after - before))
+
+
+@test("an operator that is kept from its CPU is ready, for as long as probes say")
+def _(t):
+    target = t.ort_run("1.30.0", "heavy")
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(4)]
+    try:
+        report = agree(t, target, lambda: target.run(150), "ready")
+    finally:
+        for one in busy:
+            one.kill()
+            one.wait()
+    for row in report.operators:
+        check_equal(row["off_blocked_ns"] + row["off_ready_ns"], row["events"], "parts of a row")
+    shown = t.opprobe("report", t.path("capture.opp"), "--width", "200")
+    check_equal(shown.wait(), 0, "status of report")
+    title = next(line for line in shown.stdout.split("\n") if line.startswith("Name"))
+    check_equal(title.split(), "Name Op Samples off-cpu Share Blocked Ready Pool".split(),
+                "columns")
+    check("off the CPUs" in shown.stdout, "the verdict", shown.stdout)

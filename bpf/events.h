@@ -367,7 +367,7 @@ struct sampled_process {
 	struct sampled_landmark {
 		__u64 address;
 		__u64 object;
-		__u32 distance;
+		__s32 distance;
 		__u8 kind; /* enum sampled_kind */
 		__u8 instance;
 		__u8 pad[2];

@@ -5,11 +5,11 @@
  * stack: a landmark (user/runtime/runtime.h), at a known distance from the object that tells
  * which operator it is.
  *
- *	walk_start(at, end) ─▶ { walk_on() ─▶ which landmark, and where }
+ *	walk_thread(registers) ─▶ { walk_on() ─▶ which landmark, and where }
  *
- * A call that is over has left such an address as well. It is overwritten by the next call
- * from the same function; below the stack pointer nothing is looked at; and what is found
- * counts only if the object is one of its class.
+ * On x86-64 a call that is over has left such an address as well. It is overwritten by the next
+ * call from the same function; below the stack pointer nothing is looked at; and what is found
+ * counts only if the object is one of its class. On arm64 the frames that are live are chained.
  */
 #ifndef OPPROBE_SAMPLE_BPF_H
 #define OPPROBE_SAMPLE_BPF_H
@@ -21,7 +21,12 @@
 #define SAMPLE_CHUNKS 128 /* so many at most, and as many turns of the walk: 128 KiB */
 #define SAMPLE_TURNS  256 /* of all walks that one sample takes */
 #define PAGE_BYTES    4096
-#define ADDRESS_END   (1ULL << 47) /* of user space, where pages have four levels */
+/* Of user space, where pages have four levels, of 4 KiB. */
+#if defined(__TARGET_ARCH_arm64)
+#define ADDRESS_END (1ULL << 48)
+#else
+#define ADDRESS_END (1ULL << 47)
+#endif
 
 /* The processes that are sampled, by pid; written by user space. */
 SHARED struct {
@@ -44,12 +49,14 @@ enum walk_end {
 struct walk {
 	__u64 at;	 /* where words[] are from */
 	__u64 end;	 /* of the stack */
-	__u64 found;	 /* where the last landmark was found */
+	__u64 record;	 /* by frames: the next one's record */
+	__u64 place;	 /* where the last landmark was found, */
+	__u64 found;	 /* and what its distance is from */
 	__u64 low, span; /* of the process's landmarks */
 	__u32 pid;
 	__u32 next;  /* word to look at */
 	__u32 turns; /* left for this walk and those that follow it for the same sample */
-	__u32 pad;
+	__u32 by_frames;
 	__u64 words[SAMPLE_WORDS];
 };
 
@@ -70,6 +77,7 @@ static __always_inline struct walk *walk_of_cpu(void)
 /* From @at up to @end. */
 static __always_inline void walk_start(struct walk *walk, __u64 at, __u64 end)
 {
+	walk->by_frames = 0;
 	walk->at = (at & ~7ULL) - SAMPLE_BYTES;
 	walk->end = end;
 	walk->next = SAMPLE_WORDS;
@@ -127,11 +135,64 @@ __weak __noinline int landmark_at(__u32 pid, __u64 address)
 	return 0;
 }
 
+#if defined(__TARGET_ARCH_arm64)
+#define NO_RECORD 1 /* where none can be */
+
+/*
+ * Who is called saves the address to return to in its frame record, behind that of the caller's
+ * (AAPCS64, "The Frame Pointer"). So only frames that are live are looked at.
+ */
+static __always_inline int next_of_frames(struct walk *walk)
+{
+	for (__u32 turn = 0; walk->turns && turn < SAMPLE_CHUNKS; turn++) {
+		__u64 record[2], place = walk->record;
+		int landmark;
+
+		walk->turns--;
+		if (!place)
+			return WALK_END;
+		if (place & 7 || bpf_probe_read_user(record, sizeof(record), (void *)place))
+			return WALK_UNREADABLE;
+		/* The outermost has none around it, and others are further up: else it is none. */
+		walk->record = record[0] > place || !record[0] ? record[0] : NO_RECORD;
+		landmark = landmark_at(walk->pid, record[1]);
+		if (!landmark)
+			continue;
+		walk->place = place;
+		walk->found = record[0];
+		return landmark - 1;
+	}
+	return WALK_LONG;
+}
+
+/* Where the caller's frame record is, of whose call the address to return to is at @place. */
+static __always_inline __u64 caller_of(__u64 place)
+{
+	__u64 record = 0;
+
+	bpf_probe_read_user(&record, sizeof(record), (void *)(place - 8));
+	return record;
+}
+#else
+static __always_inline int next_of_frames(struct walk *walk)
+{
+	return WALK_END;
+}
+
+/* Calls push that address: it lies right below the caller's frame. */
+static __always_inline __u64 caller_of(__u64 place)
+{
+	return place;
+}
+#endif
+
 /* The number of the next landmark, or enum walk_end. */
 __weak __noinline int walk_on(void)
 {
 	struct walk *walk = walk_of_cpu();
 
+	if (walk && walk->by_frames)
+		return next_of_frames(walk);
 	for (__u32 turn = 0; walk && walk->turns && turn < SAMPLE_CHUNKS; turn++) {
 		__u32 i, landmark;
 
@@ -149,7 +210,8 @@ __weak __noinline int walk_on(void)
 		landmark = landmark_at(walk->pid, walk->words[i]);
 		if (!landmark)
 			continue;
-		walk->found = walk->at + 8 * i;
+		walk->place = walk->at + 8 * i;
+		walk->found = caller_of(walk->place);
 		return landmark - 1;
 	}
 	return WALK_LONG;
@@ -158,7 +220,7 @@ __weak __noinline int walk_on(void)
 /* -- the thread that is looked at ------------------------------------------------------- */
 
 struct user_registers {
-	__u64 sp, ip;
+	__u64 sp, ip, fp;
 };
 
 #define TASK_EXITS   0x4    /* PF_EXITING of include/linux/sched.h */
@@ -178,9 +240,9 @@ static __always_inline struct pt_regs *task_regs(void)
 static __always_inline struct user_registers user_registers(void)
 {
 	struct user_registers registers = {};
-#if defined(__TARGET_ARCH_x86)
 	struct pt_regs *regs;
 
+#if defined(__TARGET_ARCH_x86)
 	if (use_task_regs) {
 		regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 		registers.sp = regs->sp;
@@ -188,6 +250,13 @@ static __always_inline struct user_registers user_registers(void)
 	} else {
 		registers.sp = BPF_CORE_READ(task_regs(), sp);
 		registers.ip = BPF_CORE_READ(task_regs(), ip);
+	}
+#elif defined(__TARGET_ARCH_arm64)
+	if (use_task_regs) {
+		regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+		registers.sp = regs->user_regs.sp;
+		registers.ip = regs->user_regs.pc;
+		registers.fp = regs->user_regs.regs[29];
 	}
 #endif
 	return registers;
@@ -209,6 +278,27 @@ static __always_inline __u64 stack_end(__u64 sp, __u32 pid, __u32 tid)
 #endif
 	/* Of a stack that the program has made itself it is somewhere else. */
 	return end > sp && end - sp < SAMPLE_CHUNKS * SAMPLE_BYTES ? end : ADDRESS_END;
+}
+
+/* From where the current thread is, up to the @end of its stack. */
+static __always_inline void walk_thread(struct walk *walk, const struct user_registers *registers,
+					__u64 end)
+{
+	walk_start(walk, registers->sp, end);
+#if defined(__TARGET_ARCH_arm64)
+	walk->by_frames = 1;
+	walk->record = registers->fp;
+#endif
+}
+
+/* Further up from what was @found. */
+static __always_inline void walk_further(struct walk *walk, __u64 found, __u64 end)
+{
+	walk_start(walk, found + 8, end);
+#if defined(__TARGET_ARCH_arm64)
+	walk->by_frames = 1;
+	walk->record = found;
+#endif
 }
 
 #endif

@@ -16,13 +16,13 @@
 #define KEYS_TRIED	6  /* in these */
 #define LANDMARKS_TRIED 8  /* that are of no operator, one after the other */
 
-/* Sessions that user space was asked for the owner of; it forgets those that it cannot tell. */
+/* Sessions whose owner user space knows; it puts them in. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, struct sampled_session);
 	__type(value, __u8);
-} sessions_seen SEC(".maps");
+} sessions_told SEC(".maps");
 
 /* An operator that was found. */
 struct open_operator {
@@ -82,12 +82,12 @@ __noinline int is_operator(__u32 number)
 	if (landmark->kind == SAMPLED_TASK) {
 		if (!look->task) {
 			look->task = number + 1;
-			look->task_at = walk->found;
+			look->task_at = walk->place;
 		}
 		return 0;
 	}
 	look->open.found = walk->found;
-	look->open.context = walk->found + landmark->distance;
+	look->open.context = walk->found + (__s64)landmark->distance;
 	look->open.instance = landmark->instance;
 	if (bpf_probe_read_user(words, sizeof(words), (void *)look->open.context) ||
 	    words[0] != landmark->object)
@@ -246,7 +246,10 @@ __noinline int send_stack(void)
 	return 1;
 }
 
-/* Ask user space whose the session of look->around[0] is, once. */
+/*
+ * Ask user space whose the session of look->around[0] is, unless it knows. Each operator is new
+ * once, so that of a session that cannot be told no more is asked for than it has operators.
+ */
 static __always_inline void ask_whose(const struct look *look)
 {
 	struct sampled_session session = {
@@ -254,12 +257,9 @@ static __always_inline void ask_whose(const struct look *look)
 		.instance = look->around[0].instance,
 		.generation = instance_of(look->around[0].instance)->generation,
 	};
-	__u8 seen = 1;
 
-	if (!session.root || bpf_map_lookup_elem(&sessions_seen, &session))
-		return;
-	if (send_stack())
-		bpf_map_update_elem(&sessions_seen, &session, &seen, BPF_ANY);
+	if (session.root && !bpf_map_lookup_elem(&sessions_told, &session))
+		send_stack();
 }
 
 /* The id of look->around[@i], inside of operator @parent: known, or given now. */
@@ -316,7 +316,7 @@ __noinline int first_sight(void)
 
 	if (!walk || !look)
 		return NO_ID;
-	walk_start(walk, look->open.found + 8, look->end);
+	walk_further(walk, look->open.found, look->end);
 	look->around[0] = look->open;
 	look->n = 1;
 	look->task = 1; /* none is looked for any more */
@@ -381,14 +381,16 @@ __noinline int id_of_open(void)
 	return id != NO_ID ? id : first_sight();
 }
 
-/* What is the thread of look doing, whose stack pointer is @sp? Returns enum sample_kind. */
-static __always_inline __u32 look_at(struct look *look, struct walk *walk, __u64 sp)
+/* What is the thread of look doing, that has these @registers? Returns enum sample_kind. */
+static __always_inline __u32 look_at(struct look *look, struct walk *walk,
+				     const struct user_registers *registers)
 {
+	__u64 sp = registers->sp;
 	const struct sampled_process *process;
 	int end;
 
 	look->end = stack_end(sp, look->pid, look->tid);
-	walk_start(walk, sp, look->end);
+	walk_thread(walk, registers, look->end);
 	end = next_operator();
 	if (!end)
 		return SAMPLE_OWN;
@@ -426,7 +428,7 @@ static __always_inline bool look_at_current(struct doing *doing)
 	look->tid = doing->tid;
 	look->task = 0;
 	look->open.instance = process->instance;
-	doing->kind = look_at(look, walk, registers.sp);
+	doing->kind = look_at(look, walk, &registers);
 	doing->id = NO_ID;
 	if (doing->kind == SAMPLE_OWN || doing->kind == SAMPLE_POOL)
 		doing->id = id_of_open();

@@ -43,6 +43,7 @@ def doctor_file(version, architecture):
                             "session-end": 2, "task-enter": tasks, "task-exit": tasks,
                             **{role: n for role, n in memory.items() if n}},
                     "sites by their role")
+        check_equal(found["samples"], {"operators": True, "pool": True}, "what samples tell")
         stepped = {site["role"] for site in found["sites"] if not site["emulated"]}
         check_equal(stepped, STEPPED.get((version, architecture), set()), "single-stepped")
         for site in found["sites"]:

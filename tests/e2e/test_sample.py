@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """--sample: what operators take, by looks at what CPUs do, and no probe in an operator."""
 
-import bisect
 import collections
 import json
 import os
@@ -11,6 +10,7 @@ from capture import ELSEWHERE, IN_RUNTIME, OWN, UNKNOWN, UNNAMED, WORKS_FOR, Cap
 from harness import ProbeHits, changed_code, check, check_equal, test
 from protobuf import exported
 from test_folded import folded
+from truth import Truth, compare
 
 OFTEN = "2000"  # as often as a virtual machine's timer allows, so that few seconds tell much
 SAMPLES = 3000
@@ -48,67 +48,6 @@ def sampling_of(report):
 
 
 # -- against probes, sample by sample ---------------------------------------------------
-
-class Truth:
-    """What every thread was in, by a recording of every execution."""
-
-    def __init__(self, capture):
-        self.capture = capture
-        self.spans = collections.defaultdict(lambda: collections.defaultdict(list))
-        for one in capture.execs:
-            self.spans[OWN, capture.threads[one.thread]][one.depth].append(
-                (one.start, one.end, one.op))
-            for part in one.parts or ():
-                self.spans[WORKS_FOR, capture.threads[part.thread]][0].append(
-                    (part.start, part.end, one.op))
-        for depths in self.spans.values():
-            for spans in depths.values():
-                spans.sort()
-        own = [depths[0] for (seen, _), depths in self.spans.items() if seen == OWN]
-        # What was open when the probes came is not recorded, nor what is when they go.
-        self.first = max(spans[0][0] for spans in own) + 50_000_000
-        self.last = min(spans[-1][1] for spans in own)
-
-    def open(self, seen, thread, time):
-        """The operators that the thread was in, or worked for, from the outermost inwards."""
-        found = []
-        for _, spans in sorted(self.spans.get((seen, thread), {}).items()):
-            at = bisect.bisect_right(spans, (time, float("inf"))) - 1
-            if at >= 0 and time <= spans[at][1]:
-                found.append(named(self.capture, spans[at][2]))
-        return found
-
-    def near(self, seen, thread, time):
-        """What the thread was in last, and next, by how deep: to look at by a person."""
-        found = []
-        for depth, spans in sorted(self.spans.get((seen, thread), {}).items()):
-            at = bisect.bisect_right(spans, (time, float("inf")))
-            found += [(depth, start - time, end - time, named(self.capture, op)[0])
-                      for start, end, op in spans[max(at - 2, 0):at + 1]]
-        return found
-
-
-def named(capture, op):
-    return capture.operators[op].name, capture.operators[op].op_type, capture.operators[op].index
-
-
-def compare(samples, truth, nested):
-    """How many samples say what the probes do, by what they saw."""
-    right = collections.Counter()
-    for one in samples.samples:
-        if not truth.first < one.time < truth.last or one.seen not in (OWN, WORKS_FOR):
-            continue
-        thread = samples.threads[one.thread]
-        around = truth.open(one.seen, thread, one.time)
-        op = named(samples, one.op)
-        # Where one inside is just about to begin, its kernel has not been called yet.
-        if op not in around[-1:] and not (nested and op in around):
-            check(False, "thread %d was in %s" % (thread, around), "a sample says %s, %s" %
-                  (("", "in", "for")[one.seen], op), one, "ns from it to starts and ends: %s" %
-                  truth.near(one.seen, thread, one.time))
-        right[one.seen] += 1
-    return right
-
 
 def record_all(t, target):
     """Every execution and every part of it, with probes. What is lost says nothing: once more."""
@@ -183,6 +122,8 @@ def equals_time(version, model):
 
 equals_time("1.30.0", "resnet")
 equals_time("1.20.1", "heavy")
+equals_time("1.24.3", "transformer")
+equals_time("1.30.0", "tiny")
 
 
 def leaves_nothing(version, model):

@@ -12,7 +12,8 @@ import time
 from capture import OWN, Capture
 from harness import check, check_equal, test
 from test_folded import folded
-from test_sample import Truth, compare, end, sampling_of
+from test_sample import end, sampling_of
+from truth import Truth, compare
 
 FRESH_MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=65536"}
 RUNS = 40

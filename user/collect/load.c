@@ -62,8 +62,9 @@ static void choose_programs(struct collector *collector)
 		probes_prepare_all(bpf, collector->features.multi);
 	for (size_t i = 0; i < options->n_targets; i++)
 		for (const struct located *it = options->targets[i].located; it; it = it->next)
-			probes_prepare(bpf, &it->location, collector->with_memory,
-				       collector->features.multi);
+			probes_prepare(bpf, &it->location,
+				       options->sampling ? PROBES_OF_SESSIONS : PROBES_OF_OPERATORS,
+				       collector->with_memory, collector->features.multi);
 }
 
 static void choose_maps(struct collector *collector, bool shapes)
@@ -80,7 +81,7 @@ static void choose_maps(struct collector *collector, bool shapes)
 	bpf_map__set_autocreate(bpf->maps.sampled, options->sampling);
 	bpf_map__set_autocreate(bpf->maps.walks, options->sampling);
 	bpf_map__set_autocreate(bpf->maps.looks, options->sampling);
-	bpf_map__set_autocreate(bpf->maps.sessions_seen, options->sampling);
+	bpf_map__set_autocreate(bpf->maps.sessions_told, options->sampling);
 	bpf_map__set_autocreate(bpf->maps.off_cpus, samples_off_cpu(options));
 	bpf_map__set_autocreate(bpf->maps.operator_values, shapes);
 	bpf_map__set_autocreate(bpf->maps.shapes, shapes);
@@ -243,6 +244,16 @@ static bool has_helper(enum bpf_func_id helper)
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, helper, NULL) == 1;
 }
 
+/* Can programs find a thread's registers in user space? On x86-64 they know where these lie. */
+static bool has_registers(const struct kernel_features *features)
+{
+#if defined(__x86_64__)
+	return true;
+#else
+	return features->task_regs;
+#endif
+}
+
 /*
  * What the kernel offers is asked, newest first: state kept with the task
  * (5.11), cookies (5.15), one link for many probes (6.6).
@@ -256,6 +267,11 @@ int collector_load(struct collector *collector, struct error *err)
 		has_helper(BPF_FUNC_task_storage_get) && has_helper(BPF_FUNC_get_current_task_btf);
 	features->cookies = has_helper(BPF_FUNC_get_attach_cookie);
 	features->task_regs = has_helper(BPF_FUNC_task_pt_regs);
+	if (collector->options.sampling && !has_registers(features))
+		return error_set(err, -ENOTSUP,
+				 "samples need Linux 5.15 or newer on this architecture, which "
+				 "tells programs the registers of a thread: record with probes, "
+				 "--max-overhead bounds what they cost");
 	features->multi = true;
 	error = load_once(collector, err);
 	if (!error && probes_multi_works(collector->bpf))

@@ -47,6 +47,21 @@ struct probe_sites {
 	ARRAY_OF(uint64_t) cookies;
 };
 
+static enum probes_part part_of(const struct site *site)
+{
+	switch (site->role) {
+	case SITE_SETUP_ENTER:
+	case SITE_SETUP_EXIT:
+	case SITE_SESSION_END:
+		return PROBES_OF_SESSIONS;
+	case SITE_RUN_ENTER:
+	case SITE_RUN_EXIT:
+		return PROBES_OF_RUNS;
+	default:
+		return PROBES_OF_OPERATORS;
+	}
+}
+
 static void prepare(struct bpf_program *program, bool multi)
 {
 	bpf_program__set_autoload(program, true);
@@ -65,14 +80,15 @@ void probes_prepare_none(struct opprobe_bpf *bpf)
 	}
 }
 
-void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bool memory,
-		    bool multi)
+void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, enum probes_part last,
+		    bool memory, bool multi)
 {
 	for (size_t i = 0; i < location->sites.n; i++) {
-		const char *name = location->sites.items[i].program;
-		struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, name);
+		const struct site *site = &location->sites.items[i];
+		struct bpf_program *program =
+			bpf_object__find_program_by_name(bpf->obj, site->program);
 
-		if (program && (memory || !site_is_of_memory(&location->sites.items[i])))
+		if (program && part_of(site) <= last && (memory || !site_is_of_memory(site)))
 			prepare(program, multi);
 	}
 	if (multi)
@@ -194,21 +210,6 @@ static int refuse(const struct site *site, const char *path, int error, struct e
 	return error_set(err, error, "cannot attach the %s probe at %#" PRIx64 " of %s: %s; %s",
 			 site_role_name(site->role), site->offset, path, error_reason(error),
 			 remedy);
-}
-
-static enum probes_part part_of(const struct site *site)
-{
-	switch (site->role) {
-	case SITE_SETUP_ENTER:
-	case SITE_SETUP_EXIT:
-	case SITE_SESSION_END:
-		return PROBES_OF_SESSIONS;
-	case SITE_RUN_ENTER:
-	case SITE_RUN_EXIT:
-		return PROBES_OF_RUNS;
-	default:
-		return PROBES_OF_OPERATORS;
-	}
 }
 
 /* Is there to be a probe of @part of @target at @site? */
@@ -442,7 +443,7 @@ static int attach_sites_singly(struct probes *probes, struct opprobe_bpf *bpf,
 }
 
 static bool has_programs(struct opprobe_bpf *bpf, const struct probes_target *target,
-			 struct error *err)
+			 enum probes_part part, struct error *err)
 {
 	const struct location *location = target->location;
 
@@ -452,7 +453,7 @@ static bool has_programs(struct opprobe_bpf *bpf, const struct probes_target *ta
 
 		if (program && bpf_program__fd(program) >= 0)
 			continue;
-		if (!target->memory && site_is_of_memory(&location->sites.items[i]))
+		if (!is_of(target, &location->sites.items[i], part))
 			continue;
 		error_set(err, -ENOENT,
 			  "the BPF program %s that %s needs is not among those that were loaded "
@@ -481,7 +482,7 @@ struct probes *probes_attach(struct opprobe_bpf *bpf, const struct probes_target
 		error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	if (!has_programs(bpf, target, err)) {
+	if (!has_programs(bpf, target, part, err)) {
 		free(probes);
 		return NULL;
 	}

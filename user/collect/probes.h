@@ -19,16 +19,6 @@
 struct opprobe_bpf;
 
 /*
- * Set @bpf's programs up before its load: none is loaded but those that are
- * asked for, by a location's sites (with those of memory if @memory) or all; for
- * uprobe_multi links if @multi.
- */
-void probes_prepare_none(struct opprobe_bpf *bpf);
-void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, bool memory,
-		    bool multi);
-void probes_prepare_all(struct opprobe_bpf *bpf, bool multi);
-
-/*
  * Does this kernel attach uprobe_multi links and filter them by process? Asks
  * the kernel, once, with a link on opprobe itself, hit from a second thread.
  * @bpf is loaded and has been prepared with multi.
@@ -44,6 +34,16 @@ enum probes_part {
 	PROBES_OF_OPERATORS, /* and their work */
 	PROBES_PARTS
 };
+
+/*
+ * Set @bpf's programs up before its load: none is loaded but those that are
+ * asked for, by a location's sites up to part @last (with those of memory if @memory) or all; for
+ * uprobe_multi links if @multi.
+ */
+void probes_prepare_none(struct opprobe_bpf *bpf);
+void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, enum probes_part last,
+		    bool memory, bool multi);
+void probes_prepare_all(struct opprobe_bpf *bpf, bool multi);
 
 struct probes_target {
 	const struct location *location;

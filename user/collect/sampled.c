@@ -121,8 +121,8 @@ static int refuse(const struct instance_state *instance, int error, struct error
 		return error_set(
 			err, error,
 			"%s in %s cannot be sampled: what tells its operators on a stack is "
-			"not known (on x86-64 only, so far) or could not be proven in this "
-			"build; record with probes, --max-overhead bounds what they cost",
+			"not known, or could not be proven in this build; record with probes, "
+			"--max-overhead bounds what they cost",
 			instance->location->runtime->title, instance->file->path);
 	return error_set(err, error, "process %d has more runtimes than can be sampled at once",
 			 instance->member->process->pid);
@@ -202,7 +202,13 @@ static void add_session(struct sampled *sampled, const struct stack_record *reco
 	uint64_t session = record->sessions[i];
 	struct found_session *found;
 
-	if (find_session(sampled, record->instance, record->generation, session))
+	found = find_session(sampled, record->instance, record->generation, session);
+	/* It was taken for a whole one, as long as nothing was known of it. */
+	if (found && !found->owner) {
+		found->root = root;
+		found->owner = owner;
+	}
+	if (found)
 		return;
 	found = calloc(1, sizeof(*found));
 	if (!found)
@@ -215,6 +221,20 @@ static void add_session(struct sampled *sampled, const struct stack_record *reco
 	if (hash_add(&sampled->sessions, &found->node,
 		     hash_session(record->instance, record->generation, session)))
 		free(found);
+}
+
+/* Nobody need ask for the owner of session number @i of @record any more. */
+static void know_session(struct collector *collector, const struct stack_record *record, int i)
+{
+	const struct sampled_session session = {
+		.root = record->sessions[i],
+		.instance = record->instance,
+		.generation = record->generation,
+	};
+	uint8_t told = 1;
+
+	bpf_map_update_elem(bpf_map__fd(collector->bpf->maps.sessions_told), &session, &told,
+			    BPF_ANY);
 }
 
 void sampled_take_stack(struct sampled *sampled, const struct instance_state *instance,
@@ -238,6 +258,8 @@ void sampled_take_stack(struct sampled *sampled, const struct instance_state *in
 		place = 0;
 	for (int i = 0; i <= place; i++)
 		add_session(sampled, record, i, record->sessions[place], owner);
+	for (int i = 0; owner && i <= place; i++)
+		know_session(collector, record, i);
 }
 
 void sampled_place(struct sampled *sampled, struct strings_record *strings)

@@ -2,7 +2,7 @@
 /*
  * The sampler: an event on each CPU that calls a program now and then, about whatever thread
  * runs there. Events of threads would be switched with them, which costs 2 us each time; these
- * cost nothing in between.
+ * cost nothing in between. Or a program that is called when threads leave their CPUs.
  *
  *	new ─▶ start ─▶ { redraw } ─▶ stop ─▶ free
  */

@@ -26,7 +26,8 @@ static bool are_landmarks(const struct landmark *landmarks, uint32_t n)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		if ((uint32_t)landmarks[i].kind >= LANDMARK_KINDS ||
-		    landmarks[i].distance > LANDMARK_DISTANCE_MAX || landmarks[i].distance % 8)
+		    landmarks[i].distance > LANDMARK_DISTANCE_MAX ||
+		    landmarks[i].distance < -LANDMARK_DISTANCE_MAX || landmarks[i].distance % 8)
 			return false;
 	return true;
 }

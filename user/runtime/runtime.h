@@ -110,8 +110,9 @@ enum landmark_kind {
  */
 struct landmark {
 	enum landmark_kind kind;
-	uint32_t distance; /* of an operator: bytes from where that lies up to the object that
-			      tells which one it is; else 0 */
+	int32_t distance; /* of an operator: bytes up to the object that tells which one it is,
+			     from where the address lies, or, where calls do not push it, from
+			     the caller's frame record; else 0 */
 	uint64_t address;
 	uint64_t object; /* the vtable of that object; of a task: the function that @address is in
 			  */

@@ -5,10 +5,12 @@
  * ParallelExecutor::RunNodeAsync() call kernels in their own bodies.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "locate.h"
 
 #define COMPUTES_MAX   4
+#define STORED_MAX     4
 #define CANDIDATES_MAX 8
 #define CONTEXT_REACH  24 /* instructions from the constructor to the vtable */
 #define PUSH_BYTES     8  /* on x86-64, the one with a stack that calls push something to */
@@ -24,10 +26,10 @@ struct computes {
 	size_t n;
 	const struct insn *contexts[COMPUTES_MAX];
 	size_t n_contexts;
-	/* The vtable of contexts is stored in the frame: how far below the stack pointer at the
-	 * first instruction, and whether that is in several places. */
-	bool stored, several;
-	int64_t context;
+	/* Where the vtable of contexts is stored in the frame: so far below the stack pointer at
+	 * the first instruction. -1: somewhere that is not known. */
+	int64_t stored[STORED_MAX];
+	size_t n_stored;
 };
 
 /*
@@ -132,20 +134,60 @@ static int64_t depth_of_body(const struct function *function)
 	return depth;
 }
 
+/* Do calls push the address that they return to? Else who is called saves it in its frame. */
+static bool calls_push(const struct arch *arch)
+{
+	return arch->entry_offset == PUSH_BYTES;
+}
+
+static int64_t depth_of_stack(const struct function *function, const struct insn *insn)
+{
+	int32_t depth =
+		unwind_stack_depth(function->image, &function->parts[0].range, insn->address);
+
+	return depth >= 0 ? depth : depth_of_body(function);
+}
+
+/*
+ * How far the frame record is below that, which the frame pointer points to in the whole
+ * function; -1: it is not set once, from the stack pointer.
+ */
+static int64_t depth_of_record(const struct function *function)
+{
+	const struct abi *abi = &function->image->arch->abi;
+	const struct function_part *part = &function->parts[0];
+	int64_t depth = -1;
+
+	for (const struct insn *insn = part->items; insn < part->items + part->n; insn++) {
+		bool adds = insn->effect == EFFECT_ADD, copies = insn->effect == EFFECT_COPY;
+
+		if ((!adds && !copies) || insn->reg != abi->fp || insn->base != abi->sp)
+			continue;
+		if (depth >= 0)
+			return -1;
+		depth = depth_of_stack(function, insn) - (adds ? insn->disp : 0);
+	}
+	return depth;
+}
+
 /* How far what @base, the stack or the frame pointer, is at @insn below that; -1: not known. */
 static int64_t depth_of(const struct function *function, const struct insn *insn, int base)
 {
 	const struct abi *abi = &function->image->arch->abi;
-	int32_t depth =
-		unwind_stack_depth(function->image, &function->parts[0].range, insn->address);
 
 	if (base == abi->sp)
-		return depth >= 0 ? depth : depth_of_body(function);
+		return depth_of_stack(function, insn);
+	if (base != abi->fp)
+		return -1;
+	if (!calls_push(function->image->arch))
+		return depth_of_record(function);
 	/* Saved first of all, and set to where it was saved. */
-	return base == abi->fp && depth < 0 ? PUSH_BYTES : -1;
+	return unwind_stack_depth(function->image, &function->parts[0].range, insn->address) < 0
+		       ? PUSH_BYTES
+		       : -1;
 }
 
-/* Is what @insn stores the vtable of contexts, in the frame? Then there is one. */
+/* Is what @insn stores the vtable of contexts, in the frame? Then there is one, or it is kept. */
 static void find_context(struct finder *finder, const struct function *function,
 			 const struct insn *insn, struct computes *computes)
 {
@@ -156,10 +198,15 @@ static void find_context(struct finder *finder, const struct function *function,
 	    !flow_stored(finder->flow, insn, 0, &value) || value != finder->vtables[TYPE_CONTEXT])
 		return;
 	depth = depth_of(function, insn, insn->base) - insn->disp;
-	if (depth < 0 || (computes->stored && depth != computes->context))
-		computes->several = true;
-	computes->stored = true;
-	computes->context = depth;
+	for (size_t i = 0; i < computes->n_stored; i++)
+		if (computes->stored[i] == depth)
+			return;
+	if (depth >= 0 && computes->n_stored < STORED_MAX) {
+		computes->stored[computes->n_stored++] = depth;
+		return;
+	}
+	computes->stored[0] = -1;
+	computes->n_stored = 1;
 }
 
 /* Is the address of the context made in @function, as a pointer to it is handed on? */
@@ -174,6 +221,26 @@ static bool makes_its_address(const struct function *function, int64_t context)
 		    depth_of(function, insn, insn->base) - insn->disp == context)
 			return true;
 	return false;
+}
+
+/*
+ * How far below the stack pointer at the first instruction the context is: where its vtable is
+ * stored, and of which the address is made. -1: that is not one place.
+ */
+static int64_t context_of(const struct function *function, const struct computes *computes)
+{
+	int64_t context = -1;
+
+	for (size_t i = 0; i < computes->n_stored; i++) {
+		if (computes->stored[i] < 0)
+			return -1;
+		if (!makes_its_address(function, computes->stored[i]))
+			continue;
+		if (context >= 0)
+			return -1;
+		context = computes->stored[i];
+	}
+	return context;
 }
 
 static void find_computes(struct finder *finder, const struct function *function,
@@ -324,28 +391,29 @@ static int add_exits(struct finder *finder, const struct function *function,
 
 /*
  * Where the calls of Compute return to, and how far above that place on the stack the context
- * is. A call leaves the address that it returns to right below where the stack pointer was.
+ * is. A call leaves the address that it returns to right below where the stack pointer was; or
+ * else it is in the frame record of the one that is called, with the address of the caller's.
  */
 static void add_landmarks(struct finder *finder, const struct function *function,
 			  const struct computes *computes)
 {
 	const struct arch *arch = finder->image->arch;
-	/* Where calls push nothing, the address lies in the frame of the one that is called. */
-	bool known = arch->entry_offset == PUSH_BYTES && computes->stored && !computes->several &&
-		     makes_its_address(function, computes->context);
+	int64_t context = context_of(function, computes);
 
 	for (size_t i = 0; i < computes->n; i++) {
 		const struct insn *call = computes->calls[i];
-		int64_t distance = depth_of(function, call, arch->abi.sp) - computes->context +
-				   arch->entry_offset;
+		int64_t place = calls_push(arch) ? depth_of_stack(function, call) + PUSH_BYTES
+						 : depth_of_record(function);
+		int64_t distance = place - context;
 		const struct landmark landmark = {
 			.kind = LANDMARK_OPERATOR,
-			.distance = (uint32_t)distance,
+			.distance = (int32_t)distance,
 			.address = call->address + call->length,
 			.object = finder->vtables[TYPE_CONTEXT],
 		};
 
-		if (!known || distance <= 0 || distance % 8 || distance > LANDMARK_DISTANCE_MAX ||
+		if (context < 0 || place < 0 || !distance || distance % 8 ||
+		    llabs(distance) > LANDMARK_DISTANCE_MAX ||
 		    !location_add_landmark(finder->location, &landmark))
 			finder->lacks_operators = true;
 	}

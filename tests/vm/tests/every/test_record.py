@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Attach, record and report, on a real ONNX Runtime, whatever the kernel is."""
 
-import os
-
 from capture import Capture
 from harness import (check, check_counts, check_equal, described_counts, read_shapes,
                      recorded_shapes, test)
@@ -72,15 +70,11 @@ def _(t):
 
 
 for each in ("1.12.0", "1.20.1", "1.30.0"):
-    @test("C API, %s: samples see the operators, or say that they cannot be had" % each)
+    @test("C API, %s: samples see the operators" % each)
     def _(t, version=each):
         target = t.ort_run(version, "cnn", "-t", "2", "-O", "0")
         target.run(1)
         target.keep_running()
-        if os.uname().machine != "x86_64":
-            said = t.fails("record", "-p", target.pid, "--sample", "99", "-o", t.path("capture.opp"))
-            check("cannot be sampled" in said, "another sentence", said)
-            return
         seen, seconds = 0, 4
         while seen < 100:
             check(seconds < 200, "few samples were in operators", seen)

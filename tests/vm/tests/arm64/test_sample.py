@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""--sample where stacks are walked by their frames, against what probes see at that moment; and
+samples of an event whose number is exact."""
+
+import collections
+import re
+import signal
+
+from capture import IN_RUNTIME, OWN, UNKNOWN, WORKS_FOR, Capture
+from harness import OrtTarget, check, check_equal, test
+from truth import Truth, compare
+
+# What is on a stack differs in these; all that is known of the others is in test_locate.
+VERSIONS = ("1.10.0", "1.20.1", "1.30.0")
+
+
+def equals_probes(version, model, *options, pool=False):
+    @test("%s: %s: samples see what the probes saw at that moment" %
+          (version, " ".join((model,) + options)))
+    def _(t):
+        target = t.ort_run(version, model, "-O", "0", *options)
+        target.run(2)
+        target.keep_running()
+        right, seconds = collections.Counter(), 3
+        while right[OWN] < 100 or (pool and right[WORKS_FOR] < 10):
+            check(seconds < 100, "few samples were in operators", right)
+            probe = t.opprobe("record", "-p", target.pid, "--sample", "250", "-o",
+                              t.path("capture.opp")).attached()
+            every = t.opprobe("record", "-p", target.pid, "-e", "none", "--no-cost", "--parts",
+                              "--buffer", "64M", "-d", "%ds" % seconds, "-o", t.path("every.opp"))
+            check_equal(every.wait(), 0, "exit status (%s)" % every.stderr[-2000:])
+            probe.signal(signal.SIGINT)
+            check_equal(probe.wait(), 0, "exit status (%s)" % probe.stderr[-2000:])
+            lost = t.opprobe("report", t.path("every.opp"), "--json").finish().json["losses"]
+            samples = Capture(t.path("capture.opp"))
+            seconds *= 2
+            if not any(lost.values()):
+                right += compare(samples, Truth(Capture(t.path("every.opp"))), model == "nested")
+        seen = collections.Counter(one.seen for one in samples.samples)
+        check(seen[UNKNOWN] <= 0.02 * len(samples.samples), "many stacks did not tell", seen)
+        check(seen[IN_RUNTIME] < 0.8 * len(samples.samples), "few samples are in operators", seen)
+
+
+for each in VERSIONS:
+    equals_probes(each, "cnn", "-t", "2", pool=True)
+equals_probes("1.30.0", "nested")
+
+
+@test("1.30.0: samples of cycles are where the instructions are that operators are known to execute")
+def _(t):
+    program, period, runs = t.objects + "/tests/vm/exact", 500_009, 20
+    target = t.start(OrtTarget, [program, t.library("1.30.0"), program + ".onnx"]).ready()
+    probe = t.opprobe("record", "-p", target.pid, "--sample-event", "cycles", "--sample-period",
+                      period, "-o", t.path("capture.opp")).attached()
+    target.ask("run %d" % runs)
+    probe.signal(signal.SIGINT)
+    check_equal(probe.wait(), 0, "exit status (%s)" % probe.stderr[-2000:])
+    report = t.opprobe("report", t.path("capture.opp"), "--json").finish().nothing_lost()
+    large = 0
+    for row in report.operators:
+        name = re.match(r"exact_(\d+)$", row["name"])
+        check_equal(row["events"], period * row["samples"], "cycles that samples stand for")
+        if not name or int(name[1]) * runs < 20 * period:
+            continue
+        # An instruction takes two cycles here; first sights are of nothing that has a name.
+        known, large = 2 * int(name[1]) * runs, large + 1
+        check(abs(row["events"] - known) <= 0.05 * known + 3 * period,
+              "%s: %d cycles by samples, %d are known" % (row["name"], row["events"], known))
+    check(large > 0, "no operator is large enough", report.operators)

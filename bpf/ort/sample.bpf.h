@@ -462,18 +462,44 @@ static __always_inline void send_sample(const struct doing *doing, __u32 flags, 
 	record_submit(record);
 }
 
+/* What an event had counted on this CPU by its last sample, of whatever process. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} events_counted SEC(".maps");
+
+/*
+ * What the sample stands for: the period of a clock, else all events since the sample before it.
+ * That may be more than a period, as the kernel leaves samples out where they come too often.
+ */
+static __always_inline __u64 amount_of(struct bpf_perf_event_data *ctx)
+{
+	__u64 period = sample_periods[bpf_get_smp_processor_id() & (SAMPLED_CPUS - 1)], amount;
+	struct bpf_perf_event_value value;
+	__u32 zero = 0;
+	__u64 *counted;
+
+	if (period)
+		return period;
+	counted = bpf_map_lookup_elem(&events_counted, &zero);
+	if (!counted || bpf_perf_prog_read_value(ctx, &value, sizeof(value)))
+		return ctx->sample_period;
+	amount = value.counter - *counted;
+	*counted = value.counter;
+	return amount;
+}
+
 /* An event on a CPU: of whatever runs there, which is a target's thread or not. */
 SEC("perf_event")
 int ort_sample(struct bpf_perf_event_data *ctx)
 {
+	__u64 amount = amount_of(ctx);
 	struct doing doing;
-	__u64 period;
 
-	if (!look_at_current(&doing))
-		return 0;
-	period = sample_periods[bpf_get_smp_processor_id() & (SAMPLED_CPUS - 1)];
-	send_sample(&doing, in_kernel(ctx) ? SAMPLE_IN_KERNEL : 0,
-		    period ? period : ctx->sample_period, 0);
+	if (look_at_current(&doing))
+		send_sample(&doing, in_kernel(ctx) ? SAMPLE_IN_KERNEL : 0, amount, 0);
 	return 0;
 }
 

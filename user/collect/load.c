@@ -83,6 +83,8 @@ static void choose_maps(struct collector *collector, bool shapes)
 	bpf_map__set_autocreate(bpf->maps.looks, options->sampling);
 	bpf_map__set_autocreate(bpf->maps.sessions_told, options->sampling);
 	bpf_map__set_autocreate(bpf->maps.off_cpus, samples_off_cpu(options));
+	bpf_map__set_autocreate(bpf->maps.events_counted,
+				options->sampling && !samples_off_cpu(options));
 	bpf_map__set_autocreate(bpf->maps.operator_values, shapes);
 	bpf_map__set_autocreate(bpf->maps.shapes, shapes);
 	bpf_map__set_max_entries(bpf->maps.ring,

@@ -10,8 +10,8 @@ from capture import IN_RUNTIME, OWN, UNKNOWN, WORKS_FOR, Capture
 from harness import OrtTarget, check, check_equal, test
 from truth import Truth, compare
 
-# What is on a stack differs in these; all that is known of the others is in test_locate.
-VERSIONS = ("1.10.0", "1.20.1", "1.30.0")
+# The frame record lies at the bottom of the frame in the one, and near its top in the other.
+VERSIONS = ("1.10.0", "1.30.0")
 
 
 def equals_probes(version, model, *options, pool=False):
@@ -21,8 +21,8 @@ def equals_probes(version, model, *options, pool=False):
         target = t.ort_run(version, model, "-O", "0", *options)
         target.run(2)
         target.keep_running()
-        right, seconds = collections.Counter(), 3
-        while right[OWN] < 100 or (pool and right[WORKS_FOR] < 10):
+        right, seconds = collections.Counter(), 2
+        while right[OWN] < 50 or (pool and right[WORKS_FOR] < 5):
             check(seconds < 100, "few samples were in operators", right)
             probe = t.opprobe("record", "-p", target.pid, "--sample", "250", "-o",
                               t.path("capture.opp")).attached()
@@ -43,7 +43,6 @@ def equals_probes(version, model, *options, pool=False):
 
 for each in VERSIONS:
     equals_probes(each, "cnn", "-t", "2", pool=True)
-equals_probes("1.30.0", "nested")
 
 
 @test("1.30.0: samples of cycles are where the instructions are that operators are known to execute")

@@ -91,6 +91,23 @@ for each in ("1.12.0", "1.20.1", "1.30.0"):
         check(sampling["unknown"] <= 0.2 * sampling["samples"], "stacks do not tell", sampling)
 
 
+@test("C API, 1.30.0: what threads wait in is told, and how long")
+def _(t):
+    target = t.ort_run("1.30.0", "cnn", "-t", "2", "-O", "0")
+    target.run(1)
+    target.keep_running()
+    probe = t.opprobe("record", "-p", target.pid, "--sample", "off-cpu", "-d", "5s", "-o",
+                      t.path("capture.opp"))
+    check_equal(probe.wait(), 0, "exit status (%s)" % probe.stderr)
+    report = t.opprobe("report", t.path("capture.opp"), "--json").finish().nothing_lost()
+    sampling = report.json["recording"]["sampling"]
+    check(sampling["samples"] > 20 and sampling["own"] + sampling["pool"] > 0, "few waits", sampling)
+    check_equal(sampling["event"], "off-cpu", "what they are of")
+    # Two threads share what CPUs there are with opprobe: they are kept from them.
+    check(sum(row["off_ready_ns"] for row in report.operators) > 0, "nobody was ready",
+          report.operators)
+
+
 @test("node.js, 1.20.1: counts are nodes times runs")
 def _(t):
     target = t.node("1.20.1")

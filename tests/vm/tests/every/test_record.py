@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Attach, record and report, on a real ONNX Runtime, whatever the kernel is."""
 
+import os
+
 from capture import Capture
 from harness import (check, check_counts, check_equal, described_counts, read_shapes,
                      recorded_shapes, test)
@@ -69,7 +71,8 @@ def _(t):
         seconds *= 2
 
 
-for each in ("1.12.0", "1.20.1", "1.30.0"):
+# Of arm64 others are compared with probes, see there.
+for each in VERSIONS if os.uname().machine == "x86_64" else VERSIONS[-1:]:
     @test("C API, %s: samples see the operators" % each)
     def _(t, version=each):
         target = t.ort_run(version, "cnn", "-t", "2", "-O", "0")

@@ -58,7 +58,8 @@ def _(t):
     large = 0
     for row in report.operators:
         name = re.match(r"exact_(\d+)$", row["name"])
-        check_equal(row["events"], period * row["samples"], "cycles that samples stand for")
+        told = period * row["samples"]  # each is some cycles behind the period's end
+        check(abs(row["events"] - told) <= 0.01 * told, "cycles that samples stand for", row)
         if not name or int(name[1]) * runs < 20 * period:
             continue
         # An instruction takes two cycles here; first sights are of nothing that has a name.

@@ -430,10 +430,11 @@ static __always_inline bool look_at_current(struct doing *doing)
 	look->open.instance = process->instance;
 	doing->kind = look_at(look, walk, &registers);
 	doing->id = NO_ID;
-	if (doing->kind == SAMPLE_OWN || doing->kind == SAMPLE_POOL)
+	if (doing->kind == SAMPLE_OWN || doing->kind == SAMPLE_POOL) {
 		doing->id = id_of_open();
-	if ((doing->kind == SAMPLE_OWN || doing->kind == SAMPLE_POOL) && doing->id == NO_ID)
-		doing->kind = SAMPLE_UNNAMED;
+		if (doing->id == NO_ID)
+			doing->kind = SAMPLE_UNNAMED;
+	}
 	doing->instance = look->open.instance;
 	doing->flags = 0;
 	if (registers.ip - process->code_low < process->code_span)

@@ -61,9 +61,6 @@ enum {
 	OPTION_PARTS,
 	OPTION_NO_COST,
 	OPTION_MAX_OVERHEAD,
-	OPTION_SAMPLE,
-	OPTION_SAMPLE_EVENT,
-	OPTION_SAMPLE_PERIOD,
 	OPTION_USER,
 };
 
@@ -87,14 +84,6 @@ static const struct argp_option record_options[] = {
 	 "Have the probes take no more of the processes' CPU time than this (1%, 0.5%): if need be, "
 	 "they are in place for a few runs now and then",
 	 0},
-	{"sample", OPTION_SAMPLE, "RATE", 0,
-	 "No probes in operators: look at what each CPU does so often per second (99), and tell the "
-	 "shares of operators; off-cpu: what threads wait in, and how long",
-	 0},
-	{"sample-event", OPTION_SAMPLE_EVENT, "EVENT", 0,
-	 "Samples of this event, as -e takes it, in place of time on CPUs", 0},
-	{"sample-period", OPTION_SAMPLE_PERIOD, "N", 0,
-	 "A sample at each N-th of these events on a CPU, in place of a rate; 1: at each", 0},
 	{"parts", OPTION_PARTS, NULL, 0,
 	 "Record which pool threads worked on each operator, and when: for timelines", 0},
 	{"no-cost", OPTION_NO_COST, NULL, 0,
@@ -154,32 +143,6 @@ static void check_budget(const struct recording_options *recording, struct argp_
 			   other);
 }
 
-/* Samples know of no executions, and count nothing. */
-static void check_sampling(const struct recording_options *recording, struct argp_state *state)
-{
-	const char *other = recording->sums		  ? "--aggregate"
-			    : recording->max_overhead > 0 ? "--max-overhead"
-			    : recording->shapes		  ? "--shapes"
-			    : recording->config		  ? "--config"
-			    : recording->events		  ? "-e"
-							  : subject_choosy(recording);
-
-	if (recording_samples(recording) && other)
-		argp_error(state, "--sample has no probes for %s: leave one of them out", other);
-	if (recording->sample_off_cpu &&
-	    (recording->sample_rate > 0 || recording->sample_period || recording->sample_event))
-		argp_error(state, "--sample off-cpu is of each wait, with no rate, period or "
-				  "event: leave one of them out");
-	if (recording->sample_rate > 0 && recording->sample_period)
-		argp_error(state, "--sample is a rate, and --sample-period none: leave one of them "
-				  "out");
-	if (recording->sample_period && !recording->sample_event)
-		argp_error(state, "--sample-period of what? --sample-event EVENT says it");
-	if (recording->sample_event && !recording_samples(recording))
-		argp_error(state, "how often? --sample RATE is so often per second and CPU, "
-				  "--sample-period 1 at each event");
-}
-
 static error_t parse_record(int key, char *text, struct argp_state *state)
 {
 	struct record_arguments *arguments = state->input;
@@ -221,24 +184,6 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 			argp_error(state, "'%s' is not a part of the CPU time such as 1%% or 0.5%%",
 				   text);
 		break;
-	case OPTION_SAMPLE:
-		recording->sample_off_cpu = !strcmp(text, "off-cpu");
-		if (recording->sample_off_cpu)
-			break;
-		if (parse_rate(text, &recording->sample_rate) ||
-		    recording->sample_rate > SAMPLE_RATE_MAX)
-			argp_error(
-				state,
-				"'%s' is not a rate from 1 to %d samples per second, nor off-cpu",
-				text, SAMPLE_RATE_MAX);
-		break;
-	case OPTION_SAMPLE_EVENT:
-		recording->sample_event = text;
-		break;
-	case OPTION_SAMPLE_PERIOD:
-		if (parse_count(text, &recording->sample_period))
-			argp_error(state, "'%s' is not a number of events", text);
-		break;
 	case OPTION_ON_CAPTURE:
 		recording->on_capture = text;
 		break;
@@ -264,7 +209,6 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 		if (recording->per_cycle && !recording->schedule.active)
 			argp_error(state, "--per-cycle needs a --schedule");
 		check_budget(recording, state);
-		check_sampling(recording, state);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

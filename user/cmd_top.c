@@ -112,6 +112,11 @@ static void finish_arguments(struct top_arguments *arguments, struct argp_state 
 	if (arguments->recording.sums && !analyze_takes_sums(&watching->report.analyze))
 		argp_error(state, "by shapes and threads, what --aggregate adds up cannot be told "
 				  "apart: leave it out");
+	if (recording_samples(&arguments->recording) &&
+	    !analyze_takes_samples(&watching->report.analyze))
+		argp_error(state,
+			   "--sample sees no single executions, for rows by shapes: leave one "
+			   "of them out");
 	if (format && !strcmp(format, "json"))
 		watching->manner = WATCHING_JSON;
 	else if (format || batch)
@@ -174,6 +179,7 @@ static const char top_doc[] =
 	"  sudo opprobe top -p 4711\n"
 	"  sudo opprobe top --comm node --group-by op\n"
 	"  sudo opprobe top -p 4711,4712 --sort p99 --name '/layer4/*'\n"
+	"  sudo opprobe top -p 4711 --sample 99             with no probe in an operator\n"
 	"  sudo opprobe top -p 4711 --once --limit 5       five rows, after a second\n"
 	"  sudo opprobe top -p 4711 -b -i 10s >> top.log   a frame each ten seconds\n"
 	"  sudo opprobe top -p 4711 --json | jq -c '[.runs_per_second, .run_p99_ns]'\n";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "subject.h"
 
+#include <string.h>
+
 #include "base/units.h"
 
 enum {
@@ -11,6 +13,9 @@ enum {
 	OPTION_MEMORY,
 	OPTION_FOLLOW,
 	OPTION_AGGREGATE,
+	OPTION_SAMPLE,
+	OPTION_SAMPLE_EVENT,
+	OPTION_SAMPLE_PERIOD,
 };
 
 static const struct argp_option subject_options[] = {
@@ -33,6 +38,14 @@ static const struct argp_option subject_options[] = {
 	 "Add executions and runs up in the kernel, and record the sums of each second or more: "
 	 "for hours and days",
 	 0},
+	{"sample", OPTION_SAMPLE, "RATE", 0,
+	 "No probes in operators: look at what each CPU does so often per second (99), and tell the "
+	 "shares of operators; off-cpu: what threads wait in, and how long",
+	 0},
+	{"sample-event", OPTION_SAMPLE_EVENT, "EVENT", 0,
+	 "Samples of this event, as -e takes it, in place of time on CPUs", 0},
+	{"sample-period", OPTION_SAMPLE_PERIOD, "N", 0,
+	 "A sample at each N-th of these events on a CPU, in place of a rate; 1: at each", 0},
 	{},
 };
 
@@ -56,6 +69,32 @@ static void check_sums(const struct recording_options *recording, struct argp_st
 			   "%s tells executions apart, --aggregate adds them up: leave one "
 			   "of them out",
 			   other);
+}
+
+/* Samples know of no executions, and count nothing. */
+static void check_sampling(const struct recording_options *recording, struct argp_state *state)
+{
+	const char *other = recording->sums		  ? "--aggregate"
+			    : recording->max_overhead > 0 ? "--max-overhead"
+			    : recording->shapes		  ? "--shapes"
+			    : recording->config		  ? "--config"
+			    : recording->events		  ? "-e"
+							  : subject_choosy(recording);
+
+	if (recording_samples(recording) && other)
+		argp_error(state, "--sample has no probes for %s: leave one of them out", other);
+	if (recording->sample_off_cpu &&
+	    (recording->sample_rate > 0 || recording->sample_period || recording->sample_event))
+		argp_error(state, "--sample off-cpu is of each wait, with no rate, period or "
+				  "event: leave one of them out");
+	if (recording->sample_rate > 0 && recording->sample_period)
+		argp_error(state, "--sample is a rate, and --sample-period none: leave one of them "
+				  "out");
+	if (recording->sample_period && !recording->sample_event)
+		argp_error(state, "--sample-period of what? --sample-event EVENT says it");
+	if (recording->sample_event && !recording_samples(recording))
+		argp_error(state, "how often? --sample RATE is so often per second and CPU, "
+				  "--sample-period 1 at each event");
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -98,10 +137,29 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPTION_AGGREGATE:
 		recording->sums = true;
 		break;
+	case OPTION_SAMPLE:
+		recording->sample_off_cpu = !strcmp(text, "off-cpu");
+		if (recording->sample_off_cpu)
+			break;
+		if (parse_rate(text, &recording->sample_rate) ||
+		    recording->sample_rate > SAMPLE_RATE_MAX)
+			argp_error(
+				state,
+				"'%s' is not a rate from 1 to %d samples per second, nor off-cpu",
+				text, SAMPLE_RATE_MAX);
+		break;
+	case OPTION_SAMPLE_EVENT:
+		recording->sample_event = text;
+		break;
+	case OPTION_SAMPLE_PERIOD:
+		if (parse_count(text, &recording->sample_period))
+			argp_error(state, "'%s' is not a number of events", text);
+		break;
 	case ARGP_KEY_END:
 		if (recording->events && recording->config)
 			argp_error(state, "-e and --config exclude each other");
 		check_sums(recording, state);
+		check_sampling(recording, state);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

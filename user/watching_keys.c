@@ -198,6 +198,11 @@ static void look_into(struct watching *w)
 
 	if (live_look(w->live, &look))
 		return;
+	if (look.analysis->has_samples) {
+		live_release(w->live);
+		watching_tell(w, "samples know of no single executions to look into");
+		return;
+	}
 	/* The selected one may be of rows that were. */
 	error = top_move(&look, &w->view, 0, &err);
 	if (error || !w->view.selected) {

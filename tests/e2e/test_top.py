@@ -374,6 +374,67 @@ def _(t):
     check(not glob.glob(t.path("*.opp")), "files were left", os.listdir(t.directory))
 
 
+@test("top of samples shows shares, what CPUs do, and groups them by keys")
+def _(t):
+    target = t.ort_run("1.30.0", "resnet", "-t", "2")
+    target.run(3)
+    target.keep_running()
+    terminal = Terminal(t)
+    top(t, terminal, "-p", target.pid, "--sample", "999")
+    screen = terminal.wait_for("Conv ")
+    check(len(screen) == 24 and max(map(len, screen)) <= 80, "the size", *screen)
+    check(re.match(r"samples [\d.,]+/s  CPUs in use \d\.\d\d  in operators \d+ %  in the runtime ",
+                   screen[1]), "the head", *screen)
+    patience = Patience(LIMIT)
+    while not any("/layer" in name for name in rows(terminal.wait_for("Conv "))):
+        check(not patience.over(), "no node is named", *terminal.screen())
+    for row in rows(terminal.wait_for("Conv ")).values():
+        check(re.search("[\u2588-\u258f]", row["Bar"]) and row["Share"].endswith("%"), "a row", row)
+    terminal.press("o")
+    screen = terminal.wait_for("by op, the last")
+    check(any(line.startswith("Conv ") for line in screen), "rows by type", *screen)
+    terminal.press("t")
+    terminal.wait_for("by thread, the last")
+    terminal.press("s")
+    screen = terminal.wait_for("--sample, which sees what runs now and then")
+    check(any("by thread" in line for line in screen), "it is grouped otherwise", *screen)
+    terminal.press("n", "Enter")
+    terminal.wait_for("samples know of no single executions")
+    terminal.press("r")
+    terminal.wait_for("the last 0.")
+    terminal.wait_for("CPUs in use")
+    terminal.press("w")
+    screen = terminal.wait_for("written: opprobe report ")
+    path = re.search(r"opprobe report (\S+)", screen[-1]).group(1)
+    report = json.loads(succeeds(t, "report", path, "--json"))
+    check_equal(report["recording"]["reason"], "written by opprobe top", "its end")
+    check(report["recording"]["sampling"]["samples"] > 0 and report["executions"] is None,
+          "what was written", report["recording"])
+    terminal.press("q")
+    ended(terminal)
+    check(not programs_of(target.pid), "programs are left", programs_of(target.pid))
+
+
+@test("frames of samples as text and JSON, of time, events and waits")
+def _(t):
+    target = t.ort_run("1.30.0", "resnet", "-t", "2")
+    target.run(3)
+    target.keep_running()
+    for how, head in ((["--sample", "999"], "CPUs in use"),
+                      (["--sample-event", "page-faults", "--sample-period", "1"], "page-faults "),
+                      (["--sample", "off-cpu"], "threads that wait")):
+        text = succeeds(t, "top", "-p", target.pid, *how, "-b", "--frames", "2", "-i", "1s")
+        check(head in text or "no samples yet" in text, "the head", how, text)
+    watch = t.opprobe("top", "-p", target.pid, "--sample", "999", "--json", "--frames", "3", "-i",
+                      "500ms")
+    check_equal(watch.wait(), 0, "status")
+    last = json.loads(watch.stdout.strip().split("\n")[-1])
+    check_equal((last["runs_per_second"], last["run_p99_ns"]), (None, None), "of runs")
+    check(last["report"]["recording"]["sampling"]["samples"] > 100, "samples", last)
+    refused = t.opprobe("top", "-p", target.pid, "--sample", "99", "--group-by", "shape")
+    check_equal(refused.wait(), 2, "status by shapes")
+
+
 @test("what top cannot do it says in a sentence, before anything is attached")
 def _(t):
     target = t.ort_run("1.24.3", "mlp")

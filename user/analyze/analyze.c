@@ -141,10 +141,12 @@ void analyze_look(struct analysis *a)
 	a->duration = last > a->info.start ? last - a->info.start : 0;
 	a->rows = f->rows.items;
 	a->n_rows = f->rows.n;
-	a->largest_ns = 0;
-	for (size_t i = 0; i < a->n_rows; i++)
-		a->largest_ns =
-			a->rows[i]->total > a->largest_ns ? a->rows[i]->total : a->largest_ns;
+	a->largest = 0;
+	for (size_t i = 0; i < a->n_rows; i++) {
+		uint64_t size = analyze_extent(a, a->rows[i]);
+
+		a->largest = size > a->largest ? size : a->largest;
+	}
 }
 
 /* -- taking ---------------------------------------------------------------- */

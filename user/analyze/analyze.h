@@ -208,7 +208,7 @@ struct analysis {
 	size_t n_metrics;
 	struct analyze_row **rows;
 	size_t n_rows;
-	uint64_t largest_ns; /* the total of the row that has most */
+	uint64_t largest; /* the total of the row that has most, ns; of samples, their weight */
 	/* The rows shown, none counted twice: executions inside another one
 	 * that is shown do not add to it. */
 	struct analyze_row *sum;
@@ -345,6 +345,12 @@ void analysis_free(struct analysis *analysis);
 
 /* What @seen weighs among all samples: their number, where they are of time, else their amount. */
 uint64_t analyze_weight(const struct analysis *analysis, const struct analyze_seen *seen);
+/* How much of what there is @row has: ns, or with samples their weight. */
+static inline uint64_t analyze_extent(const struct analysis *analysis,
+				      const struct analyze_row *row)
+{
+	return analysis->has_samples ? analyze_weight(analysis, &row->seen) : row->total;
+}
 /*
  * Of all that was sampled, the share that @seen has, 0 to 1, and where that is by 95 %: by
  * Wilson's interval of a proportion, of as many samples as such of one amount each would have to be

@@ -157,6 +157,9 @@ static int take_locked(struct live *live, const struct capture_record *record)
 		live->begun |= !record->sum.of_runs;
 		counted = seconds_add_sum(&live->seconds, &record->sum);
 		break;
+	case CAPTURE_SAMPLE:
+		live->begun = true;
+		break;
 	case CAPTURE_RUN:
 		counted = seconds_add_run(&live->seconds, &record->run);
 		break;

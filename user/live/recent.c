@@ -180,6 +180,7 @@ static enum making making_of(enum capture_type type)
 	case CAPTURE_RUN:
 	case CAPTURE_SUM:
 	case CAPTURE_TAG:
+	case CAPTURE_SAMPLE:
 		return MAKING_EVENTS;
 	default:
 		return MAKING_DEFINITIONS;
@@ -201,10 +202,11 @@ static int turn_to(struct recent *recent, enum making making)
 
 static void know_last(struct recent *recent, const struct capture_record *record)
 {
-	uint64_t end = record->type == CAPTURE_EXEC  ? record->exec.end
-		       : record->type == CAPTURE_RUN ? record->run.end
-		       : record->type == CAPTURE_SUM ? record->sum.end
-						     : 0;
+	uint64_t end = record->type == CAPTURE_EXEC	? record->exec.end
+		       : record->type == CAPTURE_RUN	? record->run.end
+		       : record->type == CAPTURE_SUM	? record->sum.end
+		       : record->type == CAPTURE_SAMPLE ? record->sample.time
+							: 0;
 
 	recent->last = end > recent->last ? end : recent->last;
 }

@@ -174,9 +174,9 @@ static struct value bar(const struct analysis *a, const struct analyze_row *row,
 	unsigned int eighths;
 	char *to;
 
-	if (!row->ended || !a->largest_ns)
+	if ((!row->ended && !a->has_samples) || !a->largest)
 		return absent;
-	eighths = lrint(8.0 * BAR_CELLS * row->total / a->largest_ns);
+	eighths = lrint(8.0 * BAR_CELLS * analyze_extent(a, row) / a->largest);
 	eighths = eighths > 8 * BAR_CELLS ? 8 * BAR_CELLS : eighths ? eighths : 1;
 	to = bars[eighths];
 	if (!*to)

@@ -350,6 +350,7 @@ static bool is_part_of_time(const struct capture_event *event)
 }
 
 static const char *const live[] = {"percent", "bar", "avg", "p99", "cpu", NULL};
+static const char *const live_samples[] = {"share", "bar", NULL};
 static const char *const what_rows_are[] = {"op",    "inputs",	 "pid",	  "session",
 					    "model", "provider", "index", NULL};
 
@@ -358,6 +359,9 @@ bool column_is_live(const struct column *column)
 	if (!column->kind->title)
 		return false;
 	for (const char *const *key = live; *key; key++)
+		if (!strcmp(column->kind->key, *key))
+			return true;
+	for (const char *const *key = live_samples; *key; key++)
 		if (!strcmp(column->kind->key, *key))
 			return true;
 	for (const char *const *key = what_rows_are; *key; key++)
@@ -373,6 +377,13 @@ static int choose_live(const struct analysis *a, const struct report_options *op
 	add_what_the_row_is(a, options, columns);
 	if (a->options.group == GROUP_NODE && add_what_tells_apart(a, options, columns))
 		return -ENOMEM;
+	if (a->has_samples) {
+		add(columns, live_samples);
+		if (sampling_is_estimate(&a->sampling))
+			ADD(columns, "sharelow", "sharehigh");
+		ADD(columns, "samples", "pool");
+		return 0;
+	}
 	add(columns, live);
 	if (analyze_amounts(a->sum)->flops)
 		ADD(columns, "gflops");

@@ -167,6 +167,39 @@ static void add_runs(const struct live_look *look, const struct top_view *view, 
 	frame_close_text(frame, &text, FRAME_PLAIN, SIZE_MAX, FRAME_PLAIN);
 }
 
+/* How many samples there are, what they stand for, and what they saw. */
+static void add_samples(const struct live_look *look, struct frame *frame)
+{
+	const struct analysis *a = look->analysis;
+	const struct analyze_seen *all = &a->all_seen->seen;
+	double span = (double)(look->now - look->since) / 1e9;
+	double whole = (double)analyze_weight(a, all), inside;
+	char rate[32], amount[64], share[3][32];
+
+	if (span <= 0 || whole <= 0) {
+		frame_add(frame, FRAME_PLAIN, "no samples yet");
+		return;
+	}
+	inside = (double)(analyze_weight(a, &a->seen[CAPTURE_SEEN_OWN]->seen) +
+			  analyze_weight(a, &a->seen[CAPTURE_SEEN_POOL]->seen));
+	if (a->sampling.kind == CAPTURE_SAMPLING_TIME)
+		snprintf(amount, sizeof(amount), "CPUs in use %.2f", all->amount / 1e9 / span);
+	else if (a->sampling.kind == CAPTURE_SAMPLING_OFF_CPU)
+		snprintf(amount, sizeof(amount), "threads that wait %.2f",
+			 all->amount / 1e9 / span);
+	else
+		snprintf(amount, sizeof(amount), "%.30s %s/s", a->sampling.event,
+			 text_rate(rate, sizeof(rate), all->amount / span));
+	frame_add(frame, FRAME_PLAIN,
+		  "samples %s/s  %s  in operators %s  in the runtime %s  elsewhere %s",
+		  text_rate(rate, sizeof(rate), analyze_samples(all) / span), amount,
+		  text_share(share[0], sizeof(share[0]), inside / whole),
+		  text_share(share[1], sizeof(share[1]),
+			     analyze_weight(a, &a->seen[CAPTURE_SEEN_RUNTIME]->seen) / whole),
+		  text_share(share[2], sizeof(share[2]),
+			     analyze_weight(a, &a->seen[CAPTURE_SEEN_ELSEWHERE]->seen) / whole));
+}
+
 /* What is known of how the time is spent, what it costs, and what is lost. */
 static void add_shares(const struct live_look *look, struct frame *frame)
 {
@@ -227,6 +260,11 @@ static void add_choice(const struct live_look *look, const struct top_view *view
 
 static size_t count_totals(const struct analysis *a, unsigned int totals)
 {
+	if (a->has_samples)
+		return !!(totals & LINE_SUM) + (totals & LINE_REST && a->rest) +
+		       (totals & LINE_SEEN
+				? 3 + !!analyze_samples(&a->seen[CAPTURE_SEEN_UNKNOWN]->seen)
+				: 0);
 	return !!(totals & LINE_SUM) + (totals & LINE_REST && a->rest) +
 	       (a->has_runs ? !!(totals & LINE_GAP) + !!(totals & LINE_TOTAL) +
 				      (totals & LINE_OUTSIDE && a->outside->count)
@@ -334,11 +372,15 @@ int top_frame(const struct live_look *look, struct top_view *view, struct frame 
 		return error_set(err, error, "out of memory");
 	frame->width = view->width;
 	add_title(look, view, frame);
-	add_runs(look, view, frame);
+	if (look->analysis->has_samples)
+		add_samples(look, frame);
+	else
+		add_runs(look, view, frame);
 	add_shares(look, frame);
 	add_choice(look, view, frame);
 	if (!look->begun)
-		frame_add(frame, FRAME_DIM, "%s", "waiting for the first operator");
+		frame_add(frame, FRAME_DIM, "waiting for the first %s",
+			  look->analysis->has_samples ? "sample" : "operator");
 	else
 		error = add_table(look, view, frame, err);
 	if (!error && view->height)
@@ -365,9 +407,12 @@ int top_move(const struct live_look *look, struct top_view *view, long by, struc
 }
 
 /* Is it what @key names? Rows are sorted by their total, if by nothing else: so by percent. */
-static bool is_sorted_by(const struct column *column, const char *name, const char *key)
+static bool is_sorted_by(const struct column *column, const char *name, const char *key,
+			 bool sampled)
 {
-	return !strcasecmp(name, key ?: "percent") ||
+	return !strcasecmp(name, key
+					 ?: sampled ? "share"
+						    : "percent") ||
 	       (key && !strcmp(key, "total") && !column->of && !strcmp(name, "percent"));
 }
 
@@ -385,7 +430,7 @@ int top_sort(const struct live_look *look, const struct top_view *view, int by, 
 		const struct column *column = &columns->columns[i];
 
 		if (is_sorted_by(column, column->kind->title ? column->kind->key : column->title,
-				 view->report.sort))
+				 view->report.sort, look->analysis->has_samples))
 			at = i;
 	}
 	/* A bar is as long as percent says. */
@@ -422,6 +467,7 @@ static const char *const help[] = {
 	"on CPU, waiting for one, blocked: of the threads of operators that are shown.",
 	"spinning: of the pool's CPU time, what was no work for operators.",
 	"probes add: at least, to what runs take without; by constants of the start.",
+	"With --sample: what CPUs do, and what of that is in operators.",
 };
 
 void top_help(const struct top_view *view, struct frame *frame)

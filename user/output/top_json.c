@@ -28,8 +28,8 @@ static void put_head(const struct live_look *look, FILE *out)
 
 	fprintf(out, "{\"time\":%.3f", (look->now + (double)a->info.realtime_offset) / 1e9);
 	put_number(out, "since_s", (look->now - look->since) / 1e9, true);
-	put_number(out, "runs_per_second", minute->runs_per_second, true);
-	put_number(out, "executions_per_second", minute->executions_per_second, true);
+	put_number(out, "runs_per_second", minute->runs_per_second, !a->has_samples);
+	put_number(out, "executions_per_second", minute->executions_per_second, !a->has_samples);
 	put_number(out, "run_p50_ns", minute->p50, minute->timed);
 	put_number(out, "run_p99_ns", minute->p99, minute->timed);
 	put_number(out, "on_cpu", waits[0], known);

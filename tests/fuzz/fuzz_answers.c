@@ -32,6 +32,22 @@ static void check_location(const struct location *location)
 			strlen(location->names.items[i].op_type) < WORD_BYTES);
 }
 
+/* The same bytes as what is said of a function. */
+static void check_function(const uint8_t *data, size_t size)
+{
+	struct function_answer bytes = {}, answer;
+	const struct function_at *function = &answer.function;
+	uint64_t offset = 0x1234;
+
+	memcpy(&bytes, data, size < sizeof(bytes) ? size : sizeof(bytes));
+	if (!answers_function(&bytes, offset, &answer))
+		return;
+	require(answer.file < FUNCTION_FILES_MAX);
+	require(strlen(answer.build_id) < sizeof(answer.build_id));
+	require(strlen(function->symbol) < sizeof(function->symbol));
+	require(offset >= function->offset && offset - function->offset < function->size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct location location;
@@ -44,5 +60,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else {
 		require(error == -EBADMSG || error == -ENOMEM);
 	}
+	check_function(data, size);
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "target/arch.h"
 #include "target/code_refs.h"
 #include "target/elf_image.h"
+#include "target/functions.h"
 #include "target/insn_function.h"
 #include "target/rtti.h"
 #include "target/unwind.h"
@@ -106,6 +107,22 @@ static void check_code(struct elf_image *image, struct disassembler *dis)
 	code_transfers_find(image, NULL, &anywhere, TRANSFER_CALL | TRANSFER_JUMP, from, 16);
 }
 
+/* What there is at any offset holds it. */
+static void check_functions(struct elf_image *image)
+{
+	struct functions *functions = functions_new(image);
+	struct function_at found;
+
+	require(functions);
+	for (uint64_t at = 0; at < image->size; at += image->size / PLACES + 1) {
+		functions_find(functions, at, &found);
+		require(found.size && found.size <= FUNCTION_SIZE_MAX &&
+			at - found.offset < found.size);
+		require(memchr(found.symbol, '\0', sizeof(found.symbol)));
+	}
+	functions_free(functions);
+}
+
 static void check_image(struct elf_image *image)
 {
 	struct disassembler *dis = disassembler_new(image->arch, NULL);
@@ -144,6 +161,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		check_image(image);
 		elf_image_close(image);
+		require(!elf_image_open(path, &image, &err));
+		if (elf_image_load(image, &err))
+			elf_image_close(image);
+		else
+			check_functions(image);
 		require(!elf_image_open(path, &image, &err));
 		if (runtime_locate(image, NULL, &location, &err))
 			require_sentence(&err);

@@ -214,3 +214,20 @@ int answers_attributes(const void *data, size_t size, struct attribute_list *lis
 			return -EBADMSG;
 	return are_operators(list) ? 0 : -EBADMSG;
 }
+
+/* -- functions ----------------------------------------------------------------------- */
+
+bool answers_function(const void *data, uint64_t offset, struct function_answer *answer)
+{
+	const struct function_at *function = &answer->function;
+	uint8_t bounded;
+
+	memcpy(answer, data, sizeof(*answer));
+	memcpy(&bounded, &function->bounded, sizeof(bounded));
+	return answer->file < FUNCTION_FILES_MAX &&
+	       is_ended(answer->build_id, sizeof(answer->build_id)) && bounded <= 1 &&
+	       is_ended(function->symbol, sizeof(function->symbol)) && function->size &&
+	       function->size <= FUNCTION_SIZE_MAX && offset - function->offset < function->size &&
+	       function->offset <= UINT64_MAX - function->size &&
+	       function->address <= UINT64_MAX - function->size;
+}

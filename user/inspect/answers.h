@@ -24,4 +24,7 @@ bool answers_session(const void *data, struct session_facts *facts);
  */
 int answers_attributes(const void *data, size_t size, struct attribute_list *list);
 
+/* What is at @offset, of sizeof(struct function_answer) bytes at @data. False if it cannot be. */
+bool answers_function(const void *data, uint64_t offset, struct function_answer *answer);
+
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../target/elf_image.h"
+#include "../target/functions.h"
 #include "../target/memory.h"
 #include "child_memory.h"
 #include "message.h"
@@ -24,6 +25,7 @@ struct subject {
 
 static struct {
 	ARRAY_OF(struct subject *) subjects;
+	ARRAY_OF(struct functions *) functions; /* of files that were asked about */
 	/* The one answer at a time. */
 	ARRAY_OF(uint8_t) out;
 } child;
@@ -427,6 +429,66 @@ static void whose(const struct whose_question *question)
 		append(&answer, sizeof(answer));
 }
 
+/* -- functions -------------------------------------------------------------------------------- */
+
+static struct functions *load_functions(int file, struct error *err)
+{
+	struct functions *functions = NULL;
+	struct elf_image *image;
+	int error = elf_image_open_file(file, "a file of the process", &opener, &image, err);
+
+	if (error)
+		return NULL;
+	error = elf_image_load(image, err);
+	if (!error) {
+		functions = functions_new(image);
+		error = functions ? 0 : error_set(err, -ENOMEM, "out of memory for its symbols");
+	}
+	if (error)
+		elf_image_close(image);
+	return functions;
+}
+
+/* The file that is handed over, as number *@number. 0, or a negative errno with @err set. */
+static int add_functions(uint32_t *number, struct error *err)
+{
+	int file = want_file(WANT_FILE, NULL, 0);
+	struct functions *functions, **added;
+
+	if (file < 0)
+		return error_set(err, file, "cannot open a file of the process: %s",
+				 strerror(-file));
+	functions = child.functions.n < FUNCTION_FILES_MAX ? load_functions(file, err) : NULL;
+	close(file);
+	added = functions ? array_push(&child.functions) : NULL;
+	if (!added) {
+		functions_free(functions);
+		return error_set(err, -ENOEXEC, "the functions of a file cannot be told");
+	}
+	*added = functions;
+	*number = child.functions.n - 1;
+	return 0;
+}
+
+static void function(const struct function_question *question)
+{
+	struct function_answer answer = {.file = question->file};
+	struct error err = {};
+	int error = 0;
+
+	if (question->file == FILE_HANDED_OVER)
+		error = add_functions(&answer.file, &err);
+	else if (question->file >= child.functions.n)
+		error = -EINVAL;
+	begin(error, &err);
+	if (error)
+		return;
+	memcpy(answer.build_id, functions_image(child.functions.items[answer.file])->build_id,
+	       sizeof(answer.build_id));
+	functions_find(child.functions.items[answer.file], question->offset, &answer.function);
+	append(&answer, sizeof(answer));
+}
+
 /* -- life ------------------------------------------------------------------------------------- */
 
 static union {
@@ -440,6 +502,7 @@ static union {
 	struct whose_question whose;
 	struct shapes_question shapes;
 	struct record_question record;
+	struct function_question function;
 } question;
 
 static void answer(uint32_t type)
@@ -477,6 +540,9 @@ static void answer(uint32_t type)
 		break;
 	case ASK_VERIFY:
 		verify(&question.record);
+		break;
+	case ASK_FUNCTION:
+		function(&question.function);
 		break;
 	default:
 		exit(EXIT_FAILURE);

@@ -16,6 +16,7 @@
 #include "../../bpf/events.h"
 #include "../base/element.h"
 #include "../runtime/runtime.h"
+#include "../target/functions.h"
 #include "../target/memory.h"
 #include "../target/process.h"
 
@@ -33,6 +34,7 @@ enum question {
 	ASK_SHAPES,	/* struct shapes_question: begin to read shapes */
 	ASK_PROVE,	/* struct record_question: is what was read a shape? */
 	ASK_VERIFY,	/* struct record_question: is it of its operator? */
+	ASK_FUNCTION,	/* struct function_question: what is at an offset of a file? */
 };
 
 struct locate_question {
@@ -94,6 +96,22 @@ struct shapes_question {
 struct record_question {
 	uint32_t location, pad;
 	struct shapes_record record;
+};
+
+#define FUNCTION_FILES_MAX 256 /* of a process */
+#define FILE_HANDED_OVER   UINT32_MAX
+
+struct function_question {
+	uint32_t file; /* its number by an earlier answer, or FILE_HANDED_OVER */
+	uint32_t pad;
+	uint64_t offset;
+};
+
+struct function_answer {
+	uint32_t file; /* number of it, for later questions */
+	uint32_t pad;
+	char build_id[41];
+	struct function_at function;
 };
 
 /* Every answer begins with this one; @result 0 or more brings what was asked for. */

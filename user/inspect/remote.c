@@ -413,3 +413,30 @@ struct shapes *remote_shapes_new(const struct located *located, const struct pro
 	}
 	return &shapes->shapes;
 }
+
+/* -- functions -------------------------------------------------------------------- */
+
+int remote_function(const struct located *located, const struct mapped_file *file, uint32_t *number,
+		    uint64_t offset, struct function_answer *answer)
+{
+	const struct function_question question = {.file = *number, .offset = offset};
+	const struct wanted_file wanted = {.mapped = file};
+	const void *data;
+	int error = 0;
+
+	if (!located->inspector)
+		return -ENOENT;
+	inspector_allow(located->inspector, SINGLE_TIME);
+	if (*number == FILE_HANDED_OVER)
+		error = inspector_hand_over(located->inspector, &wanted, NULL);
+	error = error
+			?: inspector_ask(located->inspector, ASK_FUNCTION, &question,
+					 sizeof(question), sizeof(*answer), &data, NULL);
+	if (error)
+		return error < 0 ? error : -EBADMSG;
+	if (!answers_function(data, offset, answer) ||
+	    (*number != FILE_HANDED_OVER && answer->file != *number))
+		return -EBADMSG;
+	*number = answer->file;
+	return 0;
+}

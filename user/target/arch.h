@@ -65,6 +65,7 @@ struct arch {
 			   uint64_t address);
 	void (*scan_transfers)(struct transfer_scan *scan, const uint8_t *code, size_t size,
 			       uint64_t address);
+	unsigned int function_alignment; /* of assembly, in the least */
 	size_t scan_reach; /* bytes behind what makes an address that it may depend on */
 	bool page_first;   /* an address may be made as its page, and completed later */
 	/* The word that the stub at @address (of .plt) jumps through; false if it is no stub. */

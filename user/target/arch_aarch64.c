@@ -386,6 +386,7 @@ const struct arch arch_aarch64 = {
 	.nop_size = sizeof(nop),
 	.scan = scan_code,
 	.scan_transfers = scan_transfers,
+	.function_alignment = 4,
 	.scan_reach = 4 * (ADRP_REACH + 1),
 	.page_first = true,
 	.stub_slot = stub_slot,

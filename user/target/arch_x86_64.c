@@ -546,6 +546,7 @@ const struct arch arch_x86_64 = {
 	.scan = scan_code,
 	.scan_fixed = scan_fixed,
 	.scan_transfers = scan_transfers,
+	.function_alignment = 16,
 	.scan_reach = 15, /* the longest instruction */
 	.stub_slot = stub_slot,
 	.decode = decode,

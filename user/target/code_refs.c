@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "code_refs.h"
 
+#include <stdlib.h>
+
+#include "../base/array.h"
 #include "arch.h"
 #include "code_scan.h"
 
@@ -15,7 +18,7 @@ void code_scan_add(struct code_scan *scan, uint64_t from, uint64_t to)
 		if (to < scan->targets[i].low || to > scan->targets[i].high)
 			continue;
 		if (scan->n < scan->max)
-			scan->refs[scan->n++] = (struct code_ref){from, i};
+			scan->refs[scan->n++] = (struct code_ref){from, to, i};
 	}
 }
 
@@ -120,30 +123,109 @@ static void transfers_in(const struct elf_image *image, struct transfer_scan *sc
 		image->arch->scan_transfers(scan, code, size, address);
 }
 
-size_t code_transfers_find(const struct elf_image *image, const struct code_range *where,
-			   const struct code_target *target, unsigned int transfers, uint64_t *from,
-			   size_t max)
+static void all_transfers(const struct elf_image *image, struct transfer_scan *scan)
 {
-	struct transfer_scan scan = {target, transfers, from, 0, max};
 	struct elf_range ranges[RANGES_MAX];
-	size_t n_ranges;
+	size_t n_ranges = elf_code_ranges(image, ranges, RANGES_MAX);
 
-	if (where) {
-		transfers_in(image, &scan, where->start, where->end - where->start);
-		return scan.n;
-	}
-	n_ranges = elf_code_ranges(image, ranges, RANGES_MAX);
 	for (size_t i = 0; i < n_ranges; i++) {
 		for (uint64_t start = 0; start < ranges[i].size; start += WINDOW) {
 			uint64_t size = ranges[i].size - start;
 
 			if (size > WINDOW + INSN_LONGEST)
 				size = WINDOW + INSN_LONGEST;
-			transfers_in(image, &scan, ranges[i].address + start, size);
+			transfers_in(image, scan, ranges[i].address + start, size);
 			elf_forget(image, ranges[i].offset + start, size);
 		}
 	}
+}
+
+size_t code_transfers_find(const struct elf_image *image, const struct code_range *where,
+			   const struct code_target *target, unsigned int transfers, uint64_t *from,
+			   size_t max)
+{
+	struct transfer_scan scan = {
+		.target = target, .transfers = transfers, .from = from, .max = max};
+
+	if (where)
+		transfers_in(image, &scan, where->start, where->end - where->start);
+	else
+		all_transfers(image, &scan);
 	return scan.n;
+}
+
+/* -- entries --------------------------------------------------------------------------- */
+
+#define ENTRY_REFS_MAX 8192
+
+struct entries {
+	const struct code_range *within;
+	uint64_t *items;
+	size_t n, max;
+};
+
+static bool is_within(const struct code_range *range, uint64_t address)
+{
+	return address >= range->start && address < range->end;
+}
+
+static void add_entry(struct entries *entries, uint64_t address)
+{
+	if (is_within(entries->within, address) && entries->n < entries->max)
+		entries->items[entries->n++] = address;
+}
+
+static void add_made(const struct elf_image *image, const struct code_target *target,
+		     struct entries *entries)
+{
+	struct code_ref *refs = calloc(ENTRY_REFS_MAX, sizeof(*refs));
+	size_t n = refs ? code_refs_find(image, NULL, target, 1, refs, ENTRY_REFS_MAX) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!is_within(entries->within, refs[i].from))
+			add_entry(entries, refs[i].to);
+	free(refs);
+}
+
+/* What jumps to a place in its own function says nothing. */
+static void add_transfers(const struct elf_image *image, const struct code_target *target,
+			  enum code_transfer kind, struct entries *entries)
+{
+	uint64_t *from = calloc(ENTRY_REFS_MAX, sizeof(*from));
+	uint64_t *to = calloc(ENTRY_REFS_MAX, sizeof(*to));
+	struct transfer_scan scan = {
+		.target = target, .transfers = kind, .from = from, .to = to, .max = ENTRY_REFS_MAX};
+
+	if (from && to)
+		all_transfers(image, &scan);
+	for (size_t i = 0; i < scan.n; i++)
+		if (kind == TRANSFER_CALL || !is_within(entries->within, scan.from[i]))
+			add_entry(entries, scan.to[i]);
+	free(from);
+	free(to);
+}
+
+size_t code_entries_find(const struct elf_image *image, const struct code_range *within,
+			 uint64_t *addresses, size_t max)
+{
+	const struct code_target target = {within->start, within->end - 1};
+	struct entries entries = {within, addresses, 0, max};
+	size_t kept = 0;
+
+	if (within->start >= within->end)
+		return 0;
+	add_made(image, &target, &entries);
+	add_transfers(image, &target, TRANSFER_CALL, &entries);
+	add_transfers(image, &target, TRANSFER_JUMP, &entries);
+	for (size_t i = 0; i < image->n_pointers; i++)
+		add_entry(&entries, image->pointers[i].value);
+	array_sort_words(addresses, entries.n);
+	/* A scan of bytes finds some by chance; functions are aligned. */
+	for (size_t i = 0; i < entries.n; i++)
+		if (!(addresses[i] % image->arch->function_alignment) &&
+		    (!kept || addresses[kept - 1] != addresses[i]))
+			addresses[kept++] = addresses[i];
+	return kept;
 }
 
 /* -- stubs ---------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ struct code_target {
 
 struct code_ref {
 	uint64_t from; /* the instruction that makes the address */
+	uint64_t to;
 	size_t target; /* which of the targets */
 };
 
@@ -52,6 +53,14 @@ enum code_transfer {
 size_t code_transfers_find(const struct elf_image *image, const struct code_range *where,
 			   const struct code_target *target, unsigned int transfers, uint64_t *from,
 			   size_t max);
+
+/*
+ * Where functions may begin in the code @within, of which no table tells: what code elsewhere
+ * makes the address of, or jumps to, what pointers are to, and what is called. Stores up to @max
+ * addresses, ascending; returns how many were stored. Of an image that has been loaded.
+ */
+size_t code_entries_find(const struct elf_image *image, const struct code_range *within,
+			 uint64_t *entries, size_t max);
 
 /*
  * Name of the function in another library that the stub at @address (of

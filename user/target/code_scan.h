@@ -34,6 +34,7 @@ struct transfer_scan {
 	const struct code_target *target;
 	unsigned int transfers; /* enum code_transfer: the kinds that are asked for */
 	uint64_t *from;
+	uint64_t *to; /* NULL: not wanted */
 	size_t n, max;
 };
 
@@ -44,8 +45,12 @@ static inline void transfer_found(struct transfer_scan *scan, enum code_transfer
 	if (!(scan->transfers & kind) || to < scan->target->low || to > scan->target->high ||
 	    scan->n == scan->max)
 		return;
-	if (!scan->n || scan->from[scan->n - 1] != from)
-		scan->from[scan->n++] = from;
+	if (scan->n && scan->from[scan->n - 1] == from)
+		return;
+	scan->from[scan->n] = from;
+	if (scan->to)
+		scan->to[scan->n] = to;
+	scan->n++;
 }
 
 static inline uint32_t code_word(const uint8_t *code)

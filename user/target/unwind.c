@@ -305,23 +305,12 @@ void unwind_table_free(struct unwind_table *table)
 	free(table);
 }
 
-int unwind_find(struct elf_image *image, uint64_t pc, struct code_range *range, struct error *err)
+/* How many entries do not start behind @pc. */
+static size_t entries_up_to(const struct unwind_table *table, uint64_t pc)
 {
-	const struct unwind_table *table;
-	struct frame_info info;
-	size_t low = 0, high;
+	size_t low = 0;
 
-	if (!image->unwind)
-		make_table(image, err);
-	table = image->unwind;
-	if (!table)
-		return -ENOMEM;
-	if (!table->entries.n)
-		return error_set(err, -ENOEXEC,
-				 "%s: it has no .eh_frame, so the bounds of its functions cannot "
-				 "be told",
-				 image->path);
-	for (high = table->entries.n; low < high;) {
+	for (size_t high = table->entries.n; low < high;) {
 		size_t middle = low + (high - low) / 2;
 
 		if (table->entries.items[middle].start <= pc)
@@ -329,15 +318,57 @@ int unwind_find(struct elf_image *image, uint64_t pc, struct code_range *range, 
 		else
 			high = middle;
 	}
-	if (!low)
+	return low;
+}
+
+static const struct unwind_table *table_of(struct elf_image *image, struct error *err)
+{
+	if (!image->unwind)
+		make_table(image, err);
+	return image->unwind;
+}
+
+int unwind_find(struct elf_image *image, uint64_t pc, struct code_range *range, struct error *err)
+{
+	const struct unwind_table *table = table_of(image, err);
+	struct frame_info info;
+	size_t n;
+
+	if (!table)
+		return -ENOMEM;
+	if (!table->entries.n)
+		return error_set(err, -ENOEXEC,
+				 "%s: it has no .eh_frame, so the bounds of its functions cannot "
+				 "be told",
+				 image->path);
+	n = entries_up_to(table, pc);
+	if (!n)
 		return -ENOENT;
-	if (!read_fde(image, table->entries.items[low - 1].fde, &info))
+	if (!read_fde(image, table->entries.items[n - 1].fde, &info))
 		return error_set(err, -ENOEXEC, "%s: damaged .eh_frame near 0x%lx", image->path,
-				 (unsigned long)table->entries.items[low - 1].fde);
+				 (unsigned long)table->entries.items[n - 1].fde);
 	if (pc < info.range.start || pc >= info.range.end)
 		return -ENOENT;
 	*range = info.range;
 	return 0;
+}
+
+int unwind_between(struct elf_image *image, uint64_t pc, struct code_range *range)
+{
+	const struct unwind_table *table = table_of(image, NULL);
+	struct frame_info info;
+	size_t n = table ? entries_up_to(table, pc) : 0;
+
+	*range = (struct code_range){.end = UINT64_MAX};
+	if (!table || !table->entries.n)
+		return -ENOENT;
+	if (n && !read_fde(image, table->entries.items[n - 1].fde, &info))
+		return -ENOEXEC;
+	if (n)
+		range->start = info.range.end;
+	if (n < table->entries.n)
+		range->end = table->entries.items[n].start;
+	return pc >= range->start && pc < range->end ? 0 : -ENOENT;
 }
 
 /* -- call frame instructions ------------------------------------------------------- */

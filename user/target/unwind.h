@@ -28,6 +28,12 @@ struct code_range {
 int unwind_find(struct elf_image *image, uint64_t pc, struct code_range *range, struct error *err);
 
 /*
+ * What lies between the parts before and behind @pc, which is in none: from the end of the file's
+ * first ones to UINT64_MAX behind its last. -ENOENT where it is in one, or none are known.
+ */
+int unwind_between(struct elf_image *image, uint64_t pc, struct code_range *range);
+
+/*
  * Bytes from the stack pointer at @pc up to the stack pointer at the first
  * instruction of the function; -1 where the frame is not described by the
  * stack pointer, or not at all.

@@ -320,9 +320,11 @@ struct sample_record {
 	__u64 time;
 	__u64 period; /* ns, or how many of its event, since the one before on this CPU; or: */
 	__u64 ready;  /* where that are ns off the CPUs, those in which it could have run */
+	__u64 ip;     /* in user space, where it is or will go on */
+	__u64 mapped; /* pages of code that its process maps: with others, its files are others */
 };
 
-_Static_assert(sizeof(struct sample_record) == 40, "sample_record");
+_Static_assert(sizeof(struct sample_record) == 56, "sample_record");
 
 #define SAMPLED_STACK	  1536
 #define SAMPLED_OWN_STACK 1024 /* of these, of the thread itself */

@@ -42,5 +42,7 @@ CAPTURE_WRITE(budget, CAPTURE_BUDGET, budget, budget)
 CAPTURE_WRITE(rest, CAPTURE_REST, rest, rest)
 CAPTURE_WRITE(sampling, CAPTURE_SAMPLING, sampling, sampling)
 CAPTURE_WRITE(sample, CAPTURE_SAMPLE, sample, sample)
+CAPTURE_WRITE(file, CAPTURE_FILE, file, file)
+CAPTURE_WRITE(function, CAPTURE_FUNCTION, function, function)
 
 #endif

@@ -28,6 +28,7 @@ struct sched_info {
 
 struct mm_struct {
 	unsigned long start_stack;
+	unsigned long exec_vm;
 };
 
 struct task_struct {

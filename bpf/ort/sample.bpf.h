@@ -350,6 +350,8 @@ struct doing {
 	__u32 instance;
 	__u32 kind;  /* enum sample_kind */
 	__u32 flags; /* SAMPLE_IN_RUNTIME */
+	__u64 ip;    /* in user space */
+	__u64 mapped;
 };
 
 /* When it left its CPU, too, until it comes back; the key is the address of its task_struct. */
@@ -436,6 +438,8 @@ static __always_inline bool look_at_current(struct doing *doing)
 			doing->kind = SAMPLE_UNNAMED;
 	}
 	doing->instance = look->open.instance;
+	doing->ip = registers.ip;
+	doing->mapped = pages_of_code();
 	doing->flags = 0;
 	if (registers.ip - process->code_low < process->code_span)
 		doing->flags = SAMPLE_IN_RUNTIME;
@@ -460,6 +464,8 @@ static __always_inline void send_sample(const struct doing *doing, __u32 flags, 
 	record->time = bpf_ktime_get_ns();
 	record->period = amount;
 	record->ready = ready;
+	record->ip = doing->ip;
+	record->mapped = doing->mapped;
 	record_submit(record);
 }
 

@@ -413,6 +413,23 @@ static void write_sums(struct maker *m)
 static const struct capture_sampling on_cpu = {"cpu-clock", "ns", CAPTURE_SAMPLING_TIME, 99000, 0},
 				     off_cpu = {"off-cpu", "ns", CAPTURE_SAMPLING_OFF_CPU, 0, 1};
 
+#define FUNCTIONS 5
+
+/* In which samples see threads; of one, nothing is known but the file. */
+static void write_functions(struct maker *m)
+{
+	static const char *const symbols[FUNCTIONS] = {"expf", "", "", "_ZN4mlas4GemmEv", ""};
+	const struct capture_file file = {0, "/opt/lib/libonnxruntime.so.1", "abcdef"};
+
+	check(m, capture_write_file(m->writer, &file));
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		const struct capture_function function = {
+			i, 0, i != 2, 0x1000 * i, 0x2000 * i, i ? 0x100 * i : 0, symbols[i]};
+
+		check(m, capture_write_function(m->writer, &function));
+	}
+}
+
 /* One look at each thread: mostly in an operator, its own or another thread's. */
 static void write_samples(struct maker *m)
 {
@@ -428,10 +445,14 @@ static void write_samples(struct maker *m)
 			.time = m->clock[t],
 			.amount = 10 * MILLISECOND,
 			.ready = m->settings.off_cpu ? (random >> 32) % 2 * MILLISECOND : 0,
+			.function = CAPTURE_UNKNOWN,
 		};
 
-		if (seen_in_operator(sample.seen))
+		if (seen_in_operator(sample.seen)) {
 			sample.op = (uint32_t)(random >> 24) % m->settings.nodes;
+			sample.function = (uint32_t)(random >> 36) % FUNCTIONS;
+			sample.at = (uint32_t)(random >> 44) % 256;
+		}
 		m->clock[t] += 10 * MILLISECOND;
 		check(m, capture_write_sample(m->writer, &sample));
 		m->written++;
@@ -520,9 +541,11 @@ static int make(struct maker *m, struct error *err)
 		m->clock[t] = UINT64_C(1000000000000) + t * 300;
 	write_info(m);
 	write_definitions(m);
-	if (m->settings.samples)
+	if (m->settings.samples) {
 		check(m,
 		      capture_write_sampling(m->writer, m->settings.off_cpu ? &off_cpu : &on_cpu));
+		write_functions(m);
+	}
 	while (m->written < m->settings.records && !m->failure)
 		m->settings.sums      ? write_sums(m)
 		: m->settings.samples ? write_samples(m)

@@ -11,11 +11,14 @@ Sum = collections.namedtuple("Sum", "of_runs op session parent depth start end n
                              "children inside nested work_ns work_below_ns migrated elsewhere "
                              "unclear counts")
 Operator = collections.namedtuple("Operator", "session index name op_type")
-Sample = collections.namedtuple("Sample", "seen op parent depth thread kernel time amount ready")
+Sample = collections.namedtuple("Sample", "seen op parent depth thread kernel time amount ready "
+                                "function at")
+Function = collections.namedtuple("Function", "path build_id bounded offset address size symbol")
 # Of an event, over a sum's executions.
 Counts = collections.namedtuple("Counts", "missing value below work work_below")
 
 THREAD, OPERATOR, EXEC, RUN, INFO, POOL, SUM, SAMPLE = 1, 3, 5, 6, 9, 11, 21, 25
+FILE, FUNCTION = 26, 27
 OWN, WORKS_FOR, IN_RUNTIME, ELSEWHERE, UNNAMED, UNKNOWN = 1, 2, 3, 4, 5, 6
 WORK, HAS_RUN, HAS_PARENT, HAS_SHAPES, TURNS = 8, 16, 32, 64, 128
 SHAPES_NS, PEAK, PARTS = 256, 1024, 2048
@@ -53,6 +56,9 @@ class Bytes:
                 return value
             shift += 7
 
+    def text(self):
+        return self.take(self.number()).decode(errors="replace")
+
     def signed(self):
         value = self.number()
         return value >> 1 ^ -(value & 1)
@@ -66,6 +72,7 @@ class Capture:
         self.threads, self.processes, self.pool, self.execs = {}, {}, {}, []
         self.sums, self.runs = [], 0
         self.operators, self.samples = {}, []
+        self.files, self.functions = {}, {}
         self.events = 0
         with open(path, "rb") as file:
             data = Bytes(file.read())
@@ -91,6 +98,11 @@ class Capture:
                 self.operator(payload)
             elif kind == SAMPLE:
                 self.samples.append(self.sample(payload))
+            elif kind == FILE:
+                number = payload.number()
+                self.files[number] = payload.text(), payload.text()
+            elif kind == FUNCTION:
+                self.function(payload)
             elif kind == EXEC:
                 self.execs.append(self.exec(payload))
             elif kind == RUN:
@@ -123,8 +135,15 @@ class Capture:
         self.sampled += payload.signed()
         amount = payload.number()
         ready = payload.number() if flags & 4 else 0
+        function, at = (payload.number(), payload.number()) if flags & 8 else (None, None)
         assert not payload.left()
-        return Sample(seen, op, parent, depth, thread, flags >> 1 & 1, self.sampled, amount, ready)
+        return Sample(seen, op, parent, depth, thread, flags >> 1 & 1, self.sampled, amount, ready,
+                      self.functions.get(function), at)
+
+    def function(self, payload):
+        number, flags, file, offset, address, size = [payload.number() for _ in range(6)]
+        self.functions[number] = Function(*self.files[file], bool(flags & 1), offset, address, size,
+                                          payload.text())
 
     def times(self, payload):
         self.time += payload.signed()

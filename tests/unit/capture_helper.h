@@ -96,6 +96,19 @@ static inline struct test_capture test_begin(const struct capture_info *info)
 	return c;
 }
 
+static inline void test_file(struct test_capture *c, uint32_t file, const char *path,
+			     const char *build_id)
+{
+	const struct capture_file record = {file, path, build_id};
+
+	assert_int_equal(capture_write_file(c->writer, &record), 0);
+}
+
+static inline void test_function(struct test_capture *c, struct capture_function function)
+{
+	assert_int_equal(capture_write_function(c->writer, &function), 0);
+}
+
 static inline void test_operator(struct test_capture *c, uint32_t op, const char *name,
 				 const char *type)
 {

@@ -945,11 +945,17 @@ static struct test_capture full_capture(void)
 	capture_write_sampling(
 		c.writer,
 		&(struct capture_sampling){"cpu-clock", "ns", CAPTURE_SAMPLING_TIME, 99000, 0});
-	capture_write_sample(c.writer, &(struct capture_sample){.seen = CAPTURE_SEEN_POOL,
-								.parent = CAPTURE_UNKNOWN,
-								.thread = 1,
-								.time = START,
-								.amount = 7});
+	test_file(&c, 0, "/lib/libm.so.6", "abcdef");
+	test_function(&c, (struct capture_function){0, 0, true, 0x1000, 0x2000, 0x100, "expf"});
+	for (uint32_t i = 0; i < 2; i++)
+		capture_write_sample(c.writer,
+				     &(struct capture_sample){.seen = CAPTURE_SEEN_POOL,
+							      .parent = CAPTURE_UNKNOWN,
+							      .thread = 1,
+							      .time = START,
+							      .amount = 7,
+							      .function = i ? 0 : CAPTURE_UNKNOWN,
+							      .at = i ? 5 : 0});
 	capture_write_loss(c.writer, &(struct capture_loss){1, 2, 3, 4, 5, 6});
 	test_finish(&c);
 	return c;

@@ -1677,6 +1677,53 @@ static void samples_say_what_was_seen(void **state)
 	tear_down(t);
 }
 
+/* In the test's own code, of which no inspector tells anything but the file. */
+static void a_sample_tells_its_file_and_where_it_was_in_it(void **state)
+{
+	struct test *t = set_up_samples(true);
+	struct located located = {};
+	struct sample_record record = {.type = RECORD_SAMPLE,
+				       .kind = SAMPLE_OWN,
+				       .tid = MAIN,
+				       .pid = getpid(),
+				       .time = 1,
+				       .period = 1,
+				       .mapped = 7};
+	struct mapped_file *files = NULL;
+	const struct capture_file *file;
+	const struct capture_function *function;
+
+	t->member.located = &located;
+	take_stack(t, 0x1000, 0, 0);
+	take_sampled_strings(t, 0, 0x1000, NO_ID);
+	assert_true(process_mapped_files(&t->process, &files, NULL) > 0);
+	for (int i = 0; i < 3; i++) {
+		record.ip = files[0].start + 0x10 + i;
+		take(t, &record, sizeof(record));
+	}
+	/* What is in no operator is not looked into; nor is there code anywhere. */
+	record.kind = SAMPLE_NOTHING;
+	take(t, &record, sizeof(record));
+	record.kind = SAMPLE_POOL;
+	record.ip = 1;
+	take(t, &record, sizeof(record));
+	assert_int_equal(record_list_count(&t->list, CAPTURE_FILE), 1);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_FUNCTION), 1);
+	file = &record_list_get(&t->list, CAPTURE_FILE, 0)->file;
+	function = &record_list_get(&t->list, CAPTURE_FUNCTION, 0)->function;
+	assert_int_equal(function->file, file->file);
+	assert_int_equal(function->size, 0);
+	assert_false(function->bounded);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(sampled(t, i)->function, function->function);
+		assert_int_equal(sampled(t, i)->at, files[0].offset + 0x10 + i);
+	}
+	assert_int_equal(sampled(t, 3)->function, CAPTURE_UNKNOWN);
+	assert_int_equal(sampled(t, 4)->function, CAPTURE_UNKNOWN);
+	free(files);
+	tear_down(t);
+}
+
 static void samples_of_other_processes_are_not_told(void **state)
 {
 	struct test *t = set_up_samples(true);
@@ -1845,6 +1892,7 @@ int main(void)
 		cmocka_unit_test(a_sink_that_fails_ends_the_recording),
 		cmocka_unit_test(records_that_are_too_short_for_their_counts_are_left_out),
 		cmocka_unit_test(samples_say_what_was_seen),
+		cmocka_unit_test(a_sample_tells_its_file_and_where_it_was_in_it),
 		cmocka_unit_test(samples_of_other_processes_are_not_told),
 		cmocka_unit_test(a_sampled_operator_is_of_the_session_that_its_own_is_a_part_of),
 		cmocka_unit_test(what_is_left_on_the_stack_around_a_whole_session_is_nothing),

@@ -19,6 +19,7 @@ static void put(struct test_capture *c, uint32_t seen, uint32_t op, uint32_t thr
 			.time = time,
 			.in_kernel = !i,
 			.amount = 10000000,
+			.function = CAPTURE_UNKNOWN,
 		};
 
 		assert_int_equal(capture_write_sample(c->writer, &sample), 0);
@@ -30,6 +31,16 @@ static const struct capture_sampling of_time = {"cpu-clock", "ns", CAPTURE_SAMPL
 						  100},
 				     of_faults = {"page-faults", "", CAPTURE_SAMPLING_EACH, 0, 1},
 				     off_cpu = {"off-cpu", "ns", CAPTURE_SAMPLING_OFF_CPU, 0, 1};
+
+/* Three functions in two files. */
+static void define_code(struct test_capture *c)
+{
+	test_file(c, 0, "/lib/libonnxruntime.so", "abcdef");
+	test_file(c, 1, "/lib/libc.so.6", "");
+	test_function(c, (struct capture_function){0, 0, true, 0x1000, 0x2000, 0x100, ""});
+	test_function(c, (struct capture_function){1, 0, false, 0x5000, 0x6000, 0x900, ""});
+	test_function(c, (struct capture_function){2, 1, true, 0x700, 0x700, 0x80, "memcpy"});
+}
 
 static struct test_capture begin(const struct capture_sampling *sampling)
 {
@@ -66,16 +77,18 @@ static void a_sample_is_read_as_it_was_written(void **state)
 {
 	struct test_capture c = begin(&of_misses);
 	const struct capture_sample samples[] = {
-		{CAPTURE_SEEN_OWN, 1, CAPTURE_UNKNOWN, 0, 0, false, START, 1, 0},
-		{CAPTURE_SEEN_POOL, 2, 1, 3, 1, true, START - 5, UINT64_MAX, UINT64_MAX},
+		{CAPTURE_SEEN_OWN, 1, CAPTURE_UNKNOWN, 0, 0, false, START, 1, 0, 2, 0},
+		{CAPTURE_SEEN_POOL, 2, 1, 3, 1, true, START - 5, UINT64_MAX, UINT64_MAX, 0,
+		 UINT32_MAX},
 		{CAPTURE_SEEN_UNKNOWN, CAPTURE_UNKNOWN, CAPTURE_UNKNOWN, 0, 1, true, START + 9, 0,
-		 0},
+		 0, CAPTURE_UNKNOWN, 0},
 	};
 	struct capture_record record;
 	struct capture_reader *reader;
 	struct error err;
 	size_t n = 0, samplings = 0;
 
+	define_code(&c);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(capture_write_sample(c.writer, &samples[i]), 0);
 	test_finish(&c);
@@ -101,6 +114,8 @@ static void a_sample_is_read_as_it_was_written(void **state)
 		assert_int_equal(record.sample.time, samples[n].time);
 		assert_true(record.sample.amount == samples[n].amount);
 		assert_true(record.sample.ready == samples[n].ready);
+		assert_int_equal(record.sample.function, samples[n].function);
+		assert_int_equal(record.sample.at, samples[n].at);
 		n++;
 	}
 	assert_int_equal(n, 3);
@@ -111,7 +126,9 @@ static void a_sample_is_read_as_it_was_written(void **state)
 
 #define REFUSED(change)                                                                            \
 	do {                                                                                       \
-		struct capture_sample bad = {.seen = CAPTURE_SEEN_OWN, .parent = CAPTURE_UNKNOWN}; \
+		struct capture_sample bad = {.seen = CAPTURE_SEEN_OWN,                             \
+					     .parent = CAPTURE_UNKNOWN,                            \
+					     .function = CAPTURE_UNKNOWN};                         \
 		change;                                                                            \
 		assert_int_equal(capture_write_sample(c.writer, &bad), -EINVAL);                   \
 	} while (0)
@@ -125,6 +142,14 @@ static void what_contradicts_itself_is_refused(void **state)
 		{"x", "", CAPTURE_SAMPLING_EVENT, 1, 1},
 		{"x", "", CAPTURE_SAMPLING_KINDS, 1, 0},
 	};
+	/* Of a file that was not defined, defined before, too large, beyond all addresses. */
+	static const struct capture_function functions[] = {
+		{3, 2, true, 0, 0, 1, ""},
+		{2, 0, true, 0, 0, 1, ""},
+		{3, 0, true, 0, 0, CAPTURE_FUNCTION_MAX + 1, ""},
+		{3, 0, true, UINT64_MAX, 0, 1, ""},
+		{3, 0, true, 0, UINT64_MAX, 1, ""},
+	};
 	struct test_capture c = begin(&of_time);
 
 	REFUSED(bad.op = 9);
@@ -134,8 +159,12 @@ static void what_contradicts_itself_is_refused(void **state)
 	REFUSED(bad.seen = CAPTURE_SEEN_KINDS);
 	REFUSED(bad.depth = CAPTURE_DEPTH_MAX);
 	REFUSED(bad.ready = 1);
+	REFUSED(bad.function = 0);
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 		assert_int_equal(capture_write_sampling(c.writer, &refused[i]), -EINVAL);
+	define_code(&c);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		assert_int_equal(capture_write_function(c.writer, &functions[i]), -EINVAL);
 	test_finish(&c);
 	test_remove(&c);
 }
@@ -370,6 +399,7 @@ static void put_one(struct test_capture *c, uint32_t op, uint64_t amount, uint64
 		.time = START,
 		.amount = amount,
 		.ready = ready,
+		.function = CAPTURE_UNKNOWN,
 	};
 
 	assert_int_equal(capture_write_sample(c->writer, &sample), 0);

@@ -276,6 +276,10 @@ static int add_record(struct fold *f, const struct capture_record *record)
 		return 0;
 	case CAPTURE_SAMPLE:
 		return fold_sample(f, &record->sample);
+	case CAPTURE_FILE:
+		return places_add_file(&a->places, &record->file);
+	case CAPTURE_FUNCTION:
+		return places_add_function(&a->places, &record->function);
 	case CAPTURE_REST:
 		return add_rest(f, &record->rest);
 	case CAPTURE_OVERHEAD:
@@ -316,6 +320,7 @@ struct analysis *analyze_begin(const struct analyze_options *options, struct err
 		goto fail;
 	f->sink.take = take;
 	f->a.options = *options;
+	f->a.places.strings = &f->strings;
 	f->a.processes.one = options->one_process;
 	f->a.processes.pid = options->pid;
 	f->a.sessions.glob = options->model;
@@ -488,6 +493,7 @@ void analysis_free(struct analysis *a)
 	array_free(&f->failed);
 	tensor_lists_free(&a->tensor_lists);
 	attribute_sets_free(&a->attribute_sets);
+	places_free(&a->places);
 	strings_free(&f->strings);
 	sessions_free(&a->sessions);
 	processes_free(&a->processes);

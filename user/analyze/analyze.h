@@ -25,6 +25,7 @@
 #include "../base/hash.h"
 #include "attributes.h"
 #include "cost.h"
+#include "places.h"
 #include "processes.h"
 #include "run_parts.h"
 #include "sessions.h"
@@ -48,6 +49,13 @@ enum analyze_group {
 	GROUP_MODEL, /* of their sessions */
 };
 
+/* With samples: rows are told apart by where in operators these were, too. */
+enum analyze_hot {
+	HOT_NOT,
+	HOT_FUNCTIONS,
+	HOT_ADDRESSES,
+};
+
 /* Numbers of runs, both ends included. */
 struct analyze_range {
 	uint32_t first, last;
@@ -58,8 +66,9 @@ struct analyze_range {
 
 struct analyze_options {
 	enum analyze_group group;
-	bool tree;	       /* one row per node and the node around it */
-	bool threads_apart;    /* GROUP_NODE: and per thread */
+	bool tree;	    /* one row per node and the node around it */
+	bool threads_apart; /* GROUP_NODE: and per thread */
+	enum analyze_hot hot;
 	const char *name, *op; /* globs on the shown name and the op type, or NULL */
 	const char *tag;       /* a glob on the tag of runs, or NULL */
 	const char *model;     /* a glob on the path or title of the session's model, or NULL */
@@ -151,6 +160,7 @@ struct analyze_row {
 	uint32_t op, session, node_index, thread, tid, run, step;
 	uint32_t around;      /* with options.tree: the operator that it ran inside of */
 	const char *executor; /* with options.threads_apart: the thread's label; else NULL */
+	const struct analyze_place *place; /* with options.hot; NULL if it is not known */
 	const struct analyze_process *process;
 	const struct analyze_model *model; /* as far as it was known when they ran */
 	struct analyze_row *parent;	   /* with options.tree: the row around it, or NULL */
@@ -271,6 +281,7 @@ struct analysis {
 	bool has_tags;	  /* some run that is shown has one */
 	bool has_samples; /* there are no executions, but samples: */
 	struct capture_sampling sampling;
+	struct places places; /* where they were in operators, as far as that was recorded */
 	/* All of the processes that are shown, whatever else is selected: by enum capture_seen,
 	 * of which those whose stacks told nothing are one, and together. */
 	struct analyze_row *seen[CAPTURE_SEEN_KINDS], *all_seen;
@@ -410,5 +421,8 @@ int analyze_parse_runs(struct analyze_options *options, const char *text, struct
 extern const char *const analyze_groups[];
 /* Parse one of them. */
 int analyze_parse_group(struct analyze_options *options, const char *text, struct error *err);
+/* What each of enum analyze_hot is called, from HOT_FUNCTIONS on, up to NULL; and parse one. */
+extern const char *const analyze_hots[];
+int analyze_parse_hot(enum analyze_hot *hot, const char *text, struct error *err);
 
 #endif

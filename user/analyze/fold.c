@@ -56,7 +56,7 @@ static int add_to_row(struct fold *f, struct op_state *state, struct open_run *r
 		      const struct capture_exec *exec, const struct nested_exec *nested)
 {
 	const struct thread_state *thread = table_get(&f->threads, exec->thread);
-	struct analyze_row *row = row_of(f, state, thread, exec);
+	struct analyze_row *row = row_of(f, state, thread, exec, NULL);
 	struct analyze_watch *watch = f->a.options.watch;
 	bool in_total = fold_counts_in_total(f, exec);
 
@@ -258,6 +258,8 @@ int fold_exec(struct fold *f, const struct capture_exec *exec)
 	    (exec->counted | (exec->flags & EXEC_TURNS ? exec->turns.sampled : 0)) >>
 		    f->a.info.n_events)
 		return -EINVAL;
+	if (f->a.options.hot)
+		return samples_missing(f);
 	f->a.executions++;
 	f->last = exec->end > f->last ? exec->end : f->last;
 	if (thread->process->shown)

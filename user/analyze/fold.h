@@ -35,6 +35,7 @@ struct op_state {
 	struct analyze_row *row;
 	const struct analyze_process *row_process;
 	uint64_t row_part;
+	const struct analyze_place *row_place;
 };
 
 struct shapes_state {
@@ -131,6 +132,8 @@ int samples_begin(struct analysis *analysis);
 void samples_end(struct analysis *analysis);
 /* Add a sample up, as above; -EOPNOTSUPP if the options tell apart what they do not. */
 int fold_sample(struct fold *f, const struct capture_sample *sample);
+/* The options ask for what samples alone know, and there are none: -EOPNOTSUPP. */
+int samples_missing(struct fold *f);
 
 /* -- setups.c ---------------------------------------------------------------- */
 
@@ -153,9 +156,13 @@ int define_failure(struct fold *f, const struct capture_failure *failure);
 /* The item of @number, NULL if it was not defined. */
 void *table_get(const struct table *table, uint32_t number);
 void table_free(struct table *table);
-/* The row that @exec, of the operator @state on @thread, adds to; NULL if out of memory. */
+/*
+ * The row that @exec, of the operator @state on @thread, adds to, or a sample of it that was at
+ * @place; NULL if out of memory.
+ */
 struct analyze_row *row_of(struct fold *f, struct op_state *state,
-			   const struct thread_state *thread, const struct capture_exec *exec);
+			   const struct thread_state *thread, const struct capture_exec *exec,
+			   const struct analyze_place *place);
 /* Call rows of sessions and models what these are called now. */
 void label_rows(struct fold *f);
 /* The row of a run, where rows are runs. */

@@ -399,20 +399,25 @@ static void keep_common(struct fold *f, struct analyze_row *row, const struct op
 }
 
 struct analyze_row *row_of(struct fold *f, struct op_state *state,
-			   const struct thread_state *thread, const struct capture_exec *exec)
+			   const struct thread_state *thread, const struct capture_exec *exec,
+			   const struct analyze_place *place)
 {
 	uint64_t part = varying_part(f, state, exec);
 	struct analyze_row *row = state->row;
 
-	if (!row || state->row_part != part || state->row_process != thread->process) {
+	if (!row || state->row_part != part || state->row_process != thread->process ||
+	    state->row_place != place) {
 		struct row_key key = key_of(f, state, thread, exec);
 
+		key.words[ROW_PLACE] = (uintptr_t)place;
 		row = rows_get(&f->rows, &key);
 		if (!row)
 			return NULL;
 		state->row = row;
 		state->row_part = part;
 		state->row_process = thread->process;
+		state->row_place = place;
+		row->place = place;
 	}
 	if (!row->count && !row->self_count && !analyze_samples(&row->seen) &&
 	    row->op == CAPTURE_UNKNOWN)

@@ -9,8 +9,10 @@
 
 #define ROWS_MAX (1u << 22)
 
+#define ROW_PLACE 6 /* with samples, where they were; the words before it are of any row */
+
 struct row_key {
-	uint64_t words[6]; /* of interned strings, the addresses */
+	uint64_t words[ROW_PLACE + 1]; /* of interned strings, the addresses */
 };
 
 struct rows {

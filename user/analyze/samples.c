@@ -16,6 +16,14 @@ static int refuse(struct fold *f)
 		"without what asks for these, or record without --sample");
 }
 
+int samples_missing(struct fold *f)
+{
+	return error_set(
+		&f->err, -EOPNOTSUPP,
+		"this recording was made with probes, which do not know where in an operator the "
+		"time goes: --hot is of a recording with --sample");
+}
+
 bool analyze_takes_samples(const struct analyze_options *options)
 {
 	return options->group != GROUP_RUN && options->group != GROUP_TAG &&
@@ -47,7 +55,10 @@ static int add_to_row(struct fold *f, const struct thread_state *thread,
 		.depth = sample->depth,
 	};
 	struct op_state *state = table_get(&f->ops, sample->op);
+	enum analyze_hot hot = f->a.options.hot;
+	const struct analyze_place *place = NULL;
 	struct analyze_row *row;
+	int error = 0;
 
 	if (!state)
 		return -EINVAL;
@@ -59,7 +70,11 @@ static int add_to_row(struct fold *f, const struct thread_state *thread,
 	fold_add_to_session(state, sample->amount);
 	if (!state->shown)
 		return 0;
-	row = row_of(f, state, thread, &exec);
+	if (hot && sample->function != CAPTURE_UNKNOWN)
+		place = places_get(&f->a.places, sample, hot == HOT_ADDRESSES, &error);
+	if (error)
+		return error;
+	row = row_of(f, state, thread, &exec, place);
 	if (!row)
 		return -ENOMEM;
 	add_seen(&row->seen, sample);

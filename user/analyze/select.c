@@ -82,3 +82,16 @@ int analyze_parse_group(struct analyze_options *options, const char *text, struc
 			 "run, process or tag",
 			 text, nearest_print(&nearest, "; nearest: ", names, sizeof(names)));
 }
+
+const char *const analyze_hots[] = {"functions", "addresses", NULL};
+
+int analyze_parse_hot(enum analyze_hot *hot, const char *text, struct error *err)
+{
+	for (int i = 0; analyze_hots[i]; i++)
+		if (!strcmp(text, analyze_hots[i])) {
+			*hot = HOT_FUNCTIONS + i;
+			return 0;
+		}
+	return error_set(err, -EINVAL, "--hot tells of functions or of addresses, not of '%s'",
+			 text);
+}

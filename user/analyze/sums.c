@@ -151,7 +151,7 @@ static struct analyze_row *row_of_sum(struct fold *f, struct op_state *state,
 		.process = process,
 	};
 
-	return row_of(f, state, &nobody, exec);
+	return row_of(f, state, &nobody, exec, NULL);
 }
 
 static int add_to_row(struct fold *f, struct op_state *state, const struct analyze_process *process,
@@ -296,6 +296,8 @@ int fold_sum(struct fold *f, const struct capture_sum *sum)
 {
 	if (!analyze_takes_sums(&f->a.options))
 		return refuse(f);
+	if (f->a.options.hot)
+		return samples_missing(f);
 	f->a.has_sums = true;
 	f->last = sum->end > f->last ? sum->end : f->last;
 	return sum->of_runs ? add_runs(f, sum) : add_operators(f, sum);

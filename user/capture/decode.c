@@ -462,7 +462,33 @@ static const char *decode_sample(struct decoder *decoder, struct cursor *c,
 	    (!ids_has(&decoder->operators, sample->op) ||
 	     (sample->parent != CAPTURE_UNKNOWN && !ids_has(&decoder->operators, sample->parent))))
 		return "a sample of an operator that was not defined";
+	if (sample->function != CAPTURE_UNKNOWN && !ids_has(&decoder->functions, sample->function))
+		return "a sample of a function that was not defined";
 	return NULL;
+}
+
+static const char *decode_file(struct decoder *decoder, struct cursor *c, struct capture_file *file,
+			       int *error)
+{
+	file->file = format_get_u32(c);
+	if (intern(decoder, c, &file->path) || intern(decoder, c, &file->build_id))
+		*error = -ENOMEM;
+	if (c->failed || *error)
+		return NULL;
+	return define(&decoder->files, file->file, false, error);
+}
+
+static const char *decode_function(struct decoder *decoder, struct cursor *c,
+				   struct capture_function *function, int *error)
+{
+	function_get(c, function);
+	if (intern(decoder, c, &function->symbol))
+		*error = -ENOMEM;
+	if (c->failed || *error)
+		return NULL;
+	if (!ids_has(&decoder->files, function->file))
+		return "a function of a file that was not defined";
+	return define(&decoder->functions, function->function, false, error);
 }
 
 int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
@@ -539,6 +565,12 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 	case CAPTURE_SAMPLE:
 		problem = decode_sample(decoder, &c, &record->sample);
 		break;
+	case CAPTURE_FILE:
+		problem = decode_file(decoder, &c, &record->file, &error);
+		break;
+	case CAPTURE_FUNCTION:
+		problem = decode_function(decoder, &c, &record->function, &error);
+		break;
 	case CAPTURE_NOTE:
 		texts_copy(&c, record->note.text, sizeof(record->note.text));
 		break;
@@ -565,5 +597,7 @@ void decoder_free(struct decoder *decoder)
 	ids_free(&decoder->shapes);
 	ids_free(&decoder->processes);
 	ids_free(&decoder->failures);
+	ids_free(&decoder->files);
+	ids_free(&decoder->functions);
 	strings_free(&decoder->strings);
 }

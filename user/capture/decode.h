@@ -10,7 +10,7 @@
 
 struct decoder {
 	struct format_state state; /* zeroed by the reader at each chunk */
-	struct ids operators, threads, sessions, shapes, processes, failures;
+	struct ids operators, threads, sessions, shapes, processes, failures, files, functions;
 	struct strings strings;
 	uint32_t n_events;
 	/* Of the shapes that were decoded last: inputs and outputs. */

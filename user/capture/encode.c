@@ -552,10 +552,44 @@ static int write_sample(struct capture_writer *writer, const struct capture_samp
 			defined_or_unknown(&writer->operators, sample->parent));
 	uint8_t *p = begin(writer);
 
+	defined = defined && defined_or_unknown(&writer->functions, sample->function);
 	if (!writer->has_info || !defined || !ids_has(&writer->threads, sample->thread) ||
 	    !sample_is_sound(sample))
 		return -EINVAL;
 	return finish(writer, CAPTURE_SAMPLE, sample_put(p, sample, &writer->state));
+}
+
+static int write_file(struct capture_writer *writer, const struct capture_file *file)
+{
+	uint8_t *p = begin(writer);
+	int error;
+
+	if (!string_fits(file->path) || !string_fits(file->build_id))
+		return -E2BIG;
+	error = writer->has_info ? define(writer, &writer->files, file->file) : -EINVAL;
+	if (error)
+		return error;
+	p = format_put_varint(p, file->file);
+	p = format_put_string(p, file->path);
+	p = format_put_string(p, file->build_id);
+	return finish(writer, CAPTURE_FILE, p);
+}
+
+static int write_function(struct capture_writer *writer, const struct capture_function *function)
+{
+	uint8_t *p = begin(writer);
+	int error;
+
+	if (!string_fits(function->symbol))
+		return -E2BIG;
+	if (!ids_has(&writer->files, function->file) || !function_is_sound(function))
+		return -EINVAL;
+	error = define(writer, &writer->functions, function->function);
+	if (error)
+		return error;
+	p = function_put(p, function);
+	p = format_put_string(p, function->symbol);
+	return finish(writer, CAPTURE_FUNCTION, p);
 }
 
 static int write_note(struct capture_writer *writer, const struct capture_note *note)
@@ -631,6 +665,10 @@ int writer_take(struct record_sink *sink, const struct capture_record *record)
 		return write_sampling(writer, &record->sampling);
 	case CAPTURE_SAMPLE:
 		return write_sample(writer, &record->sample);
+	case CAPTURE_FILE:
+		return write_file(writer, &record->file);
+	case CAPTURE_FUNCTION:
+		return write_function(writer, &record->function);
 	case CAPTURE_NOTE:
 		return write_note(writer, &record->note);
 	case CAPTURE_END:

@@ -495,7 +495,29 @@ struct capture_sample {
 	uint64_t time;
 	uint64_t amount; /* of the event, since the one before on this CPU; about, of clocks; or */
 	uint64_t ready;	 /* where it is ns off the CPUs, those of it that it waited for one */
+	uint32_t function; /* that it was in, in user space; CAPTURE_UNKNOWN if not known */
+	uint32_t at;	   /* bytes from the function's first one */
 };
+
+/* A file that a process maps, in which samples saw it. */
+struct capture_file {
+	uint32_t file;
+	const char *path;     /* as the process knows it; any bytes */
+	const char *build_id; /* hexadecimal; "" if it has none, or could not be read */
+};
+
+/* What samples saw of a file: a function, or where that is not known, a part of the code. */
+struct capture_function {
+	uint32_t function;
+	uint32_t file;
+	bool bounded;	    /* it is one function, else what lies between those that are known */
+	uint64_t offset;    /* in the file, of its first byte */
+	uint64_t address;   /* the same as the file was linked, 0 if not known */
+	uint64_t size;	    /* bytes; CAPTURE_FUNCTION_MAX at most, 0: to the file's end */
+	const char *symbol; /* "" if it has none */
+};
+
+#define CAPTURE_FUNCTION_MAX (UINT64_C(1) << 32)
 
 /* The end of a complete capture; one that lacks it was cut short. */
 struct capture_end {
@@ -528,6 +550,8 @@ enum capture_type {
 	CAPTURE_REST,
 	CAPTURE_SAMPLING,
 	CAPTURE_SAMPLE,
+	CAPTURE_FILE,
+	CAPTURE_FUNCTION,
 };
 
 struct capture_record {
@@ -556,6 +580,8 @@ struct capture_record {
 		struct capture_rest rest;
 		struct capture_sampling sampling;
 		struct capture_sample sample;
+		struct capture_file file;
+		struct capture_function function;
 		struct capture_note note;
 	};
 };

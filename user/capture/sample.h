@@ -17,4 +17,9 @@ bool sample_is_sound(const struct capture_sample *sample);
 uint8_t *sample_put(uint8_t *p, const struct capture_sample *sample, struct format_state *state);
 void sample_get(struct cursor *c, struct capture_sample *sample, struct format_state *state);
 
+/* The same of a function that samples saw, but for its symbol, which follows. */
+bool function_is_sound(const struct capture_function *function);
+uint8_t *function_put(uint8_t *p, const struct capture_function *function);
+void function_get(struct cursor *c, struct capture_function *function);
+
 #endif

@@ -41,6 +41,8 @@ static void free_writer(struct capture_writer *writer)
 	ids_free(&writer->shapes);
 	ids_free(&writer->processes);
 	ids_free(&writer->failures);
+	ids_free(&writer->files);
+	ids_free(&writer->functions);
 	free(writer);
 }
 

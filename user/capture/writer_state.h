@@ -30,7 +30,7 @@ struct capture_writer {
 	uint32_t n_records; /* in the buffer */
 	uint8_t *next;	    /* where the next record goes */
 	struct format_state state;
-	struct ids operators, threads, sessions, shapes, processes, failures;
+	struct ids operators, threads, sessions, shapes, processes, failures, files, functions;
 	uint32_t n_events;
 	uint8_t buffer[BUFFER_SIZE];
 };

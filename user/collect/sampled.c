@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hot.h"
 #include "state.h"
 
 /* A session that samples have come across. */
@@ -29,6 +30,7 @@ struct place {
 struct sampled {
 	struct collector *collector;
 	struct hash sessions;
+	struct hot *hot;
 	ARRAY_OF(struct place) places; /* by the kernel's id */
 };
 
@@ -39,6 +41,11 @@ struct sampled *sampled_new(struct collector *collector)
 	if (!sampled)
 		return NULL;
 	sampled->collector = collector;
+	sampled->hot = hot_new(collector);
+	if (!sampled->hot) {
+		free(sampled);
+		return NULL;
+	}
 	return sampled;
 }
 
@@ -52,6 +59,7 @@ void sampled_free(struct sampled *sampled)
 		free(found);
 	hash_free(&sampled->sessions);
 	array_free(&sampled->places);
+	hot_free(sampled->hot);
 	free(sampled);
 }
 
@@ -161,6 +169,7 @@ void sampled_drop(struct sampled *sampled, const struct member *member)
 	uint32_t pid = (uint32_t)member->process->pid;
 
 	bpf_map_delete_elem(bpf_map__fd(sampled->collector->bpf->maps.sampled), &pid);
+	hot_forget(sampled->hot, member);
 }
 
 /* -- sessions ------------------------------------------------------------------------------ */
@@ -333,6 +342,7 @@ void sampled_take(struct sampled *sampled, const struct sample_record *record)
 		.time = record->time,
 		.amount = record->period,
 		.ready = record->ready <= record->period ? record->ready : 0,
+		.function = CAPTURE_UNKNOWN,
 	};
 	if (seen_in_operator(sample->seen))
 		sample->op = collector_operator(collector, record->id);
@@ -342,6 +352,8 @@ void sampled_take(struct sampled *sampled, const struct sample_record *record)
 		sample->parent = sampled->places.items[record->id].parent;
 		sample->depth = sampled->places.items[record->id].depth;
 	}
+	if (seen_in_operator(sample->seen))
+		sample->function = hot_function(sampled->hot, member, record, &sample->at);
 	collector_send(collector, &told);
 	collector->operators += sample->op != CAPTURE_UNKNOWN;
 }

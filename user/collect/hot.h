@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where in operators sampled threads were: in which function, of which file. What files a process
+ * maps is read when samples say that this has changed; what a file has at an offset, its inspector
+ * is asked once for each function.
+ */
+#ifndef OPPROBE_HOT_H
+#define OPPROBE_HOT_H
+
+#include <stdint.h>
+
+struct collector;
+struct hot;
+struct member;
+struct sample_record;
+
+/* NULL without memory. */
+struct hot *hot_new(struct collector *collector);
+void hot_free(struct hot *hot);
+/* @member is no target any more. */
+void hot_forget(struct hot *hot, const struct member *member);
+/*
+ * The recording's number of the function of @member that @record was in, which is told to the
+ * sink first, and in *@at how far from its first byte. CAPTURE_UNKNOWN where that is not known:
+ * in memory that is of no file.
+ */
+uint32_t hot_function(struct hot *hot, const struct member *member,
+		      const struct sample_record *record, uint32_t *at);
+
+#endif

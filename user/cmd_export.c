@@ -13,6 +13,7 @@
 enum key {
 	KEY_PROCESS = 256,
 	KEY_WEIGHT,
+	KEY_HOT,
 };
 
 static char format_doc[1024]; /* filled before anything is parsed */
@@ -25,6 +26,10 @@ static const struct argp_option options[] = {
 	 "What folded stacks are weighed by, and what a viewer of pprof shows first: self time in ns "
 	 "(the default), or what an event of the recording counted; what was sampled, by samples",
 	 0},
+	{"hot", KEY_HOT, "WHERE", OPTION_ARG_OPTIONAL,
+	 "Of what was sampled, folded or as pprof has it: in which functions of operators (the "
+	 "default), or at which addresses of the code",
+	 0},
 	{},
 };
 
@@ -36,6 +41,7 @@ static const char doc[] =
 	"  opprobe export run.opp --format ort -o onnxruntime_profile.json\n"
 	"  opprobe export run.opp --format csv | head\n"
 	"  opprobe export run.opp --format folded | flamegraph.pl > run.svg\n"
+	"  opprobe export samples.opp --format folded --hot | flamegraph.pl > hot.svg\n"
 	"  opprobe export run.opp --format pprof -o run.pb.gz && go tool pprof -http : run.pb.gz";
 
 struct arguments {
@@ -65,6 +71,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_WEIGHT:
 		arguments->export.weight = arg;
+		return 0;
+	case KEY_HOT:
+		if (analyze_parse_hot(&arguments->export.hot, arg ?: "functions", &err))
+			argp_error(state, "%s", err.text);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->capture)

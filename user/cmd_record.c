@@ -246,6 +246,8 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
 		    (arguments->trace_wanted || !analyze_takes_samples(&arguments->report.analyze)))
 			argp_error(state, "--sample sees no single executions, for a trace or by "
 					  "runs, tags and shapes: leave one of them out");
+		if (arguments->report.analyze.hot && !recording_samples(&arguments->recording))
+			argp_error(state, "--hot tells where samples were: --sample 99 takes some");
 		if (arguments->recording.sums && arguments->trace_wanted)
 			argp_error(state, "--trace draws executions one by one, --aggregate adds "
 					  "them up: leave one of them out");

@@ -117,6 +117,8 @@ static void finish_arguments(struct top_arguments *arguments, struct argp_state 
 		argp_error(state,
 			   "--sample sees no single executions, for rows by shapes: leave one "
 			   "of them out");
+	if (watching->report.analyze.hot && !recording_samples(&arguments->recording))
+		argp_error(state, "--hot tells where samples were: --sample 99 takes some");
 	if (format && !strcmp(format, "json"))
 		watching->manner = WATCHING_JSON;
 	else if (format || batch)

@@ -258,6 +258,12 @@ static void complete_group(struct completion *c)
 		complete_offer(c, analyze_groups[i], NULL);
 }
 
+static void complete_hot(struct completion *c)
+{
+	for (size_t i = 0; analyze_hots[i]; i++)
+		complete_offer(c, analyze_hots[i], NULL);
+}
+
 static void complete_format(struct completion *c)
 {
 	for (const struct format *format = export_formats; format->name; format++)
@@ -309,6 +315,7 @@ static const struct place {
 	void (*complete)(struct completion *c);
 } places[] = {
 	{NULL, "group-by", NULL, complete_group},
+	{NULL, "hot", NULL, complete_hot},
 	{NULL, "columns", NULL, complete_columns},
 	{"diff", "by", NULL, complete_recorded},
 	{"export", "weight", NULL, complete_recorded},

@@ -12,6 +12,7 @@ enum key {
 	KEY_COMPENSATE,
 	KEY_FAILED,
 	KEY_HEADER,
+	KEY_HOT,
 	KEY_NO_COMPENSATE,
 	KEY_METRIC,
 	KEY_MODEL,
@@ -34,6 +35,10 @@ static const struct argp_option options[] = {
 	 "One row per node (the default), op, shape, thread, session, model, run, process or tag",
 	 1},
 	{"tree", KEY_TREE, 0, 0, "Show nodes inside the nodes (If, Loop, Scan) that they ran in",
+	 1},
+	{"hot", KEY_HOT, "WHERE", OPTION_ARG_OPTIONAL,
+	 "With --sample: tell where in operators samples were, in which functions (the default) or "
+	 "at which addresses of the code",
 	 1},
 	{"sort", 's', "COLUMN", 0, "Sort by any column (default: total)", 1},
 	{"limit", 'n', "N", 0, "Show at most N rows", 1},
@@ -129,6 +134,10 @@ static error_t parse_selection(int key, char *arg, struct argp_state *state,
 		return 0;
 	case KEY_TREE:
 		analyze->tree = true;
+		return 0;
+	case KEY_HOT:
+		if (analyze_parse_hot(&analyze->hot, arg ?: "functions", &err))
+			argp_error(state, "%s", err.text);
 		return 0;
 	case KEY_COMPENSATE:
 		analyze->compensate = true;
@@ -226,6 +235,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			!(report->format && !strcmp(report->format, "html"));
 		if (report->analyze.tree && report->analyze.group != GROUP_NODE)
 			argp_error(state, "--tree is of nodes: leave out --group-by");
+		if (report->analyze.tree && report->analyze.hot)
+			argp_error(state, "--tree shows nodes, and --hot what is in them: leave "
+					  "one of them out");
 		if (report->analyze.runs_apart && report->analyze.group == GROUP_RUN)
 			argp_error(state, "--per-run tells what all runs have in common: leave out "
 					  "--group-by run");

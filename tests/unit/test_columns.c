@@ -155,6 +155,8 @@ static const struct expected row_columns[] = {
 	{"parameters", "Parameters", "parameters", "512", "512 B", "", "parameter_bytes"},
 	{"output", "Output", "output", "256", "256 B", "", "output_bytes"},
 	{"peak", "Peak", "peak", "8192", "8.0 KiB", "ST", "peak_bytes"},
+	{"function", "Function", "function", "", "-", "", NULL},
+	{"file", "File", "file", "", "-", "", NULL},
 	{"samples", "Samples", "samples", "", "-", "S", NULL},
 	{"share", "Share", "share", "", "-", "S", NULL},
 	{"sharelow", "Low", "sharelow", "", "-", "S", NULL},

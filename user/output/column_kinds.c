@@ -336,6 +336,54 @@ static struct value kernel_share(const struct analysis *a, const struct analyze_
 		       : absent;
 }
 
+/* Where in operators they were. */
+static bool is_hot(const struct analysis *a)
+{
+	return a->has_samples && a->options.hot;
+}
+
+static struct value function(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_text(row->place ? row->place->label : NULL, false);
+}
+
+static struct value file(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_text(row->place ? place_file(row->place) : NULL, false);
+}
+
+enum place_number { PLACE_OFFSET, PLACE_ADDRESS, PLACE_BYTES, PLACE_BOUNDED };
+
+static struct value place_number(const struct analysis *a, const struct analyze_row *row,
+				 uint32_t of)
+{
+	const struct analyze_place *place = row->place;
+
+	if (!place || !place->size)
+		return absent;
+	switch (of) {
+	case PLACE_OFFSET:
+		return value_whole(place->offset + place->at);
+	case PLACE_ADDRESS:
+		return place->address ? value_whole(place->address + place->at) : absent;
+	case PLACE_BYTES:
+		return place->is_address ? absent : value_whole(place->size);
+	default:
+		return value_whole(place->bounded);
+	}
+}
+
+static struct value place_path(const struct analysis *a, const struct analyze_row *row, uint32_t of)
+{
+	return value_text(row->place ? row->place->path : NULL, false);
+}
+
+static struct value place_build_id(const struct analysis *a, const struct analyze_row *row,
+				   uint32_t of)
+{
+	return value_text(row->place ? row->place->build_id : NULL, false);
+}
+
 /* -- what shapes tell -------------------------------------------------------- */
 
 /* A sum over @counted of the row's executions, which may lack some. */
@@ -587,6 +635,29 @@ const struct column_kind column_kinds[] = {
 	{"attributes", "Attributes", attributes, 0, &unit_text, 0,
 	 .member = {"attributes", "attributes", NULL, has_attributes}},
 	{.value = depth, .member = {"depth", "integer", "With --tree.", is_tree}},
+	{"function", "Function", function, 0, &unit_text, 0,
+	 .member = {"function", "text",
+		    "With --hot: where its samples were, by the symbol, else by its offset in the "
+		    "file; null where that is not known.",
+		    is_hot}},
+	{"file", "File", file, 0, &unit_text, 0, .member = {}},
+	{.value = place_path, .member = {"file", "text", "The file's path.", is_hot}},
+	{.value = place_build_id, .member = {"file_build_id", "text", NULL, is_hot}},
+	{.value = place_number,
+	 .of = PLACE_OFFSET,
+	 .member = {"file_offset", "count", "Of the function, or with --hot=addresses of that.",
+		    is_hot}},
+	{.value = place_number,
+	 .of = PLACE_ADDRESS,
+	 .member = {"address", "count", "The same, as the file was linked.", is_hot}},
+	{.value = place_number,
+	 .of = PLACE_BYTES,
+	 .member = {"function_bytes", "count", "How large it is.", is_hot}},
+	{.value = place_number,
+	 .of = PLACE_BOUNDED,
+	 .member = {"is_function", "integer",
+		    "1: it is one function. 0: it is what lies between those that are known.",
+		    is_hot}},
 	{"count", "Count", count, FIELD(count), &unit_count, ON_SUM | ON_OUTSIDE | LOSS_SUM,
 	 .member = {"count", "count", "Executions; null of samples, as all else of executions."}},
 	{"threw", "Threw", count, FIELD(threw), &unit_count, ON_SUM | LOSS_SUM,

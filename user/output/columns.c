@@ -249,6 +249,12 @@ static int add_what_tells_apart(const struct analysis *a, const struct report_op
 	return 0;
 }
 
+static void add_place(const struct analysis *a, struct columns *columns)
+{
+	if (a->has_samples && a->options.hot)
+		ADD(columns, "function", "file");
+}
+
 static void add_what_the_row_is(const struct analysis *a, const struct report_options *options,
 				struct columns *columns)
 {
@@ -309,6 +315,7 @@ static int choose_usual(const struct analysis *a, const struct report_options *o
 	add_what_the_row_is(a, options, columns);
 	if (a->options.group == GROUP_NODE && add_what_tells_apart(a, options, columns))
 		return -ENOMEM;
+	add_place(a, columns);
 	if (a->has_samples) {
 		add_sampled(a, columns);
 		return 0;
@@ -377,6 +384,7 @@ static int choose_live(const struct analysis *a, const struct report_options *op
 	add_what_the_row_is(a, options, columns);
 	if (a->options.group == GROUP_NODE && add_what_tells_apart(a, options, columns))
 		return -ENOMEM;
+	add_place(a, columns);
 	if (a->has_samples) {
 		add(columns, live_samples);
 		if (sampling_is_estimate(&a->sampling))

@@ -453,6 +453,7 @@ static int export_rows(const struct format *format, struct stream *out,
 	const struct analyze_options by_stack = {.group = GROUP_NODE,
 						 .tree = true,
 						 .threads_apart = format->threads,
+						 .hot = options->hot,
 						 .compensate = true,
 						 .one_process = options->one_process,
 						 .pid = options->pid};
@@ -480,11 +481,16 @@ static int export_rows(const struct format *format, struct stream *out,
 static int require_weighted(const struct format *format, const struct export_options *options,
 			    struct error *err)
 {
-	return options->weight && format->ops
-		       ? error_set(err, -EINVAL,
-				   "%s has no weights: --weight is for --format folded and pprof",
-				   format->name)
-		       : 0;
+	if (options->weight && format->ops)
+		return error_set(err, -EINVAL,
+				 "%s has no weights: --weight is for --format folded and pprof",
+				 format->name);
+	if (options->hot && format->ops)
+		return error_set(err, -EINVAL,
+				 "%s has no stacks of samples: --hot is for --format folded and "
+				 "pprof",
+				 format->name);
+	return 0;
 }
 
 int export_capture(const char *capture_path, const struct export_options *options,

@@ -150,6 +150,17 @@ static void put_stack(const struct folded *f, const struct analyze_row *row, int
 	put_frame(f->out, row->label);
 }
 
+/* Where in it: innermost. */
+static void put_place(const struct folded *f, const struct analyze_place *place)
+{
+	char title[1280];
+
+	if (!place)
+		return;
+	fputc(';', f->out);
+	put_frame(f->out, place_title(place, title, sizeof(title)));
+}
+
 static void put_row(const struct folded *f, const struct analyze_row *row, struct folded_told *told)
 {
 	uint64_t known, weight = weight_of(f, row, &known);
@@ -159,6 +170,7 @@ static void put_row(const struct folded *f, const struct analyze_row *row, struc
 	if (!known)
 		return;
 	put_stack(f, row, CAPTURE_DEPTH_MAX);
+	put_place(f, row->place);
 	fprintf(f->out, " %" PRIu64 "\n", weight);
 }
 

@@ -255,10 +255,14 @@ static void put_number(struct pprof *p, struct message *sample, const char *key,
 static void put_row(struct pprof *p, const struct analyze_row *row, struct folded_told *told)
 {
 	struct message sample = {};
+	char title[1280];
 	uint64_t known = row->self_unsure ? 0 : row->self_counted;
 
 	told->executions += row->count;
 	told->unknown += row->count > known ? row->count - known : 0;
+	if (row->place)
+		put_frame(p, &sample, place_title(row->place, title, sizeof(title)),
+			  row->place->path);
 	put_stack(p, &sample, row);
 	if (p->a->has_samples) {
 		put_seen(p, &sample, &row->seen);

@@ -39,6 +39,11 @@ def equals_probes(version, model, *options, pool=False):
         seen = collections.Counter(one.seen for one in samples.samples)
         check(seen[UNKNOWN] <= 0.02 * len(samples.samples), "many stacks did not tell", seen)
         check(seen[IN_RUNTIME] < 0.8 * len(samples.samples), "few samples are in operators", seen)
+        places = collections.Counter(one.function and "libonnxruntime" in one.function.path and
+                                     one.function.bounded for one in samples.samples
+                                     if one.op is not None)
+        check(places[True] and places[None] <= 0.02 * sum(places.values()),
+              "functions of the library are not known", places)
 
 
 for each in VERSIONS:

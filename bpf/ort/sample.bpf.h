@@ -350,13 +350,13 @@ struct doing {
 	__u32 instance;
 	__u32 kind;  /* enum sample_kind */
 	__u32 flags; /* SAMPLE_IN_RUNTIME */
+	__u64 time;  /* ns, when it was looked at */
 	__u64 ip;    /* in user space */
 	__u64 mapped;
 };
 
 /* When it left its CPU, too, until it comes back; the key is the address of its task_struct. */
 struct off_cpu {
-	__u64 since; /* ns */
 	__u64 ready; /* ns that it had been ready in all by then */
 	struct doing doing;
 };
@@ -422,6 +422,9 @@ static __always_inline bool look_at_current(struct doing *doing)
 	process = bpf_map_lookup_elem(&sampled, &doing->pid);
 	if (!process)
 		return false;
+	/* What is done from here on belongs to the time off the CPU, as by the scheduler's account.
+	 */
+	doing->time = bpf_ktime_get_ns();
 	registers = user_registers();
 	walk->pid = look->pid = doing->pid;
 	walk->low = process->low;
@@ -447,8 +450,8 @@ static __always_inline bool look_at_current(struct doing *doing)
 }
 
 /* Tell of @amount of what samples are of, @ready of which it could have run. */
-static __always_inline void send_sample(const struct doing *doing, __u32 flags, __u64 amount,
-					__u64 ready)
+static __always_inline void send_sample(const struct doing *doing, __u32 flags, __u64 time,
+					__u64 amount, __u64 ready)
 {
 	struct sample_record *record = record_reserve(sizeof(*record));
 
@@ -461,7 +464,7 @@ static __always_inline void send_sample(const struct doing *doing, __u32 flags, 
 	record->tid = doing->tid;
 	record->pid = doing->pid;
 	record->id = doing->id;
-	record->time = bpf_ktime_get_ns();
+	record->time = time;
 	record->period = amount;
 	record->ready = ready;
 	record->ip = doing->ip;
@@ -493,7 +496,8 @@ static __always_inline __u64 amount_of(struct bpf_perf_event_data *ctx)
 	counted = bpf_map_lookup_elem(&events_counted, &zero);
 	if (!counted || bpf_perf_prog_read_value(ctx, &value, sizeof(value)))
 		return ctx->sample_period;
-	amount = value.counter - *counted;
+	/* Where the CPU was off meanwhile, its event is a new one. */
+	amount = value.counter - (value.counter < *counted ? 0 : *counted);
 	*counted = value.counter;
 	return amount;
 }
@@ -506,7 +510,7 @@ int ort_sample(struct bpf_perf_event_data *ctx)
 	struct doing doing;
 
 	if (look_at_current(&doing))
-		send_sample(&doing, in_kernel(ctx) ? SAMPLE_IN_KERNEL : 0, amount, 0);
+		send_sample(&doing, in_kernel(ctx) ? SAMPLE_IN_KERNEL : 0, doing.time, amount, 0);
 	return 0;
 }
 
@@ -530,15 +534,16 @@ static __always_inline __u64 ready_so_far(struct task_struct *task)
 /* @task goes on, on this CPU: if it is a target's, it tells what it was off for, and how long. */
 static __always_inline void comes_back(struct task_struct *task)
 {
-	__u64 key = (__u64)task, ns, ready;
+	__u64 key = (__u64)task, now, ns, ready;
 	struct off_cpu *off = bpf_map_lookup_elem(&off_cpus, &key);
 
 	if (!off)
 		return;
-	ns = bpf_ktime_get_ns() - off->since;
+	now = bpf_ktime_get_ns();
+	ns = now - off->doing.time;
 	ready = ready_so_far(task) - off->ready;
 	/* By the scheduler's account it left somewhat earlier than it could be seen to. */
-	send_sample(&off->doing, SAMPLE_IN_KERNEL, ready > ns ? ready : ns, ready);
+	send_sample(&off->doing, SAMPLE_IN_KERNEL, now, ready > ns ? ready : ns, ready);
 	bpf_map_delete_elem(&off_cpus, &key);
 }
 
@@ -546,8 +551,7 @@ static __always_inline void comes_back(struct task_struct *task)
 static __always_inline void leaves(struct task_struct *task)
 {
 	__u64 key = (__u64)task;
-	/* What is done here belongs to the time off the CPU, as by the scheduler's account. */
-	struct off_cpu off = {.since = bpf_ktime_get_ns()};
+	struct off_cpu off = {};
 
 	/* Who dies does not come back. */
 	if (!look_at_current(&off.doing) || BPF_CORE_READ(task, flags) & TASK_EXITS)

@@ -210,8 +210,10 @@ static void look_after(struct collector *collector, uint64_t now)
 		collector_look_for_arenas(collector);
 	if (collector->sums)
 		sums_look(collector->sums, now);
-	if (collector->sampler)
+	if (collector->sampler) {
 		sampler_redraw(collector->sampler, now);
+		sampler_look(collector->sampler, now);
+	}
 	if (now - collector->swept > UPDATE_INTERVAL) {
 		collector->swept = now;
 		collector_look_for_ends(collector);

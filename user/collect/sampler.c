@@ -18,15 +18,19 @@
 #include "../runtime/skeleton.h"
 
 #define REDRAW_PERIODS 20 /* a new period begins anew: the rest of the old one is lost */
+#define LOOK_NS	       UINT64_C(1000000000) /* between two looks at which CPUs there are */
 
+/* By number: all that there may be. */
 struct sampled_cpu {
-	int cpu, event;
+	int event;	  /* -1: the CPU is off */
+	uint64_t enabled; /* ns that it was on by the last look */
 };
 
 struct sampler {
 	ARRAY_OF(struct sampled_cpu) cpus;
 	struct opprobe_bpf *bpf;
 	struct sampler_options options;
+	uint64_t looked; /* when; 0: it has not been started */
 	/* Of a clock: */
 	double period;	/* ns, the usual one */
 	uint64_t drawn; /* when periods were drawn last */
@@ -77,27 +81,47 @@ static int open_on(struct sampler *sampler, int cpu)
 
 	attr.size = sizeof(attr);
 	attr.disabled = 1;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
 	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-static int add_cpu(struct sampler *sampler, int cpu, int program)
+static void close_on(struct sampler *sampler, int cpu)
 {
-	struct sampled_cpu *added;
+	struct sampled_cpu *it = &sampler->cpus.items[cpu];
+
+	if (it->event >= 0)
+		close(it->event);
+	*it = (struct sampled_cpu){.event = -1};
+}
+
+/* 0 also if it is off, or a negative errno. */
+static int add_cpu(struct sampler *sampler, int cpu)
+{
+	struct sampled_cpu *it = &sampler->cpus.items[cpu];
 	int fd = open_on(sampler, cpu);
 
-	/* It is off. */
 	if (fd == -ENODEV)
 		return 0;
 	if (fd < 0)
 		return fd;
-	added = array_push(&sampler->cpus);
-	if (!added) {
-		close(fd);
-		return -ENOMEM;
+	it->event = fd;
+	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(sampler->bpf->progs.ort_sample))
+		       ? -errno
+		       : 0;
+}
+
+static int add_cpus(struct sampler *sampler, size_t n)
+{
+	int error = array_extend(&sampler->cpus, n), found = 0;
+
+	for (size_t cpu = 0; cpu < sampler->cpus.n; cpu++)
+		sampler->cpus.items[cpu].event = -1;
+	for (size_t cpu = 0; cpu < n && !error; cpu++) {
+		error = add_cpu(sampler, (int)cpu);
+		found += sampler->cpus.items[cpu].event >= 0;
 	}
-	*added = (struct sampled_cpu){cpu, fd};
-	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
+	return error ?: found ? 0 : -ENODEV;
 }
 
 static int refuse(const struct sampler_options *options, int error, struct error *err)
@@ -129,11 +153,11 @@ struct sampler *sampler_new(struct opprobe_bpf *bpf, const struct sampler_option
 		for (int i = 0; i < 3; i++)
 			sampler->random[i] = (unsigned short)(now >> (16 * i));
 	}
-	for (int cpu = 0; cpu < n_cpus && !error && !options->off_cpu; cpu++)
-		error = add_cpu(sampler, cpu, bpf_program__fd(bpf->progs.ort_sample));
-	if (!error && (sampler->cpus.n || options->off_cpu))
+	if (!error && !options->off_cpu)
+		error = add_cpus(sampler, n_cpus > 0 ? (size_t)n_cpus : 0);
+	if (!error)
 		return sampler;
-	refuse(options, error ?: -ENODEV, err);
+	refuse(options, error, err);
 	sampler_free(sampler);
 	return NULL;
 }
@@ -175,12 +199,44 @@ int sampler_start(struct sampler *sampler, struct error *err)
 			return error_set(err, -errno, "cannot watch threads leave their CPUs: %s",
 					 error_reason(-errno));
 	}
-	for (size_t i = 0; i < sampler->cpus.n; i++)
-		if (ioctl(sampler->cpus.items[i].event, PERF_EVENT_IOC_ENABLE, 0))
+	for (size_t cpu = 0; cpu < sampler->cpus.n; cpu++)
+		if (sampler->cpus.items[cpu].event >= 0 &&
+		    ioctl(sampler->cpus.items[cpu].event, PERF_EVENT_IOC_ENABLE, 0))
 			return error_set(err, -errno, "cannot start to sample: %s",
 					 error_reason(-errno));
-	sampler->drawn = clock_ns();
+	sampler->drawn = sampler->looked = clock_ns();
 	return 0;
+}
+
+/* Is its event still on? One whose CPU was off in between does not come back with it. */
+static bool is_on(struct sampled_cpu *it)
+{
+	struct {
+		uint64_t count, enabled;
+	} told;
+	uint64_t before = it->enabled;
+
+	if (it->event < 0 || read(it->event, &told, sizeof(told)) != sizeof(told))
+		return false;
+	it->enabled = told.enabled;
+	return told.enabled > before;
+}
+
+void sampler_look(struct sampler *sampler, uint64_t now)
+{
+	if (!sampler->looked || now - sampler->looked < LOOK_NS)
+		return;
+	sampler->looked = now;
+	for (size_t cpu = 0; cpu < sampler->cpus.n; cpu++) {
+		struct sampled_cpu *it = &sampler->cpus.items[cpu];
+
+		if (is_on(it))
+			continue;
+		close_on(sampler, (int)cpu);
+		if (add_cpu(sampler, (int)cpu) ||
+		    (it->event >= 0 && ioctl(it->event, PERF_EVENT_IOC_ENABLE, 0)))
+			close_on(sampler, (int)cpu);
+	}
 }
 
 void sampler_redraw(struct sampler *sampler, uint64_t now)
@@ -189,10 +245,13 @@ void sampler_redraw(struct sampler *sampler, uint64_t now)
 	    (double)(now - sampler->drawn) < REDRAW_PERIODS * sampler->period)
 		return;
 	sampler->drawn = now;
-	for (size_t i = 0; i < sampler->cpus.n; i++) {
-		uint64_t period = draw(sampler, sampler->cpus.items[i].cpu);
+	for (size_t cpu = 0; cpu < sampler->cpus.n; cpu++) {
+		uint64_t period;
 
-		ioctl(sampler->cpus.items[i].event, PERF_EVENT_IOC_PERIOD, &period);
+		if (sampler->cpus.items[cpu].event < 0)
+			continue;
+		period = draw(sampler, (int)cpu);
+		ioctl(sampler->cpus.items[cpu].event, PERF_EVENT_IOC_PERIOD, &period);
 	}
 }
 
@@ -202,16 +261,18 @@ void sampler_stop(struct sampler *sampler)
 
 	bpf_link__destroy(bpf->links.ort_switched);
 	bpf->links.ort_switched = NULL;
-	for (size_t i = 0; i < sampler->cpus.n; i++)
-		ioctl(sampler->cpus.items[i].event, PERF_EVENT_IOC_DISABLE, 0);
+	sampler->looked = 0;
+	for (size_t cpu = 0; cpu < sampler->cpus.n; cpu++)
+		if (sampler->cpus.items[cpu].event >= 0)
+			ioctl(sampler->cpus.items[cpu].event, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 void sampler_free(struct sampler *sampler)
 {
 	if (!sampler)
 		return;
-	for (size_t i = 0; i < sampler->cpus.n; i++)
-		close(sampler->cpus.items[i].event);
+	for (size_t cpu = 0; cpu < sampler->cpus.n; cpu++)
+		close_on(sampler, (int)cpu);
 	array_free(&sampler->cpus);
 	free(sampler);
 }

@@ -4,7 +4,7 @@
  * runs there. Events of threads would be switched with them, which costs 2 us each time; these
  * cost nothing in between. Or a program that is called when threads leave their CPUs.
  *
- *	new ─▶ start ─▶ { redraw } ─▶ stop ─▶ free
+ *	new ─▶ start ─▶ { redraw, look } ─▶ stop ─▶ free
  */
 #ifndef OPPROBE_SAMPLER_H
 #define OPPROBE_SAMPLER_H
@@ -39,6 +39,8 @@ int sampler_start(struct sampler *sampler, struct error *err);
  * drawn anew every now and then, half of the usual one to one and a half. To be called often.
  */
 void sampler_redraw(struct sampler *sampler, uint64_t now);
+/* CPUs come into operation, and go: within a second those that are there have an event. */
+void sampler_look(struct sampler *sampler, uint64_t now);
 void sampler_stop(struct sampler *sampler);
 void sampler_free(struct sampler *sampler);
 

@@ -39,6 +39,9 @@ TARGETS = os.path.join(TESTS, "targets")
 LIMIT = 30  # seconds of patience: for any single thing to happen
 TEST_LIMIT = 300  # likewise: for all of a test
 
+# Every output of 64 KiB and more is mapped anew, by every run.
+FRESH_MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=65536"}
+
 TESTS_REGISTERED = []
 
 

@@ -11,11 +11,10 @@ import subprocess
 import time
 
 from capture import Capture, bucket
-from harness import (Failure, OrtTarget, check, check_counts, check_equal, described_counts,
-                     descriptors, read_profile, test)
+from harness import (FRESH_MEMORY, Failure, OrtTarget, check, check_counts, check_equal,
+                     described_counts, descriptors, read_profile, test)
 
 RUNS = 20
-FRESH_MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=65536"}
 
 
 def add_up(t, target, *arguments):

@@ -9,10 +9,7 @@ import subprocess
 import sys
 import threading
 
-from harness import Process, Skipped, check, check_equal, test
-
-# Every output of a megabyte and more is mapped anew, by every run.
-FRESH_MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=65536"}
+from harness import FRESH_MEMORY, Process, Skipped, check, check_equal, test
 
 
 def page_faults(version, pages):

@@ -10,10 +10,9 @@ import signal
 import subprocess
 
 from capture import OWN, WORKS_FOR, Capture
-from harness import Process, check, check_equal, helpers_of, succeeds, test
+from harness import FRESH_MEMORY, Process, check, check_equal, helpers_of, succeeds, test
+from sampling import end, names_known, sample, sampled, sampling_of, some_samples
 from test_folded import folded
-from test_sample import end, sample, sampled, sampling_of, some_samples
-from test_sample_events import FRESH_MEMORY, names_known
 
 EACH_FAULT = ["--sample-event", "page-faults", "--sample-period", "1"]
 AT_ONCE = 50_000  # ns, between what perf and opprobe note of one page fault
@@ -163,8 +162,8 @@ def _(t):
                 "the hottest")
     check(first["share_percent"] > 20 and first["function_bytes"] < 65536, "the hottest", first)
     check(re.fullmatch(r"\+0x[0-9a-f]+\.\.0x[0-9a-f]+", first["function"]), "its name", first)
-    build_id = subprocess.run(["readelf", "-n", library], stdout=subprocess.PIPE, text=True,
-                              check=True).stdout
+    build_id = subprocess.run(["readelf", "-n", library], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, check=True).stdout
     check(first["file_build_id"] in build_id, "the build-id", first, build_id)
     known = sum(one.function is not None for one in capture.samples if one.op is not None)
     check(known > 0.99 * sampling_of(report)["own"], "where few samples were is known", known)

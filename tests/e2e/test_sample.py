@@ -9,58 +9,12 @@ import signal
 from capture import ELSEWHERE, IN_RUNTIME, OWN, UNKNOWN, UNNAMED, WORKS_FOR, Capture
 from harness import ProbeHits, changed_code, check, check_equal, test
 from protobuf import exported
+from sampling import (OFTEN, SAMPLES, end, record_all, sample, sampled, sampling_of,
+                      some_samples)
 from test_folded import folded
 from truth import Truth, compare
 
-OFTEN = "2000"  # as often as a virtual machine's timer allows, so that few seconds tell much
-SAMPLES = 3000
-
-
-def sample(t, target, *arguments, rate=OFTEN):
-    pids = ",".join(str(one.pid) for one in (target if isinstance(target, list) else [target]))
-    return t.opprobe("record", "-p", pids, "--sample", rate, "-o", t.path("capture.opp"),
-                     *arguments).attached()
-
-
-def some_samples(t, n=SAMPLES, what="samples"):
-    """Wait until so many are in the capture."""
-    t.recorded("no %d %s" % (n, what), lambda report: (report["recording"]["sampling"] or
-                                                        {what: 0})[what] >= n)
-
-
-def end(t, probe, *arguments):
-    probe.signal(signal.SIGINT)
-    check_equal(probe.wait(), 0, "exit status (%s)" % probe.stderr[-2000:])
-    return t.opprobe("report", t.path("capture.opp"), "--json", *arguments).finish().nothing_lost()
-
-
-def sampled(t, version, model, *options):
-    """A target that runs on, and the report of some samples of it."""
-    target = t.ort_run(version, model, *options)
-    target.keep_running()
-    probe = sample(t, target)
-    some_samples(t)
-    return target, end(t, probe)
-
-
-def sampling_of(report):
-    return report.json["recording"]["sampling"]
-
-
 # -- against probes, sample by sample ---------------------------------------------------
-
-def record_all(t, target):
-    """Every execution and every part of it, with probes. What is lost says nothing: once more."""
-    patience = target.patience()
-    while True:
-        every = t.opprobe("record", "-p", target.pid, "-e", "none", "--no-cost", "--parts",
-                          "--buffer", "256M", "-d", "1500ms", "-o", t.path("every.opp"))
-        check_equal(every.wait(), 0, "exit status (%s)" % every.stderr[-2000:])
-        lost = t.opprobe("report", t.path("every.opp"), "--json").finish().json["losses"]
-        if not any(lost.values()):
-            return
-        check(not patience.over(), "something was lost again and again", lost)
-
 
 def equals_probes(version, model, *options, pool=False):
     @test("%s: %s: samples see what the probes saw at that moment" %

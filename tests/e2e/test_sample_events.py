@@ -3,40 +3,17 @@
 them, with no probe in an operator; against what probes count there."""
 
 import collections
-import json
 import signal
-import subprocess
 import threading
 import time
 
 from capture import OWN, WORKS_FOR, Capture
-from harness import check, check_equal, test
+from harness import FRESH_MEMORY, check, check_equal, test
+from sampling import busy_machine, end, names_known, record_all, sample, sampling_of
 from test_folded import folded
-from test_sample import end, record_all, sampling_of
 from truth import Truth, compare
 
-FRESH_MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=65536"}
 RUNS = 40
-
-
-def sample(t, target, *how):
-    return t.opprobe("record", "-p", target.pid, "-o", t.path("capture.opp"), *how).attached()
-
-
-def names_known(t, target, how):
-    """Sample, and have each operator named: those of before are of nothing that is known."""
-    probe = sample(t, target, *how)
-    patience = target.patience()
-    while True:
-        target.run(5)
-        shown = t.opprobe("report", t.path("capture.opp"), "--json")
-        if not shown.wait() and sampling_of_text(shown.stdout)["own"] > 0:
-            return probe
-        check(not patience.over(), "no operator was named", shown.stderr)
-
-
-def sampling_of_text(text):
-    return json.loads(text)["recording"]["sampling"]
 
 
 def beside_probes(t, target, how, events, run):
@@ -209,7 +186,7 @@ def sees_waits_of_pools(version):
         target = t.ort_run(version, "resnet", "-t", "3", "-w", "5")
         target.run(3)
         target.keep_running()
-        probe = sample(t, target, "--sample", "off-cpu")
+        probe = sample(t, target, how=["--sample", "off-cpu"])
         record_all(t, target)
         end(t, probe)
         right = compare(Capture(t.path("capture.opp")), Truth(Capture(t.path("every.opp"))), False)
@@ -236,16 +213,11 @@ def _(t):
                 return now, int(before[1])
 
     probe = names_known(t, target, ["--sample", "off-cpu"])
-    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2)]
-    try:
+    with busy_machine(2):
         since, before = ready()
         for _ in range(100):
             target.run(2000)
         until, after = ready()
-    finally:
-        for one in busy:
-            one.kill()
-            one.wait()
     end(t, probe)
     capture = Capture(t.path("capture.opp"))
     seen = sum(one.ready for one in capture.samples
@@ -260,13 +232,8 @@ def _(t):
 @test("an operator that is kept from its CPU is ready, for as long as probes say")
 def _(t):
     target = t.ort_run("1.30.0", "heavy")
-    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(4)]
-    try:
+    with busy_machine(4):
         report = agree(t, target, lambda: target.run(150), "ready")
-    finally:
-        for one in busy:
-            one.kill()
-            one.wait()
     for row in report.operators:
         check_equal(row["off_blocked_ns"] + row["off_ready_ns"], row["events"], "parts of a row")
     shown = t.opprobe("report", t.path("capture.opp"), "--width", "200")

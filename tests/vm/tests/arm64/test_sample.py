@@ -60,6 +60,7 @@ def _(t):
     probe.signal(signal.SIGINT)
     check_equal(probe.wait(), 0, "exit status (%s)" % probe.stderr[-2000:])
     report = t.opprobe("report", t.path("capture.opp"), "--json").finish().nothing_lost()
+    hot = t.opprobe("report", t.path("capture.opp"), "--json", "--hot").finish()
     large = 0
     for row in report.operators:
         name = re.match(r"exact_(\d+)$", row["name"])
@@ -71,4 +72,9 @@ def _(t):
         known, large = 2 * int(name[1]) * runs, large + 1
         check(abs(row["events"] - known) <= 0.05 * known + 3 * period,
               "%s: %d cycles by samples, %d are known" % (row["name"], row["events"], known))
+        # All of them are a loop in one function.
+        rows = [one for one in hot.operators if one["name"] == row["name"]]
+        inside = sum(one["samples"] for one in rows if one["function"] == "exact_compute" and
+                     one["file"].endswith("/exact") and one["is_function"])
+        check(inside >= 0.95 * row["samples"], "where they were", rows)
     check(large > 0, "no operator is large enough", report.operators)

@@ -165,6 +165,16 @@ static void views_tell_the_function_and_its_file(void **state)
 	assert_true(cJSON_IsNull(cJSON_GetObjectItem(last, "function")));
 	assert_true(cJSON_IsNull(cJSON_GetObjectItem(last, "file_offset")));
 	cJSON_Delete(json);
+	options.analyze = (struct analyze_options){.hot = HOT_ADDRESSES, .name = "second"};
+	json = parse(report(&c, &options));
+	last = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "operators"), 2);
+	assert_string_equal(string(last, "function"), "+0x77");
+	assert_int_equal(number(last, "file_offset"), 0x77);
+	assert_int_equal(number(last, "is_function"), 0);
+	assert_true(cJSON_IsNull(cJSON_GetObjectItem(last, "address")));
+	assert_true(cJSON_IsNull(cJSON_GetObjectItem(last, "function_bytes")));
+	cJSON_Delete(json);
+	options.analyze.name = NULL;
 	options.analyze.hot = HOT_NOT;
 	json = parse(report(&c, &options));
 	first = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "operators"), 0);

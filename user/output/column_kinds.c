@@ -359,7 +359,8 @@ static struct value place_number(const struct analysis *a, const struct analyze_
 {
 	const struct analyze_place *place = row->place;
 
-	if (!place || !place->size)
+	/* Of a file that could not be read, an address is known, and no function. */
+	if (!place || (!place->size && !place->is_address))
 		return absent;
 	switch (of) {
 	case PLACE_OFFSET:

@@ -163,7 +163,8 @@ static void complete_word(const struct place *place, const struct command_option
 			complete_argument(c, place->command, option);
 	} else if (c->word[0] == '-') {
 		offer_options(c, options);
-	} else if (option && option->optional) {
+	} else if (option && option->optional && !strcmp(option->argument, "FILE")) {
+		/* "--trace FILE" is as good as with a '='; others stand by themselves. */
 		complete_argument(c, place->command, option);
 	} else {
 		complete_operand(c, options->arguments);

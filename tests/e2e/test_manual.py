@@ -121,8 +121,9 @@ ARGUMENTS = {
     "time|EVENT": "time", "LIST": None,
     "GLOB": None, "N": None, "TIME": None, "SIZE": None, "STEPS": None, "RUNS": None, "CMD": None,
     "COLUMNS": None, "PERCENT": None, "SHARE": None, "RATE": None, "NAME=EXPR": None, "NAME": None,
-    "PORT": None, "SECONDS": None,
+    "PORT": None, "SECONDS": None, "WHERE": "addresses",
 }
+BEHIND_EQUALS = {"hot"}  # with an argument that may be left out: the next word is another one
 OPTIONS = {"group-by": "session", "columns": "percent", "by": "time", "user": "nobody"}
 
 
@@ -138,9 +139,14 @@ def _(t):
                   "user/complete_words.c and here" % (argument, command, name))
             wanted = OPTIONS.get(name) or ARGUMENTS[argument]
             words = list(filter(None, [command]))
-            for found in (completes(t, *words, "--" + name, ""),
-                          {word.replace("--%s=" % name, ""): about for word, about in
-                           completes(t, *words, "--%s=" % name).items()}):
+            forms = [{word.replace("--%s=" % name, ""): about for word, about in
+                      completes(t, *words, "--%s=" % name).items()}]
+            after = completes(t, *words, "--" + name, "")
+            if name not in BEHIND_EQUALS:
+                forms.append(after)
+            else:
+                check(wanted not in after, "what may not follow --%s is offered" % name, after)
+            for found in forms:
                 check(not wanted or any(word.split(" ")[0] == wanted for word in found),
                       "opprobe %s --%s completes to" % (command, name), sorted(found)[:20])
 

@@ -444,9 +444,30 @@ static void a_sentence_cannot_steer_a_terminal_nor_break_json(void **state)
 	assert_int_equal(err.text[1023], '\0');
 }
 
+static void items_are_found_by_the_word_that_they_begin_with(void **state)
+{
+	struct pair {
+		uint64_t key;
+		char other[3];
+	};
+	ARRAY_OF(struct pair) pairs = {};
+
+	assert_int_equal(array_up_to(&pairs, 5), 0);
+	for (uint64_t i = 0; i < 5; i++)
+		array_push(&pairs)->key = i < 4 ? 10 * (i / 2 + 1) : UINT64_MAX; /* 10 10 20 20 */
+	assert_int_equal(array_up_to(&pairs, 9), 0);
+	assert_int_equal(array_up_to(&pairs, 10), 2);
+	assert_int_equal(array_up_to(&pairs, 19), 2);
+	assert_int_equal(array_up_to(&pairs, 20), 4);
+	assert_int_equal(array_up_to(&pairs, UINT64_MAX - 1), 4);
+	assert_int_equal(array_up_to(&pairs, UINT64_MAX), 5);
+	array_free(&pairs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(items_are_found_by_the_word_that_they_begin_with),
 		cmocka_unit_test(an_array_keeps_all_that_is_pushed),
 		cmocka_unit_test(a_pushed_item_is_zero_also_where_another_one_was),
 		cmocka_unit_test(an_array_grows_by_doubling),

@@ -47,3 +47,20 @@ bool array_has_word(const uint64_t *words, size_t n, uint64_t word)
 {
 	return n && bsearch(&word, words, n, sizeof(*words), compare_words);
 }
+
+size_t array_items_up_to(const struct array *array, size_t size, uint64_t key)
+{
+	size_t low = 0, high = array->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint64_t word;
+
+		memcpy(&word, (const char *)array->items + middle * size, sizeof(word));
+		if (word <= key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}

@@ -43,6 +43,8 @@ struct array {
 void array_sort_words(uint64_t *words, size_t n);
 /* Is @word among the @n sorted @words? */
 bool array_has_word(const uint64_t *words, size_t n, uint64_t word);
+/* How many items are not behind @key, of those that begin with a word and are in its order. */
+#define array_up_to(a, key) array_items_up_to(&(a)->array, sizeof(*(a)->items), key)
 /* Free the items; the array is then empty. */
 #define array_free(a) array_free_items(&(a)->array)
 
@@ -50,6 +52,7 @@ bool array_has_word(const uint64_t *words, size_t n, uint64_t word);
 
 int array_grow(struct array *array, size_t count, size_t size);
 void array_free_items(struct array *array);
+size_t array_items_up_to(const struct array *array, size_t size, uint64_t key);
 
 static inline int array_reserve_items(struct array *array, size_t count, size_t size)
 {

@@ -13,7 +13,7 @@
 
 /* What is known of the code of a file. */
 struct hot_code {
-	uint64_t offset, size; /* in the file */
+	uint64_t offset, size; /* in the file, by the first of which they are in order */
 	uint32_t function;     /* of the capture */
 };
 
@@ -193,25 +193,9 @@ static struct hot_file *file_at(struct hot_process *process, uint64_t ip, uint64
 
 /* -- what there is in a file ----------------------------------------------------------------- */
 
-/* How many of what is known of @file do not begin behind @offset. */
-static size_t known_up_to(const struct hot_file *file, uint64_t offset)
-{
-	size_t low = 0, high = file->known.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->known.items[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static const struct hot_code *find_known(const struct hot_file *file, uint64_t offset)
 {
-	size_t n = known_up_to(file, offset);
+	size_t n = array_up_to(&file->known, offset);
 	const struct hot_code *it = n ? &file->known.items[n - 1] : NULL;
 
 	return it && offset - it->offset < it->size ? it : NULL;
@@ -221,7 +205,7 @@ static const struct hot_code *find_known(const struct hot_file *file, uint64_t o
 static const struct hot_code *find_same(const struct hot_file *file,
 					const struct function_at *function)
 {
-	for (size_t n = known_up_to(file, function->offset); n--;) {
+	for (size_t n = array_up_to(&file->known, function->offset); n--;) {
 		const struct hot_code *it = &file->known.items[n];
 
 		if (it->offset != function->offset)
@@ -234,7 +218,7 @@ static const struct hot_code *find_same(const struct hot_file *file,
 
 static const struct hot_code *add_known(struct hot_file *file, const struct hot_code *known)
 {
-	size_t at = known_up_to(file, known->offset);
+	size_t at = array_up_to(&file->known, known->offset);
 
 	if (!array_push(&file->known))
 		return NULL;

@@ -361,20 +361,19 @@ static const char *const live_samples[] = {"share", "bar", NULL};
 static const char *const what_rows_are[] = {"op",    "inputs",	 "pid",	  "session",
 					    "model", "provider", "index", NULL};
 
+static bool is_among(const struct column *column, const char *const *keys)
+{
+	while (*keys && strcmp(column->kind->key, *keys) != 0)
+		keys++;
+	return *keys;
+}
+
 bool column_is_live(const struct column *column)
 {
 	if (!column->kind->title)
 		return false;
-	for (const char *const *key = live; *key; key++)
-		if (!strcmp(column->kind->key, *key))
-			return true;
-	for (const char *const *key = live_samples; *key; key++)
-		if (!strcmp(column->kind->key, *key))
-			return true;
-	for (const char *const *key = what_rows_are; *key; key++)
-		if (!strcmp(column->kind->key, *key))
-			return true;
-	return false;
+	return is_among(column, live) || is_among(column, live_samples) ||
+	       is_among(column, what_rows_are);
 }
 
 /* What changes while one looks: shares and means, no sums. */

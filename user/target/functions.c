@@ -16,7 +16,7 @@
 #define ENTRIES_MAX 4096 /* in one gap */
 
 struct named {
-	uint64_t address, size; /* 0: not told */
+	uint64_t address, size; /* the first is its order; the other 0: not told */
 	const char *symbol;	/* the image's */
 };
 
@@ -98,22 +98,6 @@ const struct elf_image *functions_image(const struct functions *functions)
 	return functions->image;
 }
 
-/* How many symbols are not behind @pc. */
-static size_t symbols_up_to(const struct functions *functions, uint64_t pc)
-{
-	size_t low = 0, high = functions->named.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (functions->named.items[middle].address <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Of several symbols with the address of @at, the first. */
 static const struct named *first_alike(const struct functions *functions, const struct named *at)
 {
@@ -125,7 +109,7 @@ static const struct named *first_alike(const struct functions *functions, const 
 /* The symbol of the function that has @pc in it, the innermost; NULL if none has. */
 static const struct named *symbol_around(const struct functions *functions, uint64_t pc)
 {
-	size_t n = symbols_up_to(functions, pc), last = n > OVERLAPS ? n - OVERLAPS : 0;
+	size_t n = array_up_to(&functions->named, pc), last = n > OVERLAPS ? n - OVERLAPS : 0;
 
 	while (n-- > last) {
 		const struct named *it = first_alike(functions, &functions->named.items[n]);
@@ -191,7 +175,7 @@ static void narrow(struct functions *functions, uint64_t pc, struct function_at 
 static void find_between(struct functions *functions, const struct elf_range *segment, uint64_t pc,
 			 struct function_at *found)
 {
-	size_t n = symbols_up_to(functions, pc);
+	size_t n = array_up_to(&functions->named, pc);
 	const struct named *named = functions->named.items;
 	uint64_t start = segment->address, end = segment->address + segment->size;
 	struct code_range gap;
@@ -234,7 +218,7 @@ static const struct elf_range *segment_at(const struct elf_image *image, uint64_
 static void name_range(const struct functions *functions, const struct code_range *range,
 		       struct function_at *found)
 {
-	size_t n = symbols_up_to(functions, range->start);
+	size_t n = array_up_to(&functions->named, range->start);
 	const struct named *before = n ? &functions->named.items[n - 1] : NULL;
 
 	found->address = range->start;

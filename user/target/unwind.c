@@ -305,22 +305,6 @@ void unwind_table_free(struct unwind_table *table)
 	free(table);
 }
 
-/* How many entries do not start behind @pc. */
-static size_t entries_up_to(const struct unwind_table *table, uint64_t pc)
-{
-	size_t low = 0;
-
-	for (size_t high = table->entries.n; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->entries.items[middle].start <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static const struct unwind_table *table_of(struct elf_image *image, struct error *err)
 {
 	if (!image->unwind)
@@ -341,7 +325,7 @@ int unwind_find(struct elf_image *image, uint64_t pc, struct code_range *range, 
 				 "%s: it has no .eh_frame, so the bounds of its functions cannot "
 				 "be told",
 				 image->path);
-	n = entries_up_to(table, pc);
+	n = array_up_to(&table->entries, pc);
 	if (!n)
 		return -ENOENT;
 	if (!read_fde(image, table->entries.items[n - 1].fde, &info))
@@ -357,7 +341,7 @@ int unwind_between(struct elf_image *image, uint64_t pc, struct code_range *rang
 {
 	const struct unwind_table *table = table_of(image, NULL);
 	struct frame_info info;
-	size_t n = table ? entries_up_to(table, pc) : 0;
+	size_t n = table ? array_up_to(&table->entries, pc) : 0;
 
 	*range = (struct code_range){.end = UINT64_MAX};
 	if (!table || !table->entries.n)

@@ -18,6 +18,7 @@
 #include "analyze/cost.h"
 #include "base/clock.h"
 #include "collect/budget.h"
+#include "collect/usage.h"
 #include "collect/windows.h"
 
 #define WINDOW_RUNS    4    /* recorded in a window; more, if more end at once */
@@ -44,14 +45,9 @@ struct stretch_use {
 	double cpu, charge;
 };
 
-struct process_use {
-	pid_t pid;
-	uint64_t ns; /* CPU time, when it was asked last */
-};
-
 struct spending {
 	struct budget budget;
-	ARRAY_OF(struct process_use) processes;
+	struct usage usage;
 	double hit_ns; /* what an operator's probes take at least */
 	double part;   /* of the time of runs that have probes, that these take; 0: not known yet */
 	uint64_t deadline;
@@ -86,28 +82,6 @@ static const struct windows *windows_of(const struct recording *recording)
 
 /* -- what is used, and for what ------------------------------------------------------ */
 
-/* CPU time of the process since it was asked last; of a new one, from now on. */
-static double use_of(struct spending *spending, const struct process *process)
-{
-	struct process_use *use = NULL;
-	uint64_t ns, before;
-
-	if (process_cpu(process, &ns))
-		return 0;
-	for (size_t i = 0; i < spending->processes.n && !use; i++)
-		if (spending->processes.items[i].pid == process->pid)
-			use = &spending->processes.items[i];
-	if (!use) {
-		use = array_push(&spending->processes);
-		if (use)
-			*use = (struct process_use){process->pid, ns};
-		return 0;
-	}
-	before = use->ns;
-	use->ns = ns;
-	return ns > before ? (double)(ns - before) : 0;
-}
-
 static double use_of_all(struct recording *recording)
 {
 	double used = 0;
@@ -115,7 +89,7 @@ static double use_of_all(struct recording *recording)
 	const struct collector_target *targets = following_targets(recording->following, &n);
 
 	for (size_t i = 0; i < n; i++)
-		used += use_of(recording->spending, targets[i].process);
+		used += usage_of(&recording->spending->usage, targets[i].process);
 	return used;
 }
 
@@ -518,7 +492,7 @@ int recording_keep_budget(struct recording *recording, struct error *err)
 	recording->cost_known = !spending->staying || spending->part > 0;
 	if (recording->cost_known)
 		tell_pairs(recording);
-	array_free(&spending->processes);
+	usage_free(&spending->usage);
 	free(spending);
 	recording->spending = NULL;
 	return end;

@@ -12,6 +12,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/hash.h"
 #include "inspect/find.h"
 #include "inspect/remote.h"
 #include "target/process.h"
@@ -19,19 +21,31 @@
 #define LOOK_TIME UINT64_C(2000000000) /* ns, for the files of one process */
 #define KTHREAD	  0x00200000	       /* PF_KTHREAD of include/linux/sched.h */
 
+/*
+ * Numbers of files come back, for others: of what has no runtime it is believed for so long. What
+ * has one is looked into by whoever records it.
+ */
+#define BELIEVED UINT64_C(3600000000000) /* ns */
+#define KEPT_MAX 65536			 /* files, behind which all are looked into again */
+
 /* A file that has been looked into. */
 struct known_file {
+	struct hash_node node;
 	uint64_t device, inode;
+	uint64_t looked;	       /* clock_ns() */
 	const struct runtime *runtime; /* NULL: none is in it that can be probed */
 	bool unproven;
 	char version[32];
 };
 
+struct running_files {
+	struct hash table;
+};
+
 struct look {
 	const struct running_options *options;
 	struct running *running;
-	ARRAY_OF(struct known_file) files;
-	struct error *err;
+	struct running_files *files;
 };
 
 /* -- /proc ------------------------------------------------------------------------ */
@@ -98,7 +112,7 @@ static void know_names(struct running_process *it)
 	keep_last_part(it->names[RUNNING_PROGRAM], sizeof(it->names[0]), text);
 }
 
-static void know_process(struct running_process *it, const struct process *process)
+void running_describe(struct running_process *it, const struct process *process)
 {
 	struct thread_list threads = {};
 
@@ -114,31 +128,92 @@ static void know_process(struct running_process *it, const struct process *proce
 
 /* -- files ------------------------------------------------------------------------ */
 
-static struct known_file *find_file(const struct look *look, const struct mapped_file *file)
+static uint64_t hash_of(uint64_t device, uint64_t inode)
 {
-	for (size_t i = 0; i < look->files.n; i++)
-		if (look->files.items[i].inode == file->inode &&
-		    look->files.items[i].device == file->device)
-			return &look->files.items[i];
+	return hash_word(hash_word(0, device), inode);
+}
+
+/* What is known of it; NULL if nothing is that is to be believed. */
+static struct known_file *find_file(const struct running_files *files, uint64_t device,
+				    uint64_t inode)
+{
+	struct known_file *file;
+
+	hash_for_each_possible(file, &files->table, hash_of(device, inode), node)
+		if (file->inode == inode && file->device == device &&
+		    (file->runtime || clock_ns() - file->looked < BELIEVED))
+			return file;
 	return NULL;
 }
 
-/* opprobe's own program holds what it looks for. */
-static int know_own_program(struct look *look)
+static void forget_all(struct running_files *files)
 {
-	struct known_file *own;
-	struct stat stat_of;
+	struct hash_node *node;
 
-	if (stat("/proc/self/exe", &stat_of))
+	while ((node = hash_first(&files->table))) {
+		hash_remove(&files->table, node);
+		free(hash_item(node, struct known_file, node));
+	}
+}
+
+/* The one of these numbers, of which nothing is known yet; NULL without memory. */
+static struct known_file *add_file(struct running_files *files, uint64_t device, uint64_t inode)
+{
+	uint64_t hash = hash_of(device, inode);
+	struct known_file *file;
+
+	if (files->table.n >= KEPT_MAX)
+		forget_all(files);
+	hash_for_each_possible(file, &files->table, hash, node)
+		if (file->inode == inode && file->device == device)
+			break;
+	if (!file) {
+		file = calloc(1, sizeof(*file));
+		if (!file || hash_add(&files->table, &file->node, hash)) {
+			free(file);
+			return NULL;
+		}
+	}
+	file->device = device;
+	file->inode = inode;
+	file->looked = clock_ns();
+	file->runtime = NULL;
+	file->unproven = false;
+	file->version[0] = '\0';
+	return file;
+}
+
+/* opprobe's own program holds what it looks for. */
+static int know_own_program(struct running_files *files)
+{
+	struct stat it;
+
+	if (stat("/proc/self/exe", &it))
 		return 0;
-	own = array_push(&look->files);
-	if (!own)
-		return -ENOMEM;
-	*own = (struct known_file){
-		.device = (uint64_t)major(stat_of.st_dev) << 32 | minor(stat_of.st_dev),
-		.inode = stat_of.st_ino,
-	};
-	return 0;
+	return add_file(files, (uint64_t)major(it.st_dev) << 32 | minor(it.st_dev), it.st_ino)
+		       ? 0
+		       : -ENOMEM;
+}
+
+struct running_files *running_files_new(void)
+{
+	return calloc(1, sizeof(struct running_files));
+}
+
+void running_files_free(struct running_files *files)
+{
+	if (!files)
+		return;
+	forget_all(files);
+	hash_free(&files->table);
+	free(files);
+}
+
+bool running_is_without(const struct running_files *files, uint64_t device, uint64_t inode)
+{
+	const struct known_file *file = find_file(files, device, inode);
+
+	return file && !file->runtime;
 }
 
 /* One process as it is looked at. */
@@ -178,9 +253,7 @@ static int look_into(struct look *look, struct one *one, const struct mapped_fil
 				 &path, &why);
 	if (error && error != -ENOENT && error != -ENOEXEC)
 		return error;
-	known = array_push(&look->files);
-	if (known)
-		*known = (struct known_file){.device = file->device, .inode = file->inode};
+	known = add_file(look->files, file->device, file->inode);
 	if (known && error == -ENOEXEC) {
 		known->unproven = true;
 		if (!*look->running->refusal.text && !is_opprobe(&one->process))
@@ -207,11 +280,12 @@ static bool look_at_files(struct look *look, struct one *one, const struct mappe
 	*found = NULL;
 	*unproven = false;
 	for (ssize_t i = 0; files && i < n && !*found; i++) {
-		const struct known_file *known = find_file(look, &files[i]);
+		const struct known_file *known =
+			find_file(look->files, files[i].device, files[i].inode);
 
 		if (!known) {
 			hidden |= look_into(look, one, &files[i]) != 0;
-			known = find_file(look, &files[i]);
+			known = find_file(look->files, files[i].device, files[i].inode);
 		}
 		if (known && known->runtime)
 			*found = &files[i];
@@ -244,12 +318,12 @@ static int32_t count_sessions(const struct look *look, struct one *one)
 
 static int add_process(struct look *look, struct one *one, const struct mapped_file *found)
 {
-	const struct known_file *known = find_file(look, found);
+	const struct known_file *known = find_file(look->files, found->device, found->inode);
 	struct running_process *it = array_push(&look->running->list);
 
 	if (!it)
 		return -ENOMEM;
-	know_process(it, &one->process);
+	running_describe(it, &one->process);
 	it->runtime = known->runtime;
 	memcpy(it->version, known->version, sizeof(it->version));
 	snprintf(it->path, sizeof(it->path), "%s", found->path);
@@ -317,35 +391,63 @@ static int by_number(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-int running_find(struct running *running, const struct running_options *options, struct error *err)
+/* Look at @pid, or at all processes if it is 0. */
+static int look_at_some(struct look *look, pid_t pid, struct error *err)
 {
-	struct look look = {.options = options, .running = running};
 	struct dirent *entry;
+	int error = know_own_program(look->files);
 	DIR *dir;
-	int error;
 
-	*running = (struct running){};
+	if (error || pid)
+		return error ?: look_at(look, pid);
 	dir = opendir("/proc");
 	if (!dir)
 		return error_set(err, -errno, "cannot list the processes in /proc: %s",
 				 error_reason(-errno));
-	error = know_own_program(&look);
 	while (!error && (entry = readdir(dir))) {
-		pid_t pid = atoi(entry->d_name);
+		pid_t number = atoi(entry->d_name);
 
-		if (options->stop && *options->stop)
+		if (look->options->stop && *look->options->stop)
 			error = -EINTR;
-		else if (pid > 0)
-			error = look_at(&look, pid);
+		else if (number > 0)
+			error = look_at(look, number);
 	}
 	closedir(dir);
-	array_free(&look.files);
+	return error;
+}
+
+static int find(struct running *running, const struct running_options *options, pid_t pid,
+		struct error *err)
+{
+	struct running_files own = {};
+	struct look look = {
+		.options = options,
+		.running = running,
+		.files = options->files ?: &own,
+	};
+	int error;
+
+	*running = (struct running){};
+	error = look_at_some(&look, pid, err);
+	forget_all(&own);
+	hash_free(&own.table);
 	if (running->list.n)
 		qsort(running->list.items, running->list.n, sizeof(running->list.items[0]),
 		      by_number);
 	if (error == -EINTR)
 		return error_set(err, error, "interrupted while looking for processes");
-	return error ? error_set(err, error, "out of memory") : 0;
+	return error == -ENOMEM ? error_set(err, error, "out of memory") : error;
+}
+
+int running_find(struct running *running, const struct running_options *options, struct error *err)
+{
+	return find(running, options, 0, err);
+}
+
+int running_find_one(struct running *running, const struct running_options *options, pid_t pid,
+		     struct error *err)
+{
+	return find(running, options, pid, err);
 }
 
 void running_free(struct running *running)

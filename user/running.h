@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "runtime/runtime.h"
 #include "target/cgroup.h"
+#include "target/process.h"
 
 /* All texts may hold any bytes. */
 struct running_process {
@@ -54,8 +55,17 @@ struct running {
 	struct error refusal; /* why, of the first of these */
 };
 
+/* Files that were looked into: whoever looks again keeps them, so that each is looked into once. */
+struct running_files;
+
+struct running_files *running_files_new(void); /* NULL without memory */
+void running_files_free(struct running_files *files);
+/* Was the file looked into, of late, and is nothing in it that could be recorded? */
+bool running_is_without(const struct running_files *files, uint64_t device, uint64_t inode);
+
 struct running_options {
 	bool sessions;			   /* count them: up to some seconds per process */
+	struct running_files *files;	   /* that are kept; NULL: of this look alone */
 	const volatile sig_atomic_t *stop; /* NULL: a signal ends the program */
 };
 
@@ -64,7 +74,13 @@ struct running_options {
  * negative errno with @err set; @running is to be freed in any case.
  */
 int running_find(struct running *running, const struct running_options *options, struct error *err);
+/* Look at process @pid alone: it is in @running, which was zeroed, if it has a runtime. Likewise.
+ */
+int running_find_one(struct running *running, const struct running_options *options, pid_t pid,
+		     struct error *err);
 void running_free(struct running *running);
+/* What can be told of a process without looking into it: its names, command line and groups. */
+void running_describe(struct running_process *it, const struct process *process);
 
 /* Which ones: those that all that is said holds of. Zeroed: all. */
 struct running_choice {

@@ -459,6 +459,44 @@ void following_hurry(const struct following *following)
 			inspector_hurry(following->entries.items[i]->inspector);
 }
 
+/* Of a process that was never recorded and is none to be, nothing is kept: there may be many. */
+static void forget_others(struct following *following)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < following->entries.n; i++) {
+		struct entry *entry = following->entries.items[i];
+
+		if (entry->over && !entry->joined && !entry->located)
+			free_entry(entry);
+		else
+			following->entries.items[kept++] = entry;
+	}
+	following->entries.n = kept;
+}
+
+/* Those that came, and have a runtime by now. One that is watched already was forked by another. */
+static void add_arrived(struct following *following, struct collector *collector)
+{
+	pid_t pids[64];
+	size_t n = following->options->arrived(following->options->context, pids,
+					       sizeof(pids) / sizeof(pids[0]));
+
+	for (size_t i = 0; i < n; i++) {
+		struct entry *entry = following_entry(following, pids[i]);
+
+		if (entry) {
+			entry->looked = 0;
+			continue;
+		}
+		entry = following_add(following, pids[i], 0, NULL);
+		if (!entry)
+			continue;
+		entry->born = 0;
+		collector_watch(collector, pids[i]);
+	}
+}
+
 bool following_look(struct following *following, struct collector *collector,
 		    const struct collector_news *news, size_t n_news)
 {
@@ -466,6 +504,8 @@ bool following_look(struct following *following, struct collector *collector,
 
 	for (size_t i = 0; i < n_news; i++)
 		take_news(following, collector, &news[i]);
+	if (following->options->arrived)
+		add_arrived(following, collector);
 	if (following->gate)
 		following_answer(following, collector);
 	if (following->options->command && command_ended(following->options->command)) {
@@ -480,5 +520,6 @@ bool following_look(struct following *following, struct collector *collector,
 			look_at(following, collector, entry);
 		more |= following->options->follow && !entry->over && !entry->joined;
 	}
+	forget_others(following);
 	return more || following->options->command;
 }

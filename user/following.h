@@ -29,6 +29,11 @@ struct following_options {
 	bool some;   /* are enough: they were chosen, not named, and may have gone since */
 	bool follow; /* record children, too, and what is executed */
 	const volatile sig_atomic_t *stop;
+	/*
+	 * May be NULL: asked at each look which processes have come that are to be recorded as
+	 * well. Stores up to @max of their numbers, and returns how many.
+	 */
+	size_t (*arrived)(void *context, pid_t *pids, size_t max);
 	/* A line for the user. */
 	void (*say)(void *context, const char *text);
 	void *context;

@@ -45,7 +45,8 @@ static void show_progress(struct recording *recording, const struct collector_pr
 {
 	bool runs = location_has(&recording->first->located->location, SITE_RUN_ENTER);
 
-	if (progress->waiting && !recording->told_to_wait && !recording->sampling.counter)
+	if (progress->waiting && !recording->told_to_wait && !recording->sampling.counter &&
+	    !recording->options->arrived)
 		recording_say(recording->options, "waiting for the first %s",
 			      runs ? "run" : "operator");
 	recording->told_to_wait |= progress->waiting;
@@ -99,6 +100,13 @@ static bool is_urgent(void *context)
 static void say_line(void *context, const char *text)
 {
 	recording_say(context, "%s", text);
+}
+
+static size_t ask_arrived(void *context, pid_t *pids, size_t max)
+{
+	const struct recording_options *options = context;
+
+	return options->arrived(options, pids, max);
 }
 
 static double elapsed_ms(uint64_t since)
@@ -421,10 +429,12 @@ static void say_attached(const struct recording *recording)
 		used += snprintf(processes + used, sizeof(processes) - used, "%s%d (%s)",
 				 i ? ", " : "", targets[i].process->pid, title);
 	}
-	recording_say(options, "attached to process%s %s in %.0f ms; %s", n > 1 ? "es" : "",
+	recording_say(options, "attached to process%s %s in %.0f ms%s", n > 1 ? "es" : "",
 		      processes, elapsed_ms(recording->started),
-		      options->duration || options->schedule.repeat ? "recording"
-								    : "Ctrl-C ends the recording");
+		      options->arrived ? ""
+		      : options->duration || options->schedule.repeat
+			      ? "; recording"
+			      : "; Ctrl-C ends the recording");
 }
 
 /*
@@ -492,7 +502,7 @@ static int record(struct recording *recording, struct error *err)
 	else if (end == COLLECTOR_EXITED && options->n_pids == 1 && !options->follow)
 		recording_say(options, "process %d exited; what was recorded until then is kept",
 			      recording->first->process->pid);
-	else if (end == COLLECTOR_EXITED)
+	else if (end == COLLECTOR_EXITED && !options->arrived)
 		recording_say(options,
 			      "all processes have exited; what was recorded until then is kept");
 	measure_cost(recording, end);
@@ -523,6 +533,7 @@ static int open_all(struct recording *recording, struct error *err)
 		.command = options->command,
 		.follow = options->follow || options->command,
 		.stop = options->stop,
+		.arrived = options->arrived ? ask_arrived : NULL,
 		.say = say_line,
 		.context = (void *)options,
 	};

@@ -63,6 +63,11 @@ struct recording_options {
 	struct record_sink *sink;
 	/* May be NULL: called when probes are in place, and rights that nobody needs are gone. */
 	int (*attached)(const struct recording_options *options, struct error *err);
+	/*
+	 * May be NULL: asked some times a second which processes have come that are to be recorded
+	 * as well; with follow. Stores up to @max of their numbers, and returns how many.
+	 */
+	size_t (*arrived)(const struct recording_options *options, pid_t *pids, size_t max);
 	/* May be NULL: gets lines for the user, in place of stderr. */
 	void (*say)(const struct recording_options *options, const char *text);
 	void *context; /* the caller's */

@@ -142,12 +142,33 @@ static void refuse_calls(void)
 		syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }
 
+/* Once for each thread: filters would add up. */
+static bool begin(void)
+{
+	static _Thread_local bool done;
+
+	/* What is executed later, opprobe itself as a helper, gets no more than this, either. */
+	if (done || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return false;
+	done = true;
+	return true;
+}
+
 void rights_reduce(void)
 {
-	/* What is executed later, opprobe itself as a helper, gets no more than this, either. */
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	if (!begin())
 		return;
 	reduce_capabilities();
+	if (!SANITIZED)
+		refuse_calls();
+}
+
+void rights_renounce(void)
+{
+	if (!begin())
+		return;
+	capng_clear(CAPNG_SELECT_CAPS);
+	capng_apply(CAPNG_SELECT_CAPS);
 	if (!SANITIZED)
 		refuse_calls();
 }

@@ -10,8 +10,11 @@
  * end them. All else goes, for good, for this thread and what it starts; and
  * system calls with which a process could be changed, or the machine, fail from
  * now on (EPERM): ptrace, writes into another's memory, modules, mounts, ...
- * Where that is not to be had, it is left: it was no right to begin with.
+ * Where that is not to be had, it is left: it was no right to begin with. A
+ * second time for the same thread nothing is done.
  */
 void rights_reduce(void);
+/* Keep no capability at all, for this thread and what it starts; the same calls fail. */
+void rights_renounce(void);
 
 #endif

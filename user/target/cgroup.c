@@ -44,6 +44,44 @@ bool cgroup_container(const char *text, char id[CGROUP_ID + 1])
 	return found;
 }
 
+/* The length of the number of a pod at @at, with what may be between its digits; 0 if it is none.
+ */
+static size_t pod_length(const char *at)
+{
+	size_t length = strspn(at, "0123456789abcdef-_");
+	char behind = at[length];
+
+	return (length == CGROUP_POD || length == CGROUP_POD - 4) &&
+			       (behind == '/' || behind == '.' || behind == '\n' || !behind)
+		       ? length
+		       : 0;
+}
+
+bool cgroup_pod(const char *text, char uid[CGROUP_POD + 1])
+{
+	static const char name[] = "pod";
+
+	for (const char *line = text; line; line = next_line(line)) {
+		const char *at = path_of(line), *end = line + strcspn(line, "\n");
+
+		for (; at && at < end; at++) {
+			size_t length = 0;
+
+			/* At the beginning of a part of the path, or of a slice's last part. */
+			if ((*at == '/' || *at == '-') && !strncmp(at + 1, name, strlen(name)))
+				length = pod_length(at + 1 + strlen(name));
+			if (!length)
+				continue;
+			at += 1 + strlen(name);
+			for (size_t i = 0; i < length; i++)
+				uid[i] = at[i] == '_' ? '-' : at[i];
+			uid[length] = '\0';
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Is the process in the group @path of a hierarchy, or below? With @named, of one that has a name.
  */
 static bool is_within(const char *text, const char *path, bool named)

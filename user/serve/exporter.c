@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "exporter.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "../base/clock.h"
+
+#define CONNECTIONS 32			  /* at once, each */
+#define PATIENCE    10			  /* s without a byte, */
+#define LONGEST	    UINT64_C(30000000000) /* and ns in all */
+#define UNIX_PREFIX "unix:"
+
+/* Somebody who is being answered. */
+struct client {
+	int fd;
+	uint64_t since; /* clock_ns(); 0: nobody */
+};
+
+struct exporter {
+	const struct exporter_options *options;
+	struct MHD_Daemon *daemon;
+	int fd; /* that it listens on */
+	char where[160];
+	char unlinked[108]; /* a socket's path, "" if it is none */
+	bool is_open;	    /* a browser may be led here by a page of another name */
+	pthread_mutex_t lock;
+	struct client clients[CONNECTIONS];
+};
+
+/* A place to listen at. */
+struct place {
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+		struct sockaddr_un local;
+	} address;
+	socklen_t size;
+	bool loopback;
+};
+
+/* -- where --------------------------------------------------------------------------------- */
+
+static bool parse_port(const char *text, in_port_t *port)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	*port = htons((uint16_t)value);
+	return *text >= '0' && *text <= '9' && !*end && value <= UINT16_MAX;
+}
+
+static bool parse_v6(const char *text, struct place *place)
+{
+	const char *end = strchr(text, ']');
+	char address[INET6_ADDRSTRLEN];
+	size_t length = end ? (size_t)(end - text - 1) : 0;
+
+	if (!end || end[1] != ':' || length >= sizeof(address))
+		return false;
+	memcpy(address, text + 1, length);
+	address[length] = '\0';
+	place->address.v6.sin6_family = AF_INET6;
+	place->size = sizeof(place->address.v6);
+	if (inet_pton(AF_INET6, address, &place->address.v6.sin6_addr) != 1 ||
+	    !parse_port(end + 2, &place->address.v6.sin6_port))
+		return false;
+	place->loopback = IN6_IS_ADDR_LOOPBACK(&place->address.v6.sin6_addr);
+	return true;
+}
+
+static bool parse_v4(const char *text, struct place *place)
+{
+	const char *colon = strrchr(text, ':');
+	char address[INET_ADDRSTRLEN];
+	size_t length = colon ? (size_t)(colon - text) : 0;
+
+	if (!colon || length >= sizeof(address))
+		return false;
+	memcpy(address, text, length);
+	address[length] = '\0';
+	place->address.v4.sin_family = AF_INET;
+	place->size = sizeof(place->address.v4);
+	if (inet_pton(AF_INET, address, &place->address.v4.sin_addr) != 1 ||
+	    !parse_port(colon + 1, &place->address.v4.sin_port))
+		return false;
+	place->loopback = ntohl(place->address.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return true;
+}
+
+static bool parse_local(const char *path, struct place *place)
+{
+	place->address.local.sun_family = AF_UNIX;
+	place->size = sizeof(place->address.local);
+	place->loopback = true;
+	if (!*path || strlen(path) >= sizeof(place->address.local.sun_path))
+		return false;
+	strcpy(place->address.local.sun_path, path);
+	return true;
+}
+
+static int parse(const char *text, struct place *place, struct error *err)
+{
+	bool right;
+
+	*place = (struct place){};
+	if (!strncmp(text, UNIX_PREFIX, strlen(UNIX_PREFIX)))
+		right = parse_local(text + strlen(UNIX_PREFIX), place);
+	else if (*text == '[')
+		right = parse_v6(text, place);
+	else
+		right = parse_v4(text, place);
+	return right ? 0
+		     : error_set(err, -EINVAL,
+				 "'%s' is no address to listen at: 127.0.0.1:9464, [::1]:9464, or "
+				 "unix:/run/opprobe.sock",
+				 text);
+}
+
+static int fail(const struct exporter_options *options, int error, struct error *err)
+{
+	return error_set(err, error, "cannot listen at %s: %s%s", options->listen,
+			 error_reason(error),
+			 error == -EADDRINUSE ? "; another program does, or another opprobe" : "");
+}
+
+/* A socket that was left by one that is not there any more makes room. */
+static void unlink_dead(const struct place *place)
+{
+	struct stat it;
+	int fd;
+
+	if (place->address.any.sa_family != AF_UNIX || lstat(place->address.local.sun_path, &it) ||
+	    !S_ISSOCK(it.st_mode))
+		return;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, &place->address.any, place->size) && errno == ECONNREFUSED)
+		unlink(place->address.local.sun_path);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* A socket that listens there, or a negative errno. */
+static int listen_at(const struct place *place)
+{
+	int fd = socket(place->address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+	mode_t mask;
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	unlink_dead(place);
+	/* Whoever may connect to it is for its folder to say, and for its group. */
+	mask = umask(0117);
+	error = bind(fd, &place->address.any, place->size) || listen(fd, CONNECTIONS) ? -errno : 0;
+	umask(mask);
+	if (!error)
+		return fd;
+	close(fd);
+	return error;
+}
+
+/* Where it listens, with the port that it was given. */
+static void tell_where(struct exporter *e, int fd, const struct place *place)
+{
+	struct place got = {.size = sizeof(got.address)};
+	char address[INET6_ADDRSTRLEN];
+
+	if (place->address.any.sa_family == AF_UNIX) {
+		snprintf(e->where, sizeof(e->where), UNIX_PREFIX "%s",
+			 place->address.local.sun_path);
+		snprintf(e->unlinked, sizeof(e->unlinked), "%s", place->address.local.sun_path);
+		return;
+	}
+	if (getsockname(fd, &got.address.any, &got.size))
+		got = *place;
+	if (got.address.any.sa_family == AF_INET6)
+		snprintf(e->where, sizeof(e->where), "http://[%s]:%u",
+			 inet_ntop(AF_INET6, &got.address.v6.sin6_addr, address, sizeof(address)),
+			 ntohs(got.address.v6.sin6_port));
+	else
+		snprintf(e->where, sizeof(e->where), "http://%s:%u",
+			 inet_ntop(AF_INET, &got.address.v4.sin_addr, address, sizeof(address)),
+			 ntohs(got.address.v4.sin_port));
+}
+
+/* -- answers ------------------------------------------------------------------------------- */
+
+static enum MHD_Result respond(struct MHD_Connection *connection, unsigned int status,
+			       struct MHD_Response *response, const char *type)
+{
+	enum MHD_Result result;
+
+	if (!response)
+		return MHD_NO;
+	MHD_add_response_header(response, "Content-Type", type);
+	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(response, "Cache-Control", "no-store");
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, "Allow", "GET, HEAD");
+	if (status == MHD_HTTP_UNAUTHORIZED)
+		MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+	result = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result respond_text(struct MHD_Connection *connection, unsigned int status,
+				    const char *text)
+{
+	return respond(
+		connection, status,
+		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY),
+		"text/plain; charset=utf-8");
+}
+
+/* Does who asks understand @type, whatever its parameters are? */
+static bool accepts(struct MHD_Connection *connection, const char *type)
+{
+	const char *header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept");
+	size_t length = strcspn(type, ";");
+
+	for (; header && *header; header++)
+		if (!strncasecmp(header, type, length))
+			return true;
+	return false;
+}
+
+static enum MHD_Result respond_page(struct exporter *e, struct MHD_Connection *connection,
+				    const struct exporter_page *page)
+{
+	char *text = NULL;
+	struct error err = {};
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	bool better = page->better && accepts(connection, page->better);
+	int error = out ? page->write(e->options->context, better, out, &err) : -ENOMEM;
+
+	if (out && (ferror(out) || fclose(out) || !text) && !error)
+		error = error_set(&err, -ENOMEM, "out of memory");
+	if (!error)
+		return respond(connection, MHD_HTTP_OK,
+			       MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE),
+			       better ? page->better : page->type);
+	free(text);
+	return respond_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+			    *err.text ? err.text : "out of memory");
+}
+
+/*
+ * A page of the web may lead a browser to the loopback, by a name of its own: that is what it asks
+ * for then. Who scrapes names an address, or this machine.
+ */
+static bool is_host(const struct exporter *e, const char *host)
+{
+	static const char own[] = "localhost";
+	struct in_addr address;
+	char name[64];
+	size_t length;
+
+	if (!e->is_open || !host || *host == '[')
+		return true;
+	length = strcspn(host, ":");
+	if (length >= sizeof(name))
+		return false;
+	memcpy(name, host, length);
+	name[length] = '\0';
+	return !strcasecmp(name, own) || inet_pton(AF_INET, name, &address) == 1;
+}
+
+/* Takes as long for any other token of that length. */
+static bool is_token(const struct exporter *e, const char *header)
+{
+	static const char scheme[] = "Bearer ";
+	const char *token = e->options->token;
+	unsigned char differ = 0;
+	size_t length;
+
+	if (!token)
+		return true;
+	if (!header || strncasecmp(header, scheme, strlen(scheme)) != 0)
+		return false;
+	header += strlen(scheme);
+	length = strlen(token);
+	if (strlen(header) != length)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		differ |= token[i] ^ header[i];
+	return !differ;
+}
+
+static const struct exporter_page *find(const struct exporter *e, const char *url)
+{
+	for (const struct exporter_page *page = e->options->pages; page->path; page++)
+		if (!strcmp(page->path, url))
+			return page;
+	return NULL;
+}
+
+static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, const char *url,
+			      const char *method, const char *version, const char *upload,
+			      size_t *upload_size, void **state)
+{
+	static int seen;
+	struct exporter *e = cls;
+	const struct exporter_page *page;
+
+	(void)version;
+	(void)upload;
+	if (!is_host(e, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host")))
+		return respond_text(connection, MHD_HTTP_MISDIRECTED_REQUEST,
+				    "this is opprobe, which has no name\n");
+	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+		return respond_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+				    "what is here can be looked at, and nothing else\n");
+	/* Called first with the headers, then with what follows them, which is nobody's. */
+	if (!*state || *upload_size) {
+		*state = &seen;
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	if (!is_token(e, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization")))
+		return respond_text(connection, MHD_HTTP_UNAUTHORIZED,
+				    "this opprobe wants the token that it was started with\n");
+	page = find(e, url);
+	return page ? respond_page(e, connection, page)
+		    : respond_text(connection, MHD_HTTP_NOT_FOUND, "nothing is here\n");
+}
+
+/* -- clients ------------------------------------------------------------------------------- */
+
+static void note_client(void *cls, struct MHD_Connection *connection, void **state,
+			enum MHD_ConnectionNotificationCode what)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct exporter *e = cls;
+	struct client *client = *state;
+
+	pthread_mutex_lock(&e->lock);
+	if (what == MHD_CONNECTION_NOTIFY_STARTED && info) {
+		for (client = e->clients; client < e->clients + CONNECTIONS; client++)
+			if (!client->since)
+				break;
+		if (client < e->clients + CONNECTIONS)
+			*client = (struct client){info->connect_fd, clock_ns()};
+		*state = client < e->clients + CONNECTIONS ? client : NULL;
+	} else if (client) {
+		client->since = 0;
+	}
+	pthread_mutex_unlock(&e->lock);
+}
+
+void exporter_tend(struct exporter *e)
+{
+	uint64_t now = clock_ns();
+
+	pthread_mutex_lock(&e->lock);
+	for (size_t i = 0; i < CONNECTIONS; i++)
+		if (e->clients[i].since && now - e->clients[i].since > LONGEST)
+			shutdown(e->clients[i].fd, SHUT_RDWR);
+	pthread_mutex_unlock(&e->lock);
+}
+
+/* -- life ---------------------------------------------------------------------------------- */
+
+static void *start_daemon(void *cls)
+{
+	struct exporter *e = cls;
+
+	if (e->options->begin)
+		e->options->begin();
+	e->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, answer, e,
+				     MHD_OPTION_LISTEN_SOCKET, e->fd, MHD_OPTION_CONNECTION_LIMIT,
+				     CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE,
+				     MHD_OPTION_NOTIFY_CONNECTION, note_client, e,
+				     MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(32 << 10),
+				     MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+	return NULL;
+}
+
+static int start(struct exporter *e, struct error *err)
+{
+	const struct exporter_options *options = e->options;
+	struct place place;
+	int error = parse(options->listen, &place, err), fd;
+	pthread_t starter;
+
+	if (error)
+		return error;
+	if (!place.loopback && !options->token)
+		return error_set(err, -EPERM,
+				 "%s can be reached from other machines: --token-file FILE makes "
+				 "them know a word",
+				 options->listen);
+	fd = listen_at(&place);
+	if (fd < 0)
+		return fail(options, fd, err);
+	tell_where(e, fd, &place);
+	e->is_open = !options->token && place.address.any.sa_family != AF_UNIX;
+	pthread_mutex_init(&e->lock, NULL);
+	e->fd = fd;
+	/* The daemon's thread has no more rights than the one that starts it. */
+	error = -pthread_create(&starter, NULL, start_daemon, e);
+	if (!error)
+		pthread_join(starter, NULL);
+	if (e->daemon)
+		return 0;
+	close(fd);
+	return fail(options, error ?: -EIO, err);
+}
+
+struct exporter *exporter_start(const struct exporter_options *options, struct error *err)
+{
+	struct exporter *e = calloc(1, sizeof(*e));
+
+	if (!e) {
+		error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	e->options = options;
+	if (!start(e, err))
+		return e;
+	free(e);
+	return NULL;
+}
+
+const char *exporter_where(const struct exporter *e)
+{
+	return e->where;
+}
+
+void exporter_stop(struct exporter *e)
+{
+	if (!e)
+		return;
+	MHD_stop_daemon(e->daemon);
+	pthread_mutex_destroy(&e->lock);
+	if (*e->unlinked)
+		unlink(e->unlinked);
+	free(e);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * HTTP for monitoring systems: what is asked for is looked at, and nothing can be asked to be done
+ * but what was allowed. On the loopback, on another address with a token, or on a unix socket.
+ *
+ *	start ─▶ { tend } ─▶ stop
+ */
+#ifndef OPPROBE_SERVE_EXPORTER_H
+#define OPPROBE_SERVE_EXPORTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../base/error.h"
+
+struct exporter;
+
+/* One thing that can be asked for, by GET. */
+struct exporter_page {
+	const char *path;   /* "/metrics"; NULL: the end of the list */
+	const char *type;   /* its Content-Type */
+	const char *better; /* NULL, or another one, for those who accept it */
+	/* Write it to @out, in the better type or not. 0, or a negative errno with @err set. */
+	int (*write)(void *context, bool better, FILE *out, struct error *err);
+};
+
+struct exporter_options {
+	const char *listen; /* "127.0.0.1:9464", "[::1]:9464", or "unix:PATH" */
+	const char *token;  /* that "Authorization: Bearer" must have; NULL: none */
+	const struct exporter_page *pages;
+	void *context; /* of the pages */
+	/* May be NULL: called in the thread that is to answer, before it does. */
+	void (*begin)(void);
+};
+
+/*
+ * Answer from a thread of its own. @options outlive the result. NULL with @err set: an address that
+ * is none, or another's; one that is no loopback's, without a token.
+ */
+struct exporter *exporter_start(const struct exporter_options *options, struct error *err);
+/* "http://127.0.0.1:9464", or "unix:PATH". */
+const char *exporter_where(const struct exporter *exporter);
+/* Leave those who take too long to ask, or to listen: to be called every now and then. */
+void exporter_tend(struct exporter *exporter);
+void exporter_stop(struct exporter *exporter);
+
+#endif

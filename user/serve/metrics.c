@@ -1,0 +1,808 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What must hold: a series never falls, and nothing is in two of them. So each row of the fold
+ * remembers what of it was told, and in which series; a node that is among many others first, and
+ * gets a series of its own later, begins there with what it takes from then on. A series that rows
+ * of the present recording are in is held; it may go an hour after the last of them.
+ */
+#include "metrics.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../analyze/analyze.h"
+#include "../base/clock.h"
+#include "../base/hash.h"
+#include "series.h"
+
+#define OTHERS_MAX  4096 /* series of what is not told by node: models, types, providers */
+#define RUNS_MAX    1024
+#define IDLE_LOOKS  360 /* looks without anything new, after which a series goes, */
+#define LOOK_NS	    UINT64_C(10000000000) /* which are so far apart at least: an hour */
+#define OTHER	    "other"
+#define BUCKETS_MIN 10 /* 2^10 ns: bounds of durations are powers of two, */
+#define BUCKETS_MAX 36 /* up to 69 s, and infinity */
+#define N_BOUNDS    (BUCKETS_MAX - BUCKETS_MIN + 2)
+
+/* Of operators. */
+enum operator_value {
+	VALUE_EXECUTIONS,
+	VALUE_SELF_NS,
+	VALUE_POOL_NS,
+	VALUE_SAMPLED,
+	VALUE_EVENTS, /* CAPTURE_COUNTERS of them */
+	VALUES = VALUE_EVENTS + CAPTURE_COUNTERS
+};
+
+/* Of runs: how many were up to each bound, their sum, and those that failed. */
+enum run_value { RUN_BUCKETS, RUN_NS = N_BOUNDS, RUN_FAILED, RUN_VALUES };
+
+_Static_assert(VALUES <= SERIES_VALUES && RUN_VALUES <= SERIES_VALUES, "series have room");
+
+/* What of a row was told. */
+struct told_row {
+	struct hash_node node;
+	const struct analyze_row *row;
+	struct series *series;
+	bool by_node; /* it has one of its own */
+	bool named;   /* with the name of its model */
+	uint64_t values[VALUES];
+};
+
+/* Runs of a session since the last look. */
+struct new_runs {
+	uint64_t values[RUN_VALUES];
+};
+
+/* A process of the recording. */
+struct told_process {
+	pid_t pid;
+	struct metrics_whose whose;
+};
+
+struct metrics {
+	struct record_sink sink; /* first */
+	const struct metrics_options *options;
+	pthread_mutex_t lock; /* of all that follows */
+	struct series_set *nodes, *others, *runs;
+	/* Of the recording that is on: */
+	struct analysis *analysis;
+	struct hash rows;
+	ARRAY_OF(struct told_process) processes; /* by number */
+	ARRAY_OF(struct new_runs) new_runs;	 /* by session; the first is of those not known */
+	struct capture_loss loss;		 /* so far */
+	uint64_t pool_work_ns, pool_cpu_ns;	 /* that were told */
+	struct metrics_size size;
+	bool executes;
+	/* Of all: */
+	struct capture_event events[CAPTURE_COUNTERS];
+	uint32_t n_events;
+	uint64_t hit_ns;
+	uint64_t lost[3]; /* operators, work of other threads, runs */
+	uint64_t pool[2]; /* ns: work, CPU time */
+	bool has_pool;
+	uint64_t aged; /* clock_ns() */
+};
+
+/* -- labels -------------------------------------------------------------------------------- */
+
+static const struct metrics_whose *whose(const struct metrics *m, uint32_t process)
+{
+	static const struct metrics_whose nobody;
+
+	return process < m->processes.n ? &m->processes.items[process].whose : &nobody;
+}
+
+static const char *model_of(const struct metrics *m, const struct analyze_row *row)
+{
+	const struct analyze_session *session = sessions_get(&m->analysis->sessions, row->session);
+
+	if (session && session->is_named)
+		return session->title;
+	return row->model ? row->model->label : "";
+}
+
+static struct series *series_of(struct metrics *m, const struct analyze_row *row, bool by_node)
+{
+	const struct metrics_whose *it = whose(m, row->process ? row->process->process : 0);
+	const struct series_label labels[] = {
+		{"namespace", it->namespace},
+		{"pod", it->pod},
+		{"container", it->container},
+		{"comm", it->comm},
+		{"model", model_of(m, row)},
+		{"op_type", row->op_type},
+		{"provider", row->provider},
+		{"node", by_node ? row->label : OTHER},
+		{},
+	};
+	static const struct series_label too_many[] = {{"node", OTHER}, {}};
+	struct series *series;
+
+	/* What is called so is among them. */
+	if (by_node && (!*row->label || !strcmp(row->label, OTHER)))
+		return NULL;
+	series = series_get(by_node ? m->nodes : m->others, labels);
+	/* Where there are too many of those as well, all the rest is one. */
+	return series || by_node ? series : series_rest(m->others, too_many);
+}
+
+/* -- rows ---------------------------------------------------------------------------------- */
+
+static struct told_row *told_of(struct metrics *m, const struct analyze_row *row)
+{
+	uint64_t hash = hash_word(0, (uintptr_t)row);
+	struct told_row *told;
+
+	hash_for_each_possible(told, &m->rows, hash, node)
+		if (told->row == row)
+			return told;
+	told = calloc(1, sizeof(*told));
+	if (!told || hash_add(&m->rows, &told->node, hash)) {
+		free(told);
+		return NULL;
+	}
+	told->row = row;
+	return told;
+}
+
+/* @value of @told's row is @now. What becomes less, as an estimate may, is not told. */
+static void tell(struct told_row *told, size_t value, uint64_t now)
+{
+	uint64_t before = told->values[value];
+
+	series_add(told->series, value, now > before ? now - before : 0);
+	if (now > before)
+		told->values[value] = now;
+}
+
+/* Event @i in the row, scaled up to executions for which it was not counted. */
+static void tell_event(struct told_row *told, uint32_t i)
+{
+	struct analyze_estimate self = analyze_self(told->row, i);
+
+	if (self.known && !self.at_least && self.value >= 0 && self.value < 0x1p63)
+		tell(told, VALUE_EVENTS + i, (uint64_t)self.value);
+}
+
+static void tell_values(const struct analysis *a, struct told_row *told)
+{
+	const struct analyze_row *row = told->row;
+
+	if (a->has_samples) {
+		tell(told, VALUE_SAMPLED, row->seen.amount);
+		return;
+	}
+	tell(told, VALUE_EXECUTIONS, row->count);
+	if (row->self_counted)
+		tell(told, VALUE_SELF_NS, row->self);
+	if (a->has_work)
+		tell(told, VALUE_POOL_NS, row->work_ns);
+	for (uint32_t i = 0; i < a->info.n_events; i++)
+		tell_event(told, i);
+}
+
+/* Those that take most get the series that are left. */
+static int by_time(const void *a, const void *b)
+{
+	const struct told_row *x = *(struct told_row *const *)a, *y = *(struct told_row *const *)b;
+	uint64_t i = x->row->self + x->row->seen.amount, k = y->row->self + y->row->seen.amount;
+
+	return (i < k) - (i > k);
+}
+
+static bool is_named(const struct metrics *m, const struct analyze_row *row)
+{
+	const struct analyze_session *session = sessions_get(&m->analysis->sessions, row->session);
+
+	return session && session->is_named;
+}
+
+/* From now on what @told's row grows by is of @series. */
+static void move(struct told_row *told, struct series *series)
+{
+	series_hold(series);
+	if (told->series)
+		series_release(told->series);
+	told->series = series;
+}
+
+/* A series for @told's row: one of its own, if there is room by now; a better one, if it has some.
+ */
+static void choose_series(struct metrics *m, struct told_row *told)
+{
+	bool named = is_named(m, told->row), better = named && !told->named;
+	struct series *series = NULL;
+
+	if (told->series && told->by_node && !better)
+		return;
+	series = series_of(m, told->row, true);
+	told->by_node |= series != NULL;
+	if (!series && (!told->series || (better && !told->by_node)))
+		series = series_of(m, told->row, false);
+	if (series)
+		move(told, series);
+	told->named = named;
+}
+
+/* Tell what @told's row has grown by, in its series. */
+static int tell_row(struct metrics *m, struct told_row *told)
+{
+	choose_series(m, told);
+	if (!told->series)
+		return -ENOMEM;
+	tell_values(m->analysis, told);
+	return 0;
+}
+
+static int tell_rows(struct metrics *m)
+{
+	ARRAY_OF(struct told_row *) rows = {};
+	int error = 0;
+
+	for (size_t i = 0; i < m->analysis->n_rows && !error; i++) {
+		struct told_row *told = told_of(m, m->analysis->rows[i]);
+		struct told_row **place = told ? array_push(&rows) : NULL;
+
+		if (place)
+			*place = told;
+		else
+			error = -ENOMEM;
+	}
+	if (rows.n)
+		qsort(rows.items, rows.n, sizeof(*rows.items), by_time);
+	for (size_t i = 0; i < rows.n && !error; i++)
+		error = tell_row(m, rows.items[i]);
+	array_free(&rows);
+	return error;
+}
+
+/* -- runs ---------------------------------------------------------------------------------- */
+
+static struct new_runs *runs_of(struct metrics *m, uint32_t session)
+{
+	size_t number = session == CAPTURE_UNKNOWN ? 0 : (size_t)session + 1;
+
+	return array_extend(&m->new_runs, number + 1) ? NULL : &m->new_runs.items[number];
+}
+
+/* In which bucket a duration is that has @bits. */
+static size_t bucket_of(unsigned int bits)
+{
+	return bits <= BUCKETS_MIN ? 0 : bits > BUCKETS_MAX ? N_BOUNDS - 1 : bits - BUCKETS_MIN;
+}
+
+static unsigned int bits_of(uint64_t ns)
+{
+	return ns ? 64 - (unsigned int)__builtin_clzll(ns) : 0;
+}
+
+static int add_run(struct metrics *m, const struct capture_run *run)
+{
+	struct new_runs *runs = runs_of(m, run->session);
+
+	if (!runs)
+		return -ENOMEM;
+	runs->values[RUN_FAILED] += run->threw || run_failed(run);
+	if (run->threw)
+		return 0;
+	runs->values[RUN_BUCKETS + bucket_of(bits_of(run->end - run->start))]++;
+	runs->values[RUN_NS] += run->end - run->start;
+	return 0;
+}
+
+/* Their buckets end where ours do, at powers of two. */
+static int add_sum(struct metrics *m, const struct capture_sum *sum)
+{
+	struct new_runs *runs = runs_of(m, sum->session);
+
+	if (!runs)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < CAPTURE_BUCKETS; i++)
+		runs->values[RUN_BUCKETS + bucket_of(bits_of(capture_bucket_middle(i)))] +=
+			sum->buckets[i];
+	runs->values[RUN_NS] += sum->ns;
+	return 0;
+}
+
+static struct series *series_of_runs(struct metrics *m, uint32_t session)
+{
+	const struct analyze_session *it = sessions_get(&m->analysis->sessions, session);
+	const struct metrics_whose *its = whose(m, it ? it->process->process : CAPTURE_UNKNOWN);
+	const struct series_label labels[] = {
+		{"namespace", its->namespace},
+		{"pod", its->pod},
+		{"container", its->container},
+		{"comm", its->comm},
+		{"model", it && it->is_named ? it->title : ""},
+		{},
+	};
+	static const struct series_label too_many[] = {{"model", OTHER}, {}};
+
+	return series_get(m->runs, labels) ?: series_rest(m->runs, too_many);
+}
+
+static int tell_runs(struct metrics *m)
+{
+	for (size_t i = 0; i < m->new_runs.n; i++) {
+		struct new_runs *runs = &m->new_runs.items[i];
+		uint64_t any = 0;
+		struct series *series;
+
+		for (size_t k = 0; k < RUN_VALUES; k++)
+			any |= runs->values[k];
+		if (!any)
+			continue;
+		series = series_of_runs(m, i ? (uint32_t)(i - 1) : CAPTURE_UNKNOWN);
+		if (!series)
+			return -ENOMEM;
+		for (size_t k = 0; k < RUN_VALUES; k++)
+			series_add(series, k, runs->values[k]);
+		*runs = (struct new_runs){};
+	}
+	return 0;
+}
+
+/* -- taking -------------------------------------------------------------------------------- */
+
+static int add_process(struct metrics *m, uint32_t number, uint32_t pid)
+{
+	struct told_process *process;
+
+	if (number >= CAPTURE_IDS_MAX || array_extend(&m->processes, (size_t)number + 1))
+		return -ENOMEM;
+	process = &m->processes.items[number];
+	process->pid = (pid_t)pid;
+	m->size.processes++;
+	m->size.added += m->executes;
+	m->options->whose(m->options->context, (pid_t)pid, &process->whose);
+	return 0;
+}
+
+static int take_info(struct metrics *m, const struct capture_info *info)
+{
+	/* A recording of samples has none. */
+	if (info->n_events) {
+		memcpy(m->events, info->events, sizeof(m->events));
+		m->n_events = info->n_events;
+	}
+	return add_process(m, 0, info->pid);
+}
+
+/* Running totals. */
+static void add_loss(struct metrics *m, const struct capture_loss *loss)
+{
+	const struct capture_loss *before = &m->loss;
+
+	m->lost[0] += loss_operators(loss) - loss_operators(before);
+	m->lost[1] += loss->work_lost - before->work_lost;
+	m->lost[2] += loss->runs_full - before->runs_full;
+	m->loss = *loss;
+}
+
+static int take_own(struct metrics *m, const struct capture_record *record)
+{
+	bool executed = record->type == CAPTURE_EXEC || record->type == CAPTURE_SAMPLE;
+
+	switch (record->type) {
+	case CAPTURE_INFO:
+		return take_info(m, record->info);
+	case CAPTURE_PROCESS:
+		return add_process(m, record->process.process, record->process.pid);
+	case CAPTURE_OVERHEAD:
+		m->hit_ns = record->overhead.nested_ns;
+		return 0;
+	case CAPTURE_RUN:
+		m->size.runs++;
+		return add_run(m, &record->run);
+	case CAPTURE_SUM:
+		m->executes = true;
+		if (record->sum.of_runs) {
+			m->size.runs += capture_sum_count(&record->sum);
+			return add_sum(m, &record->sum);
+		}
+		m->size.executions += capture_sum_count(&record->sum);
+		return 0;
+	case CAPTURE_LOSS:
+		add_loss(m, &record->loss);
+		return 0;
+	default:
+		m->executes |= executed;
+		m->size.executions += record->type == CAPTURE_EXEC;
+		m->size.defined += !executed && record->type != CAPTURE_POOL;
+		return 0;
+	}
+}
+
+static int take(struct record_sink *sink, const struct capture_record *record)
+{
+	struct metrics *m = (struct metrics *)sink;
+	int error;
+
+	pthread_mutex_lock(&m->lock);
+	error = m->analysis ? sink_take(analyze_sink(m->analysis), record) : -EINVAL;
+	if (!error)
+		error = take_own(m, record);
+	pthread_mutex_unlock(&m->lock);
+	return error;
+}
+
+/* -- looking ------------------------------------------------------------------------------- */
+
+static void tell_pool(struct metrics *m)
+{
+	const struct analysis *a = m->analysis;
+
+	if (!a->has_work && !a->pool_work_ns)
+		return;
+	m->has_pool = true;
+	if (a->pool_work_ns > m->pool_work_ns) {
+		m->pool[0] += a->pool_work_ns - m->pool_work_ns;
+		m->pool_work_ns = a->pool_work_ns;
+	}
+	if (a->pool_cpu_ns > m->pool_cpu_ns) {
+		m->pool[1] += a->pool_cpu_ns - m->pool_cpu_ns;
+		m->pool_cpu_ns = a->pool_cpu_ns;
+	}
+}
+
+static void age(struct metrics *m)
+{
+	uint64_t now = clock_ns();
+
+	if (now - m->aged < LOOK_NS)
+		return;
+	m->aged = now;
+	series_age(m->nodes, IDLE_LOOKS);
+	series_age(m->others, IDLE_LOOKS);
+	series_age(m->runs, IDLE_LOOKS);
+}
+
+static int look(struct metrics *m)
+{
+	int error;
+
+	if (!m->analysis)
+		return 0;
+	analyze_look(m->analysis);
+	error = tell_rows(m) ?: tell_runs(m);
+	tell_pool(m);
+	return error;
+}
+
+static void forget_recording(struct metrics *m)
+{
+	struct told_row *told;
+
+	hash_for_each(told, &m->rows, node) {
+		if (told->series)
+			series_release(told->series);
+		free(told);
+	}
+	hash_free(&m->rows);
+	array_free(&m->processes);
+	array_free(&m->new_runs);
+	analysis_free(m->analysis);
+	m->analysis = NULL;
+	m->loss = (struct capture_loss){};
+	m->size = (struct metrics_size){};
+	m->pool_work_ns = m->pool_cpu_ns = 0;
+	m->executes = false;
+}
+
+struct record_sink *metrics_begin(struct metrics *m, struct error *err)
+{
+	static const struct analyze_options by_node = {.group = GROUP_NODE, .once = true};
+	struct analysis *analysis = analyze_begin(&by_node, err);
+
+	if (!analysis)
+		return NULL;
+	pthread_mutex_lock(&m->lock);
+	m->analysis = analysis;
+	pthread_mutex_unlock(&m->lock);
+	return &m->sink;
+}
+
+void metrics_end(struct metrics *m)
+{
+	pthread_mutex_lock(&m->lock);
+	look(m);
+	forget_recording(m);
+	pthread_mutex_unlock(&m->lock);
+}
+
+void metrics_size(struct metrics *m, struct metrics_size *size)
+{
+	pthread_mutex_lock(&m->lock);
+	*size = m->size;
+	pthread_mutex_unlock(&m->lock);
+}
+
+size_t metrics_pids(struct metrics *m, pid_t *pids, size_t max)
+{
+	size_t n = 0;
+
+	pthread_mutex_lock(&m->lock);
+	for (size_t i = 0; i < m->processes.n && n < max; i++)
+		if (m->processes.items[i].pid)
+			pids[n++] = m->processes.items[i].pid;
+	pthread_mutex_unlock(&m->lock);
+	return n;
+}
+
+uint64_t metrics_hit_ns(struct metrics *m)
+{
+	uint64_t ns;
+
+	pthread_mutex_lock(&m->lock);
+	ns = m->hit_ns;
+	pthread_mutex_unlock(&m->lock);
+	return ns;
+}
+
+/* -- writing ------------------------------------------------------------------------------- */
+
+static void write_operators(const struct metrics *m, const struct series_metric *metrics, size_t n,
+			    const struct exposition *to)
+{
+	/* One name stands in one place: the nodes', and behind them all that is not told by node.
+	 */
+	const struct series_set *const sets[] = {m->nodes, m->others};
+
+	series_write(sets, 2, metrics, n, to);
+}
+
+static bool is_time(const struct capture_event *event)
+{
+	return !strcmp(event->unit, "ns");
+}
+
+/* event="NAME", allocated; NULL without memory. */
+static char *event_label(const struct capture_event *event)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	fputs("event=\"", out);
+	series_put_escaped(event->name, out);
+	fputc('"', out);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Those that are times, or those that are none, as @all of them are described. */
+static void write_events(const struct metrics *m, bool times, struct series_metric all,
+			 const struct exposition *to)
+{
+	struct series_metric metrics[CAPTURE_COUNTERS];
+	char *labels[CAPTURE_COUNTERS];
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < m->n_events; i++) {
+		if (is_time(&m->events[i]) != times)
+			continue;
+		labels[n] = event_label(&m->events[i]);
+		if (!labels[n])
+			continue;
+		metrics[n] = all;
+		metrics[n].extra = labels[n];
+		metrics[n++].value = VALUE_EVENTS + i;
+	}
+	if (n)
+		write_operators(m, metrics, n, to);
+	while (n)
+		free(labels[--n]);
+}
+
+static void write_runs(const struct metrics *m, const struct exposition *to)
+{
+	static const struct series_metric durations = {
+		.name = "opprobe_run_duration_seconds",
+		.unit = "seconds",
+		.help = "Runs of models that did not throw.",
+		.value = RUN_BUCKETS,
+		.is_time = true,
+	};
+	static const struct series_metric failed = {
+		.name = "opprobe_runs_failed",
+		.help = "Runs that returned an error or were left by an exception.",
+		.value = RUN_FAILED,
+	};
+	const struct series_set *const runs = m->runs;
+	uint64_t bounds[N_BOUNDS];
+
+	/* Durations are whole: up to a power of two exclusively is up to one less. */
+	for (int i = 0; i < N_BOUNDS - 1; i++)
+		bounds[i] = (UINT64_C(1) << (BUCKETS_MIN + i)) - 1;
+	bounds[N_BOUNDS - 1] = UINT64_MAX;
+	series_write_histogram(runs, &durations, bounds, N_BOUNDS, to);
+	series_write(&runs, 1, &failed, 1, to);
+}
+
+/* Who is recorded. */
+static void write_targets(const struct metrics *m, const struct exposition *to)
+{
+	static const struct series_metric info = {
+		.name = "opprobe_process",
+		.help = "The processes that are recorded, or were since it began.",
+	};
+
+	for (size_t i = 0; m->analysis && i < m->analysis->processes.n; i++) {
+		const struct analyze_process *process = m->analysis->processes.items[i];
+		const struct metrics_whose *it = whose(m, process->process);
+		char number[16], pid[16];
+		const struct series_label labels[] = {
+			{"process", number},
+			{"pid", pid},
+			{"namespace", it->namespace},
+			{"pod", it->pod},
+			{"container", it->container},
+			{"comm", it->comm},
+			{"runtime", process->runtime},
+			{"version", process->version},
+			{},
+		};
+
+		/* One pid may have been of several. */
+		snprintf(number, sizeof(number), "%u", process->process);
+		snprintf(pid, sizeof(pid), "%u", process->pid);
+		if (!i)
+			exposition_head(to, &info, "info");
+		fputs("opprobe_process_info", to->out);
+		exposition_labels(to, labels);
+		fputs(" 1\n", to->out);
+	}
+}
+
+static void write_lost(const struct metrics *m, const struct exposition *to)
+{
+	static const char *const kinds[] = {"operators", "pool_work", "runs"};
+	static const struct series_metric lost = {
+		.name = "opprobe_lost",
+		.help = "What could not be recorded, by what it was.",
+	};
+
+	exposition_head(to, &lost, "counter");
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		fprintf(to->out, "opprobe_lost_total{what=\"%s\"} %llu\n", kinds[i],
+			(unsigned long long)m->lost[i]);
+}
+
+static void write_pool(const struct metrics *m, const struct exposition *to)
+{
+	static const struct series_metric
+		work =
+			{
+				.name = "opprobe_pool_work_seconds",
+				.unit = "seconds",
+				.help = "What pool threads worked for operators of others.",
+			},
+		cpu = {
+			.name = "opprobe_pool_cpu_seconds",
+			.unit = "seconds",
+			.help = "CPU time of pool threads: beyond their work they wait for some, spinning.",
+		};
+
+	if (!m->has_pool)
+		return;
+	exposition_head(to, &work, "counter");
+	fprintf(to->out, "%s_total", work.name);
+	exposition_seconds(to, m->pool[0]);
+	if (!m->pool[1])
+		return;
+	exposition_head(to, &cpu, "counter");
+	fprintf(to->out, "%s_total", cpu.name);
+	exposition_seconds(to, m->pool[1]);
+}
+
+static void write_all_operators(const struct metrics *m, const struct exposition *to)
+{
+	static const struct series_metric
+		executions =
+			{
+				.name = "opprobe_operator_executions",
+				.help = "Executions of operators.",
+				.value = VALUE_EXECUTIONS,
+			},
+		seconds =
+			{
+				.name = "opprobe_operator_seconds",
+				.unit = "seconds",
+				.help = "Time of operators on their own threads, without operators inside.",
+				.value = VALUE_SELF_NS,
+				.is_time = true,
+			},
+		pool =
+			{
+				.name = "opprobe_operator_pool_seconds",
+				.unit = "seconds",
+				.help = "What pool threads worked for operators.",
+				.value = VALUE_POOL_NS,
+				.is_time = true,
+			},
+		sampled = {
+			.name = "opprobe_operator_sampled_cpu_seconds",
+			.unit = "seconds",
+			.help = "CPU time of operators, pool threads included, as samples estimate it.",
+			.value = VALUE_SAMPLED,
+			.is_time = true,
+		};
+
+	write_operators(m, &executions, 1, to);
+	write_operators(m, &seconds, 1, to);
+	write_operators(m, &pool, 1, to);
+	write_operators(m, &sampled, 1, to);
+	write_events(m, true,
+		     (struct series_metric){
+			     .name = "opprobe_operator_event_seconds",
+			     .unit = "seconds",
+			     .help = "Of operators, without operators inside, on all threads that "
+				     "worked for them: what events say that are times.",
+			     .is_time = true,
+		     },
+		     to);
+	write_events(m, false,
+		     (struct series_metric){
+			     .name = "opprobe_operator_events",
+			     .help = "Of operators, without operators inside, on all threads that "
+				     "worked for them: events, scaled up to executions for which "
+				     "they were not counted.",
+		     },
+		     to);
+}
+
+int metrics_write(struct metrics *m, const struct exposition *to)
+{
+	int error;
+
+	pthread_mutex_lock(&m->lock);
+	error = look(m);
+	age(m);
+	write_targets(m, to);
+	write_runs(m, to);
+	write_all_operators(m, to);
+	write_pool(m, to);
+	write_lost(m, to);
+	pthread_mutex_unlock(&m->lock);
+	return error;
+}
+
+/* -- life ---------------------------------------------------------------------------------- */
+
+struct metrics *metrics_new(const struct metrics_options *options, struct error *err)
+{
+	struct metrics *m = calloc(1, sizeof(*m));
+
+	if (m) {
+		m->sink.take = take;
+		m->options = options;
+		pthread_mutex_init(&m->lock, NULL);
+		m->nodes = series_set_new(VALUES, options->nodes);
+		m->others = series_set_new(VALUES, OTHERS_MAX);
+		m->runs = series_set_new(RUN_VALUES, RUNS_MAX);
+	}
+	if (m && m->nodes && m->others && m->runs)
+		return m;
+	metrics_free(m);
+	error_set(err, -ENOMEM, "out of memory");
+	return NULL;
+}
+
+void metrics_free(struct metrics *m)
+{
+	if (!m)
+		return;
+	forget_recording(m);
+	series_set_free(m->nodes);
+	series_set_free(m->others);
+	series_set_free(m->runs);
+	pthread_mutex_destroy(&m->lock);
+	free(m);
+}

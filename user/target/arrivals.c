@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * By perf's records of mappings (PERF_RECORD_MMAP2 of perf_event_open(2)): one event on each CPU
+ * that counts nothing.
+ */
+#include "arrivals.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../base/array.h"
+
+#define RING_PAGES 16	/* of each CPU: some hundred mappings */
+#define KEPT_MAX   8192 /* arrivals between two takes */
+
+/* Behind the head of PERF_RECORD_MMAP2, up to what is needed. */
+struct mmap2 {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t address, length, offset;
+	uint32_t major, minor;
+	uint64_t inode, generation;
+	uint32_t protection, flags;
+};
+
+struct arrivals {
+	struct perf_buffer *buffer;
+	int map;
+	ARRAY_OF(struct arrival) list;
+	bool missed;
+};
+
+static enum bpf_perf_event_ret take(void *context, int cpu, struct perf_event_header *event)
+{
+	struct arrivals *arrivals = context;
+	const struct mmap2 *mapping = (const struct mmap2 *)event;
+	struct arrival *place;
+
+	(void)cpu;
+	if (event->type == PERF_RECORD_LOST)
+		arrivals->missed = true;
+	/* With a build-id in the place of the file's numbers, which was not asked for. */
+	if (event->type != PERF_RECORD_MMAP2 || event->size < sizeof(*mapping) ||
+	    event->misc & PERF_RECORD_MISC_MMAP_BUILD_ID || !mapping->inode ||
+	    !(mapping->protection & PROT_EXEC))
+		return LIBBPF_PERF_EVENT_CONT;
+	place = arrivals->list.n < KEPT_MAX ? array_push(&arrivals->list) : NULL;
+	if (place)
+		*place = (struct arrival){
+			.pid = (pid_t)mapping->pid,
+			.device = (uint64_t)mapping->major << 32 | mapping->minor,
+			.inode = mapping->inode,
+		};
+	else
+		arrivals->missed = true;
+	return LIBBPF_PERF_EVENT_CONT;
+}
+
+struct arrivals *arrivals_new(struct error *err)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.mmap = 1,
+		.mmap2 = 1,
+		.exclude_kernel = 1,
+	};
+	struct arrivals *arrivals = calloc(1, sizeof(*arrivals));
+	int error = arrivals ? 0 : -ENOMEM;
+
+	if (!error) {
+		arrivals->map =
+			bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "arrivals", sizeof(int),
+				       sizeof(int), (uint32_t)libbpf_num_possible_cpus(), NULL);
+		error = arrivals->map < 0 ? arrivals->map : 0;
+	}
+	if (!error) {
+		arrivals->buffer = perf_buffer__new_raw(arrivals->map, RING_PAGES, &attr, take,
+							arrivals, NULL);
+		error = arrivals->buffer ? 0 : -errno;
+	}
+	if (!error)
+		return arrivals;
+	error_set(err, error,
+		  "cannot have the kernel tell of processes that load a runtime: %s; run opprobe "
+		  "as root (sudo), or with CAP_PERFMON",
+		  error_reason(error));
+	arrivals_free(arrivals);
+	return NULL;
+}
+
+size_t arrivals_take(struct arrivals *arrivals, struct arrival *list, size_t max, bool *missed)
+{
+	size_t n;
+
+	if (perf_buffer__consume(arrivals->buffer) < 0)
+		arrivals->missed = true;
+	n = arrivals->list.n < max ? arrivals->list.n : max;
+	*missed = arrivals->missed || n < arrivals->list.n;
+	for (size_t i = 0; i < n; i++)
+		list[i] = arrivals->list.items[i];
+	arrivals->list.n = 0;
+	arrivals->missed = false;
+	return n;
+}
+
+void arrivals_free(struct arrivals *arrivals)
+{
+	if (!arrivals)
+		return;
+	perf_buffer__free(arrivals->buffer);
+	if (arrivals->map > 0)
+		close(arrivals->map);
+	array_free(&arrivals->list);
+	free(arrivals);
+}

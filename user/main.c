@@ -16,6 +16,7 @@ static const struct command commands[] = {
 	{"record", cmd_record, "opprobe record",
 	 "record a process or a command into a capture file"},
 	{"top", cmd_top, "opprobe top", "watch a running process, once a second"},
+	{"serve", cmd_serve, "opprobe serve", "metrics for a monitoring system, for weeks"},
 	{"report", cmd_report, "opprobe report", "print a capture as a table, JSON or CSV"},
 	{"view", cmd_view, "opprobe view", "show a capture in the browser"},
 	{"diff", cmd_diff, "opprobe diff", "compare runs of two captures, node by node"},

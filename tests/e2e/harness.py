@@ -322,7 +322,7 @@ def descriptors(pid):
 
 def status_of(pid):
     """What /proc/PID/status says: its values by their names."""
-    with open("/proc/%d/status" % pid, encoding="utf-8", errors="replace") as file:
+    with open("/proc/%s/status" % pid, encoding="utf-8", errors="replace") as file:
         return {name: value.strip() for name, _, value in (line.partition(":") for line in file)}
 
 
@@ -568,11 +568,13 @@ class Context:
         self.directory = tempfile.mkdtemp(prefix="opprobe-e2e-")
         os.chmod(self.directory, 0o755)
         self.processes = []
-        self.disks = []
+        self.disks, self.groups = [], []
 
     def close(self):
         for process in reversed(self.processes):
             process.close()
+        for group in self.groups:
+            os.rmdir(group)
         for disk in self.disks:
             subprocess.run(["umount", "--lazy", disk], check=False)
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -587,6 +589,21 @@ class Context:
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=%d" % size, "none", disk], check=True)
         self.disks.append(disk)
         return disk
+
+    def group(self, name):
+        """A control group of that name, in whichever hierarchy one can be made."""
+        for root in ["/sys/fs/cgroup"] + sorted(
+                os.path.join("/sys/fs/cgroup", one) for one in os.listdir("/sys/fs/cgroup")):
+            path = os.path.join(root, name)
+            try:
+                os.mkdir(path)
+            except OSError:
+                continue
+            if os.path.exists(os.path.join(path, "cgroup.procs")):
+                self.groups.append(path)
+                return path
+            os.rmdir(path)
+        raise Skipped("no control group can be made here")
 
     def model(self, name):
         return os.path.join(self.objects, "tests", "models", name + ".onnx")

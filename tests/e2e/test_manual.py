@@ -121,7 +121,7 @@ ARGUMENTS = {
     "time|EVENT": "time", "LIST": None,
     "GLOB": None, "N": None, "TIME": None, "SIZE": None, "STEPS": None, "RUNS": None, "CMD": None,
     "COLUMNS": None, "PERCENT": None, "SHARE": None, "RATE": None, "NAME=EXPR": None, "NAME": None,
-    "PORT": None, "SECONDS": None, "WHERE": "addresses",
+    "PORT": None, "ADDRESS": None, "SECONDS": None, "WHERE": "addresses",
 }
 BEHIND_EQUALS = {"hot"}  # with an argument that may be left out: the next word is another one
 OPTIONS = {"group-by": "session", "columns": "percent", "by": "time", "user": "nobody"}

@@ -137,42 +137,24 @@ def _(t):
     check(target.alive(), "the target is gone")
 
 
-def group(t, name):
-    """A control group of that name, in whichever hierarchy one can be made."""
-    for root in ["/sys/fs/cgroup"] + sorted(
-            os.path.join("/sys/fs/cgroup", one) for one in os.listdir("/sys/fs/cgroup")):
-        path = os.path.join(root, name)
-        try:
-            os.mkdir(path)
-        except OSError:
-            continue
-        if os.path.exists(os.path.join(path, "cgroup.procs")):
-            return path
-        os.rmdir(path)
-    raise Skipped("no control group can be made here")
-
-
 @test("--container and --cgroup choose by the control group, and ps shows the container")
 def _(t):
     name = os.urandom(32).hex()
-    path = group(t, name)
-    try:
-        inside, outside = named(t, "same-name"), named(t, "same-name-too")
-        with open(os.path.join(path, "cgroup.procs"), "w", encoding="utf-8") as file:
-            file.write(str(inside.pid))
-        found = listed(t)
-        check_equal(found[inside.pid]["container"], name, "its container")
-        check(found[outside.pid].get("container") != name, "another is in the container")
-        check(name[:12] in succeeds(t, "ps"), "the short id")
-        for arguments in (["--container", name[:12]], ["--cgroup", path],
-                          ["--cgroup", "/" + name, "--comm", "same*", "-a"]):
-            probe, pids = chosen(t, *arguments)
-            check_equal(pids, [inside.pid], "who is recorded with %r" % arguments)
-            probe.child.send_signal(2)
-            probe.wait()
-        inside.close()
-    finally:
-        os.rmdir(path)
+    path = t.group(name)
+    inside, outside = named(t, "same-name"), named(t, "same-name-too")
+    with open(os.path.join(path, "cgroup.procs"), "w", encoding="utf-8") as file:
+        file.write(str(inside.pid))
+    found = listed(t)
+    check_equal(found[inside.pid]["container"], name, "its container")
+    check(found[outside.pid].get("container") != name, "another is in the container")
+    check(name[:12] in succeeds(t, "ps"), "the short id")
+    for arguments in (["--container", name[:12]], ["--cgroup", path],
+                      ["--cgroup", "/" + name, "--comm", "same*", "-a"]):
+        probe, pids = chosen(t, *arguments)
+        check_equal(pids, [inside.pid], "who is recorded with %r" % arguments)
+        probe.child.send_signal(2)
+        probe.wait()
+    inside.close()
 
 
 @test("doctor looks into each process that is chosen, as record would, and says if there is none")

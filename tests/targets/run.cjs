@@ -15,11 +15,14 @@
 //                    the same, N times M requests at once for each session
 //   {"do":"end_profiling", "session":ID}, {"do":"release", "session":ID}
 //   {"do":"usage"}   → {"minor_faults", "cpu_us", "threads"} of this process
+//   {"do":"spawn", "times":N}
+//                    another program N times, one after the other
 //   {"do":"exit", "code":N}
 //
 // A request that cannot be done is answered by {"ok":false, "error":TEXT}.
 'use strict';
 
+const { spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
@@ -117,6 +120,11 @@ const ACTIONS = {
 		return {};
 	},
 	usage,
+	spawn: ({ times }) => {
+		for (let i = 0; i < times; i++)
+			spawnSync('true');
+		return {};
+	},
 	exit: ({ code }) => process.exit(code || 0),
 };
 

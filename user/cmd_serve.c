@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* opprobe serve: what operators cost, for a monitoring system. */
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "cmd.h"
+#include "serving.h"
+#include "whose.h"
+
+#define LISTEN	  "127.0.0.1:9464" /* the port that OpenTelemetry's exporters for Prometheus have */
+#define TOKEN_MIN 16		   /* bytes */
+#define TOKEN_MAX 256
+#define NODES_MAX 10000
+
+struct serve_arguments {
+	struct serving_options serving;
+	struct choice choice;
+	const char *token_file;
+	char token[TOKEN_MAX + 1];
+};
+
+static volatile sig_atomic_t quit, leave;
+
+static void on_signal(int number)
+{
+	/* Another one ends the program: probes go with its file descriptors. */
+	if (quit)
+		signal(number, SIG_DFL);
+	quit = leave = 1;
+}
+
+enum {
+	OPTION_LISTEN = 256,
+	OPTION_TOKEN_FILE,
+	OPTION_NODES,
+	OPTION_MAX_OVERHEAD,
+	OPTION_SAMPLE,
+	OPTION_CONFIG,
+	OPTION_BUFFER,
+};
+
+static const struct argp_option serve_options[] = {
+	{"listen", OPTION_LISTEN, "ADDRESS", 0,
+	 "Answer there: HOST:PORT, [::1]:PORT, or unix:PATH (default " LISTEN
+	 "); an address that other machines reach needs --token-file",
+	 0},
+	{"token-file", OPTION_TOKEN_FILE, "FILE", 0,
+	 "Answer those only who know the word in this file, as \"Authorization: Bearer WORD\"", 0},
+	{"nodes", OPTION_NODES, "N", 0,
+	 "So many operators have series of their own, those that take most (default 500); the rest "
+	 "is told as \"other\"",
+	 0},
+	{"max-overhead", OPTION_MAX_OVERHEAD, "SHARE", 0,
+	 "Take samples in place of probes if these take more of the processes' CPU time than this "
+	 "(default 1%)",
+	 0},
+	{"sample", OPTION_SAMPLE, "RATE", 0,
+	 "No probes in operators: look at what each CPU does so often per second (99)", 0},
+	{"events", 'e', "EVENTS", 0,
+	 "Count these: EVENT[=NAME],... as in `opprobe list`; none for time only", 0},
+	{"config", OPTION_CONFIG, "FILE", 0, "Count the events of this JSON file", 0},
+	{"buffer", OPTION_BUFFER, "SIZE", 0, "Ring buffer, a power of two (default 8M)", 0},
+	{},
+};
+
+static const char serve_doc[] =
+	"Tell a monitoring system such as Prometheus what the operators of all models cost, for "
+	"weeks: processes are recorded when they have loaded a runtime, and until they go.\v"
+	"It answers at /metrics, in OpenMetrics. Nobody can have it do anything.\n\n"
+	"Examples:\n"
+	"  sudo opprobe serve -a\n"
+	"  sudo opprobe serve --comm 'python3*' --max-overhead 0.5%\n"
+	"  sudo opprobe serve -a --sample 99                with no probe in an operator\n"
+	"  sudo opprobe serve -a --listen unix:/run/opprobe/metrics.sock\n"
+	"  sudo opprobe serve -a --listen 0.0.0.0:9464 --token-file /etc/opprobe/token\n"
+	"  curl -s http://127.0.0.1:9464/metrics | grep opprobe_run_duration_seconds\n";
+
+static size_t parse_nodes(const char *text, struct argp_state *state)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (!isdigit((unsigned char)*text) || *end || !n || n > NODES_MAX)
+		argp_error(state, "'%s' is no number of operators from 1 to %d", text, NODES_MAX);
+	return n;
+}
+
+static void parse_buffer(struct recording_options *recording, const char *text,
+			 struct argp_state *state)
+{
+	if (parse_size(text, &recording->buffer_size) || recording->buffer_size < 4096 ||
+	    recording->buffer_size > 1 << 30 ||
+	    (recording->buffer_size & (recording->buffer_size - 1)))
+		argp_error(state, "'%s' is not a power of two from 4k to 1G", text);
+}
+
+static void finish_arguments(struct serve_arguments *arguments, struct argp_state *state)
+{
+	struct recording_options *recording = &arguments->serving.recording;
+
+	if (!choice_made(&arguments->choice))
+		argp_error(state, "which processes? All that have a runtime with -a, or some of "
+				  "them with -p PID, --comm NAME, --container ID or --cgroup PATH");
+	if (recording->events && recording->config)
+		argp_error(state, "-e and --config exclude each other");
+	if (recording_samples(recording) && (recording->events || recording->config))
+		argp_error(state, "--sample has no probes for %s: leave one of them out",
+			   recording->events ? "-e" : "--config");
+	if (recording_samples(recording) && recording->max_overhead > 0)
+		argp_error(state, "--sample has no probes that would take anything: leave "
+				  "--max-overhead out");
+	if (recording->max_overhead <= 0)
+		recording->max_overhead = SERVING_OVERHEAD;
+}
+
+static error_t parse_serve(int key, char *text, struct argp_state *state)
+{
+	struct serve_arguments *arguments = state->input;
+	struct recording_options *recording = &arguments->serving.recording;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->choice;
+		break;
+	case OPTION_LISTEN:
+		arguments->serving.listen = text;
+		break;
+	case OPTION_TOKEN_FILE:
+		arguments->token_file = text;
+		break;
+	case OPTION_NODES:
+		arguments->serving.nodes = parse_nodes(text, state);
+		break;
+	case OPTION_MAX_OVERHEAD:
+		if (parse_percent(text, &recording->max_overhead) ||
+		    recording->max_overhead < 1e-6 || recording->max_overhead > 1)
+			argp_error(state, "'%s' is not a part of the CPU time such as 1%% or 0.5%%",
+				   text);
+		break;
+	case OPTION_SAMPLE:
+		if (parse_rate(text, &recording->sample_rate) ||
+		    recording->sample_rate > SAMPLE_RATE_MAX)
+			argp_error(state, "'%s' is not a rate from 1 to %d samples per second",
+				   text, SAMPLE_RATE_MAX);
+		break;
+	case 'e':
+		recording->events = text;
+		break;
+	case OPTION_CONFIG:
+		recording->config = text;
+		break;
+	case OPTION_BUFFER:
+		parse_buffer(recording, text, state);
+		break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument '%s'", text);
+		break;
+	case ARGP_KEY_END:
+		finish_arguments(arguments, state);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* The first line of the file. */
+static int read_token(struct serve_arguments *arguments, struct error *err)
+{
+	FILE *file = fopen(arguments->token_file, "re");
+	size_t length;
+
+	if (!file || !fgets(arguments->token, sizeof(arguments->token), file)) {
+		int error = file && !ferror(file) ? -ENODATA : -errno;
+
+		if (file)
+			fclose(file);
+		return error_set(err, error, "cannot read a token from %s: %s",
+				 arguments->token_file,
+				 error == -ENODATA ? "the file is empty" : error_reason(error));
+	}
+	fclose(file);
+	length = strcspn(arguments->token, "\r\n");
+	arguments->token[length] = '\0';
+	if (length < TOKEN_MIN)
+		return error_set(err, -EINVAL,
+				 "the token in %s has %zu bytes, and could be guessed: let it have "
+				 "%d or more, as `openssl rand -hex 16` prints",
+				 arguments->token_file, length, TOKEN_MIN);
+	arguments->serving.token = arguments->token;
+	return 0;
+}
+
+int cmd_serve(int argc, char **argv)
+{
+	static const struct argp_child children[] = {{&choice_argp, 0, "Which processes:", 0}, {}};
+	static const struct argp argp = {serve_options, parse_serve, NULL, serve_doc,
+					 children,	NULL,	     NULL};
+	const struct sigaction action = {.sa_handler = on_signal};
+	struct serve_arguments arguments = {
+		.serving =
+			{
+				.leave = &leave,
+				.quit = &quit,
+				.listen = LISTEN,
+				.pod_logs = WHOSE_POD_LOGS,
+				.nodes = SERVING_NODES,
+			},
+	};
+	struct error err = {};
+	int error;
+
+	arguments.serving.choice = &arguments.choice;
+	cmd_parse(&argp, argc, argv, &arguments);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	error = arguments.token_file ? read_token(&arguments, &err) : 0;
+	if (!error)
+		error = serving_run(&arguments.serving, &err);
+	if (!error)
+		return EXIT_OK;
+	fprintf(stderr, "opprobe: %s\n", err.text);
+	return EXIT_FAILED;
+}

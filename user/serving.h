@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Recording for weeks, for a monitoring system: processes that come are recorded until they go, and
+ * what was told of them stays. One recording after the other, so that what has gone is forgotten:
+ *
+ *	choose ─▶ { record, until nobody is left or too much is known ─▶ choose or wait }
+ */
+#ifndef OPPROBE_SERVING_H
+#define OPPROBE_SERVING_H
+
+#include <signal.h>
+
+#include "choice.h"
+#include "recording.h"
+
+#define SERVING_NODES	 500  /* with series of their own, unless told otherwise */
+#define SERVING_OVERHEAD 0.01 /* of the processes' CPU time */
+#define SERVING_RATE	 99.0 /* Hz, of samples in place of probes that take too much */
+
+struct serving_options {
+	/*
+	 * What is counted, and how often samples are taken; without a rate probes are in place as
+	 * long as they take no more than max_overhead. Its `stop` is serving's own flag, which
+	 * whoever sets *quit sets as well.
+	 */
+	struct recording_options recording;
+	volatile sig_atomic_t *leave; /* recording.stop */
+	const volatile sig_atomic_t *quit;
+	const struct choice *choice;
+	const char *listen; /* see serve/exporter.h */
+	const char *token;  /* or NULL */
+	const char *pod_logs;
+	size_t nodes;
+};
+
+/* Until *quit, or until all processes that were given by their numbers have exited. 0, or a
+ * negative errno with @err set. */
+int serving_run(const struct serving_options *options, struct error *err);
+
+#endif

@@ -246,10 +246,15 @@ static void reset(struct watching *w)
 
 static void write_capture(struct watching *w)
 {
+	const struct live_writing writing = {
+		.path = w->options->capture,
+		.naming = w->options->naming,
+		.who = "opprobe top",
+	};
 	struct error err;
 	char *where;
 
-	if (live_write(w->live, w->options->capture, w->options->naming, &where, &err))
+	if (live_write(w->live, &writing, &where, &err))
 		watching_tell(w, "%s", err.text);
 	else
 		watching_tell(w, "written: opprobe report %s", where ?: w->options->capture);

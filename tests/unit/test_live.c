@@ -37,6 +37,7 @@ static void assert_same(const struct analysis *x, const struct analysis *y)
 static void assert_same_as_written(struct recorded *r)
 {
 	char path[] = "/tmp/opprobe-test-XXXXXX", *where;
+	const struct live_writing writing = {.path = path, .who = "opprobe top"};
 	int fd = mkstemp(path);
 	struct error err = {};
 	struct analyze_options options = *live_options(r->live);
@@ -44,7 +45,7 @@ static void assert_same_as_written(struct recorded *r)
 	struct analysis *a;
 
 	close(fd);
-	if (live_write(r->live, path, OUTPUT_NAMED, &where, &err))
+	if (live_write(r->live, &writing, &where, &err))
 		fail_msg("%s", err.text);
 	assert_string_equal(where, path);
 	options.once = false;
@@ -368,12 +369,13 @@ static void what_ended_before_the_last_minute_is_not_in_it(void **state)
 
 static void a_file_that_cannot_be_made_is_one_sentence(void **state)
 {
+	const struct live_writing writing = {.path = "/no/such/place/x.opp", .who = "opprobe top"};
 	struct recorded r = begin(1000000);
 	struct error err = {};
 	char *where;
 
 	send_whole_run(&r, 0, r.began + 100);
-	assert_true(live_write(r.live, "/no/such/place/x.opp", OUTPUT_NAMED, &where, &err) < 0);
+	assert_true(live_write(r.live, &writing, &where, &err) < 0);
 	assert_non_null(strstr(err.text, "/no/such/place"));
 	assert_null(where);
 	send_whole_run(&r, 1, r.began + 30000);

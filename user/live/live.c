@@ -315,33 +315,87 @@ int live_reset(struct live *live, struct error *err)
 
 /* -- writing --------------------------------------------------------------------------- */
 
-static int write_rest(const struct live *live, struct record_sink *sink)
+/* Hands on what began at some time or later, and so all that ran inside of it. */
+struct newer {
+	struct record_sink sink; /* first */
+	struct record_sink *to;
+	uint64_t since;
+};
+
+static int take_info(const struct newer *newer, const struct capture_info *whole)
 {
-	double seconds = (clock_ns() - recent_since(live->recent)) / 1e9;
+	struct capture_info info = *whole;
+	const struct capture_record record = {.type = CAPTURE_INFO, .info = &info};
+
+	if (info.start < newer->since)
+		info.start = newer->since;
+	return sink_take(newer->to, &record);
+}
+
+static int take_newer(struct record_sink *sink, const struct capture_record *record)
+{
+	const struct newer *newer = (struct newer *)sink;
+	uint64_t start = UINT64_MAX;
+
+	if (record->type == CAPTURE_INFO)
+		return take_info(newer, record->info);
+	if (record->type == CAPTURE_EXEC)
+		start = record->exec.start;
+	else if (record->type == CAPTURE_RUN)
+		start = record->run.start;
+	else if (record->type == CAPTURE_SUM)
+		start = record->sum.start;
+	else if (record->type == CAPTURE_SAMPLE)
+		start = record->sample.time;
+	return start < newer->since ? 0 : sink_take(newer->to, record);
+}
+
+/* Of a part of what is kept, nothing is known of the pool; and what was lost may be of the rest. */
+static int tell_of_part(const struct live *live, struct record_sink *sink)
+{
+	const struct recent_mark *now = recent_mark_now(live->recent);
+	const struct recent_mark *then = recent_mark_then(live->recent);
+	const struct capture_record record = {
+		.type = CAPTURE_LOSS,
+		.loss = loss_since(&now->loss, &then->loss),
+	};
+
+	return sink_take(sink, &record);
+}
+
+static int write_rest(const struct live *live, const struct live_writing *writing,
+		      struct record_sink *sink)
+{
+	uint64_t since = recent_since(live->recent);
+	bool part = since < writing->since;
 	struct capture_record record = {.type = CAPTURE_NOTE};
 	int error;
 
-	if (recent_since(live->recent) == live->started)
+	if (part)
+		since = writing->since;
+	if (since == live->started)
 		snprintf(record.note.text, sizeof(record.note.text),
-			 "written by opprobe top, while it went on recording");
+			 "written by %s, while it went on recording", writing->who);
 	else
 		snprintf(record.note.text, sizeof(record.note.text),
-			 "written by opprobe top: it holds the last %.1f s, and what ran before "
+			 "written by %s: it holds the last %.1f s, and what ran before "
 			 "them is not in it",
-			 seconds);
-	error = sink_take(sink, &record) ?: tell_since(live, recent_mark_then(live->recent), sink);
-	record = (struct capture_record){
-		.type = CAPTURE_END,
-		.end = {.end = clock_ns(), .reason = "written by opprobe top"},
-	};
+			 writing->who, (clock_ns() - since) / 1e9);
+	error = sink_take(sink, &record);
+	if (!error)
+		error = part ? tell_of_part(live, sink)
+			     : tell_since(live, recent_mark_then(live->recent), sink);
+	record = (struct capture_record){.type = CAPTURE_END, .end.end = clock_ns()};
+	snprintf(record.end.reason, sizeof(record.end.reason), "written by %s", writing->who);
 	return error ?: sink_take(sink, &record);
 }
 
-int live_write(struct live *live, const char *path, enum output_naming naming, char **where,
+int live_write(struct live *live, const struct live_writing *writing, char **where,
 	       struct error *err)
 {
-	struct capture_writer *writer = capture_writer_open(path, naming, err);
+	struct capture_writer *writer = capture_writer_open(writing->path, writing->naming, err);
 	struct record_sink *sink = writer ? capture_writer_sink(writer) : NULL;
+	struct newer newer = {{take_newer}, sink, writing->since};
 	struct recent_reading *reading;
 	int error;
 
@@ -355,7 +409,7 @@ int live_write(struct live *live, const char *path, enum output_naming naming, c
 		capture_writer_drop(writer, NULL);
 		return -ENOMEM;
 	}
-	error = recent_replay(reading, sink, err) ?: write_rest(live, sink);
+	error = recent_replay(reading, &newer.sink, err) ?: write_rest(live, writing, sink);
 	recent_read_end(reading);
 	pthread_mutex_unlock(&live->lock);
 	if (!error)

@@ -51,11 +51,19 @@ int live_regroup(struct live *live, const struct analyze_options *options, struc
 const struct analyze_options *live_options(const struct live *live);
 /* Begin anew. */
 int live_reset(struct live *live, struct error *err);
+/* A capture that is to be written. */
+struct live_writing {
+	const char *path;
+	enum output_naming naming;
+	const char *who; /* "opprobe top": the capture says who wrote it */
+	uint64_t since;	 /* CLOCK_MONOTONIC: what began before that is left out; 0: nothing is */
+};
+
 /*
  * Write what is kept since the beginning, as a capture that is whole and says what it is of.
  * *@where is its path then, to be freed. 0 or a negative errno with @err set.
  */
-int live_write(struct live *live, const char *path, enum output_naming naming, char **where,
+int live_write(struct live *live, const struct live_writing *writing, char **where,
 	       struct error *err);
 /* Hand what is kept to @sink, without an end. */
 int live_replay(struct live *live, struct record_sink *sink, struct error *err);

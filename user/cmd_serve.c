@@ -17,6 +17,7 @@
 #define TOKEN_MIN 16		   /* bytes */
 #define TOKEN_MAX 256
 #define NODES_MAX 10000
+#define KEEP_MIN  (1u << 20)
 
 struct serve_arguments {
 	struct serving_options serving;
@@ -39,6 +40,7 @@ enum {
 	OPTION_LISTEN = 256,
 	OPTION_TOKEN_FILE,
 	OPTION_NODES,
+	OPTION_KEEP,
 	OPTION_MAX_OVERHEAD,
 	OPTION_SAMPLE,
 	OPTION_CONFIG,
@@ -47,7 +49,7 @@ enum {
 
 static const struct argp_option serve_options[] = {
 	{"listen", OPTION_LISTEN, "ADDRESS", 0,
-	 "Answer there: HOST:PORT, [::1]:PORT, or unix:PATH (default " LISTEN
+	 "Answer there: HOST:PORT, [::1]:PORT, unix:PATH, or fd:N, a socket that listens (default " LISTEN
 	 "); an address that other machines reach needs --token-file",
 	 0},
 	{"token-file", OPTION_TOKEN_FILE, "FILE", 0,
@@ -56,9 +58,11 @@ static const struct argp_option serve_options[] = {
 	 "So many operators have series of their own, those that take most (default 500); the rest "
 	 "is told as \"other\"",
 	 0},
+	{"keep", OPTION_KEEP, "SIZE", 0,
+	 "Memory for what was recorded last, of which captures are made (default 16M)", 0},
 	{"max-overhead", OPTION_MAX_OVERHEAD, "SHARE", 0,
 	 "Take samples in place of probes if these take more of the processes' CPU time than this "
-	 "(default 1%)",
+	 "(default 1%; 100%: whatever they take)",
 	 0},
 	{"sample", OPTION_SAMPLE, "RATE", 0,
 	 "No probes in operators: look at what each CPU does so often per second (99)", 0},
@@ -72,14 +76,18 @@ static const struct argp_option serve_options[] = {
 static const char serve_doc[] =
 	"Tell a monitoring system such as Prometheus what the operators of all models cost, for "
 	"weeks: processes are recorded when they have loaded a runtime, and until they go.\v"
-	"It answers at /metrics, in OpenMetrics. Nobody can have it do anything.\n\n"
+	"It answers at /metrics in OpenMetrics, at / with the page of what was recorded last, at "
+	"/capture with a capture and at /profile with a pprof profile of that (?seconds=10: of the "
+	"last ten). Nobody can have it do anything.\n\n"
 	"Examples:\n"
 	"  sudo opprobe serve -a\n"
 	"  sudo opprobe serve --comm 'python3*' --max-overhead 0.5%\n"
 	"  sudo opprobe serve -a --sample 99                with no probe in an operator\n"
 	"  sudo opprobe serve -a --listen unix:/run/opprobe/metrics.sock\n"
 	"  sudo opprobe serve -a --listen 0.0.0.0:9464 --token-file /etc/opprobe/token\n"
-	"  curl -s http://127.0.0.1:9464/metrics | grep opprobe_run_duration_seconds\n";
+	"  curl -s http://127.0.0.1:9464/metrics | grep opprobe_run_duration_seconds\n"
+	"  curl -so last.opp 'http://127.0.0.1:9464/capture?seconds=60'\n"
+	"  go tool pprof -top http://127.0.0.1:9464/profile\n";
 
 static size_t parse_nodes(const char *text, struct argp_state *state)
 {
@@ -123,6 +131,7 @@ static error_t parse_serve(int key, char *text, struct argp_state *state)
 {
 	struct serve_arguments *arguments = state->input;
 	struct recording_options *recording = &arguments->serving.recording;
+	uint64_t keep;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -136,6 +145,11 @@ static error_t parse_serve(int key, char *text, struct argp_state *state)
 		break;
 	case OPTION_NODES:
 		arguments->serving.nodes = parse_nodes(text, state);
+		break;
+	case OPTION_KEEP:
+		if (parse_size(text, &keep) || keep < KEEP_MIN)
+			argp_error(state, "'%s' is not a size such as 16M, 1M at least", text);
+		arguments->serving.keep = keep;
 		break;
 	case OPTION_MAX_OVERHEAD:
 		if (parse_percent(text, &recording->max_overhead) ||
@@ -211,6 +225,7 @@ int cmd_serve(int argc, char **argv)
 				.listen = LISTEN,
 				.pod_logs = WHOSE_POD_LOGS,
 				.nodes = SERVING_NODES,
+				.keep = SERVING_KEEP,
 			},
 	};
 	struct error err = {};

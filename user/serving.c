@@ -16,7 +16,9 @@
 #include "base/utf8.h"
 #include "collect/usage.h"
 #include "inspect/rights.h"
+#include "live/live.h"
 #include "serve/exporter.h"
+#include "serve/kept.h"
 #include "serve/metrics.h"
 #include "serve/series.h"
 #include "target/arrivals.h"
@@ -59,6 +61,8 @@ struct account {
 };
 
 struct serving {
+	struct record_sink sink; /* first: of both */
+	struct record_sink *counting;
 	const struct serving_options *options;
 	struct running_files *files;
 	struct arrivals *arrivals; /* NULL: of processes that were given by their numbers */
@@ -69,7 +73,9 @@ struct serving {
 	uint64_t scanned, began;
 	bool attached; /* something was recorded, ever */
 	struct account account;
-	pthread_mutex_t lock; /* of what is told by another thread */
+	pthread_mutex_t looking; /* of: */
+	struct live *live;	 /* what is recorded, kept for a while; NULL: nothing is */
+	pthread_mutex_t lock;	 /* of what is told by another thread */
 	struct told told;
 };
 
@@ -218,7 +224,8 @@ static bool look_at_cost(struct serving *s, const struct metrics_size *size)
 	pthread_mutex_unlock(&s->lock);
 	if (recording_samples(&s->recording))
 		return account->sample_until && now > account->sample_until;
-	if (cpu > USED_MIN)
+	/* All of it: then there is no bound. */
+	if (cpu > USED_MIN && s->options->recording.max_overhead < 1)
 		account->too_much = charged > cpu * s->options->recording.max_overhead
 					    ? account->too_much + 1
 					    : 0;
@@ -286,6 +293,44 @@ static void prepare(struct serving *s, const pid_t *pids, size_t n)
 	}
 }
 
+/* Both take what is recorded. What one refuses is none of the other's. */
+static int take(struct record_sink *sink, const struct capture_record *record)
+{
+	struct serving *s = (struct serving *)sink;
+	int counted = sink_take(s->counting, record), kept = sink_take(live_sink(s->live), record);
+
+	return counted ?: kept;
+}
+
+static int begin_sinks(struct serving *s, struct error *err)
+{
+	static const struct analyze_options by_node = {.group = GROUP_NODE, .once = true};
+	struct live *live = live_new(&by_node, s->options->keep, err);
+
+	s->counting = live ? metrics_begin(s->metrics, err) : NULL;
+	if (!s->counting) {
+		live_free(live);
+		return -ENOMEM;
+	}
+	pthread_mutex_lock(&s->looking);
+	s->live = live;
+	pthread_mutex_unlock(&s->looking);
+	s->recording.sink = &s->sink;
+	return 0;
+}
+
+static void end_sinks(struct serving *s)
+{
+	struct live *live = s->live;
+
+	metrics_end(s->metrics);
+	/* Who looks at it is waited for. */
+	pthread_mutex_lock(&s->looking);
+	s->live = NULL;
+	pthread_mutex_unlock(&s->looking);
+	live_free(live);
+}
+
 static int record(struct serving *s, const pid_t *pids, size_t n, struct error *err)
 {
 	struct recording_result result;
@@ -298,16 +343,16 @@ static int record(struct serving *s, const pid_t *pids, size_t n, struct error *
 	s->account.too_much = 0;
 	s->account.looked = 0; /* at once, for what the processes have used so far */
 	s->began = clock_ns();
-	s->recording.sink = metrics_begin(s->metrics, err);
-	if (!s->recording.sink)
-		return -ENOMEM;
+	error = begin_sinks(s, err);
+	if (error)
+		return error;
 	pthread_mutex_lock(&s->lock);
 	s->told.recordings++;
 	s->told.samples = recording_samples(&s->recording);
 	pthread_mutex_unlock(&s->lock);
 	error = recording_run(&s->recording, &result, err);
 	free(result.capture);
-	metrics_end(s->metrics);
+	end_sinks(s);
 	usage_free(&s->account.usage);
 	s->account.usage = (struct usage){};
 	return error;
@@ -492,13 +537,14 @@ static void write_self(const struct exposition *to)
 	put_number(to, "gauge", &descriptors, own_descriptors());
 }
 
-static int write_metrics(void *context, bool openmetrics, FILE *out, struct error *err)
+static int write_metrics(void *context, const struct exporter_request *request, FILE *out,
+			 struct error *err)
 {
 	static const struct series_metric target = {.name = "target",
 						    .help = "What tells all this."};
 	static const struct series_label labels[] = {
 		{"service_name", "opprobe"}, {"service_version", OPPROBE_VERSION}, {}};
-	const struct exposition to = {out, openmetrics};
+	const struct exposition to = {out, request->better};
 	struct serving *s = context;
 	int error;
 
@@ -509,24 +555,61 @@ static int write_metrics(void *context, bool openmetrics, FILE *out, struct erro
 	error = metrics_write(s->metrics, &to);
 	write_costs(s, &to);
 	write_self(&to);
-	if (openmetrics)
+	if (request->better)
 		fputs("# EOF\n", out);
-	return error ? error_set(err, error, "out of memory\n") : 0;
+	return error ? error_set(err, error, "out of memory") : 0;
 }
 
-static int write_start(void *context, bool better, FILE *out, struct error *err)
+/* What was recorded of late, as @kind of it. */
+static int open_kept(struct serving *s, const char *kind, const struct exporter_request *request,
+		     uint64_t *size, struct error *err)
 {
-	(void)better;
-	(void)context;
-	(void)err;
-	fputs("opprobe " OPPROBE_VERSION "\n\n/metrics    OpenMetrics: what operators cost\n", out);
-	return 0;
+	uint64_t now = clock_ns(), span = request->seconds * SECOND;
+	int fd;
+
+	pthread_mutex_lock(&s->looking);
+	if (s->live)
+		fd = kept_open(s->live, kind, span && span < now ? now - span : 0, size, err);
+	else
+		fd = error_set(err, -ENOENT,
+			       "nothing is recorded now: no process that is wanted "
+			       "has a runtime");
+	pthread_mutex_unlock(&s->looking);
+	return fd;
+}
+
+static int open_capture(void *context, const struct exporter_request *request, uint64_t *size,
+			struct error *err)
+{
+	return open_kept(context, KEPT_CAPTURE, request, size, err);
+}
+
+static int open_profile(void *context, const struct exporter_request *request, uint64_t *size,
+			struct error *err)
+{
+	return open_kept(context, "profile.pb", request, size, err);
+}
+
+static int open_page(void *context, const struct exporter_request *request, uint64_t *size,
+		     struct error *err)
+{
+	return open_kept(context, "", request, size, err);
 }
 
 static const struct exporter_page pages[] = {
-	{"/metrics", "text/plain; version=0.0.4; charset=utf-8",
-	 "application/openmetrics-text; version=1.0.0; charset=utf-8", write_metrics},
-	{"/", "text/plain; charset=utf-8", NULL, write_start},
+	{.path = "/metrics",
+	 .type = "text/plain; version=0.0.4; charset=utf-8",
+	 .better = "application/openmetrics-text; version=1.0.0; charset=utf-8",
+	 .write = write_metrics},
+	{.path = "/capture",
+	 .type = "application/octet-stream",
+	 .file = "opprobe.opp",
+	 .open = open_capture},
+	{.path = "/profile",
+	 .type = "application/octet-stream",
+	 .file = "profile.pb",
+	 .open = open_profile},
+	{.path = "/", .type = "text/html; charset=utf-8", .open = open_page},
 	{},
 };
 
@@ -568,11 +651,13 @@ static int start(struct serving *s, struct exporter_options *exporter, struct er
 
 int serving_run(const struct serving_options *options, struct error *err)
 {
-	struct serving s = {.options = options, .account.sample_for = SAMPLE_FIRST};
+	struct serving s = {
+		.sink.take = take, .options = options, .account.sample_for = SAMPLE_FIRST};
 	struct exporter_options exporter;
 	int error;
 
 	pthread_mutex_init(&s.lock, NULL);
+	pthread_mutex_init(&s.looking, NULL);
 	error = start(&s, &exporter, err);
 	if (!error)
 		error = s.arrivals ? record_those_that_come(&s, err) : record_those(&s, err);
@@ -581,6 +666,7 @@ int serving_run(const struct serving_options *options, struct error *err)
 	running_files_free(s.files);
 	metrics_free(s.metrics);
 	usage_free(&s.account.usage);
+	pthread_mutex_destroy(&s.looking);
 	pthread_mutex_destroy(&s.lock);
 	return error;
 }

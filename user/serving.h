@@ -13,7 +13,8 @@
 #include "choice.h"
 #include "recording.h"
 
-#define SERVING_NODES	 500  /* with series of their own, unless told otherwise */
+#define SERVING_NODES	 500 /* with series of their own, unless told otherwise */
+#define SERVING_KEEP	 (16u << 20)
 #define SERVING_OVERHEAD 0.01 /* of the processes' CPU time */
 #define SERVING_RATE	 99.0 /* Hz, of samples in place of probes that take too much */
 
@@ -31,6 +32,7 @@ struct serving_options {
 	const char *token;  /* or NULL */
 	const char *pod_logs;
 	size_t nodes;
+	size_t keep; /* bytes of what was recorded last, for who wants a capture of it */
 };
 
 /* Until *quit, or until all processes that were given by their numbers have exited. 0, or a

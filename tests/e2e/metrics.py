@@ -88,8 +88,8 @@ class Metrics:
 class Serve:
     """An opprobe that serves."""
 
-    def __init__(self, t, *arguments):
-        self.probe = t.opprobe("serve", *arguments)
+    def __init__(self, t, *arguments, probe=None, **options):
+        self.probe = probe or t.opprobe("serve", *arguments, **options)
         self.where = self.probe.wait_for("metrics at").split("metrics at ")[1].strip()
         self.last = {}
 
@@ -99,11 +99,12 @@ class Serve:
         url = urllib.parse.urlparse(self.where)
         return http.client.HTTPConnection(url.hostname, url.port, timeout=40)
 
-    def get(self, path="/metrics", method="GET", **headers):
+    def get(self, path="/metrics", method="GET", raw=False, **headers):
         connection = self.connect()
         connection.request(method, path, headers=headers)
         answer = connection.getresponse()
-        got = answer.status, dict(answer.getheaders()), answer.read().decode()
+        body = answer.read()
+        got = answer.status, dict(answer.getheaders()), body if raw else body.decode()
         connection.close()
         return got
 

@@ -2,12 +2,16 @@
 """opprobe serve: what a monitoring system is told, while processes come and go."""
 
 import collections
+import gzip
 import os
+import re
 import shutil
 import socket
+import subprocess
 import uuid
 
-from harness import OrtTarget, check, check_counts, check_equal, read_profile, status_of, test
+from harness import (TESTS, Opprobe, OrtTarget, check, check_counts, check_equal, read_profile,
+                     status_of, test)
 from metrics import Prometheus, Serve, lint
 
 LOOPBACK = ("--listen", "127.0.0.1:0")
@@ -18,6 +22,10 @@ DURATION = "opprobe_run_duration_seconds"
 
 def serve(t, *arguments, listen=LOOPBACK):
     return Serve(t, "-a", "--comm", "ort_run", *listen, *(arguments or ALL)).waits()
+
+
+def gzip_or_plain(body):
+    return gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body
 
 
 def has_executions(n):
@@ -87,11 +95,15 @@ def _(t):
         third = t.ort_run("1.30.0", "tiny")
         serving.recorded(third)
         run(third, "tiny", 7)
+        third.ask("recreate")
+        run(third, "tiny", 3)
         third.close()
         serving.waits()
     metrics = serving.scrape()
     check_equal(metrics.sum(EXECUTIONS, model="tiny.onnx"), nodes * expected["tiny"],
                 "operators of tiny")
+    check_equal({labels["model"] for labels, _ in metrics.all(DURATION + "_count")},
+                {"tiny.onnx", "cnn.onnx"}, "models")
     check_equal(metrics.all("opprobe_process_info"), [], "processes that are gone")
     serving.stop()
 
@@ -283,6 +295,31 @@ def _(t):
     check_equal(os.path.getsize(path), 12, "the file")
 
 
+@test("a socket that somebody opened for it answers, and needs a token if it is others' as well")
+def _(t):
+    def listening(address):
+        one = socket.create_server((address, 0))
+        os.set_inheritable(one.fileno(), True)
+        return one
+
+    with listening("127.0.0.1") as one:
+        listen = "fd:%d" % one.fileno()
+        # It is whoever opened it that closes it.
+        for _ in range(2):
+            serving = Serve(t, "-a", "--comm", "ort_run", "--listen", listen,
+                            pass_fds=[one.fileno()]).waits()
+            check_equal(serving.where, "http://127.0.0.1:%d/metrics" % one.getsockname()[1],
+                        "where")
+            serving.scrape()
+            serving.stop()
+    with listening("0.0.0.0") as one:
+        sentence = t.fails("serve", "-a", "--listen", "fd:%d" % one.fileno(),
+                           pass_fds=[one.fileno()])
+        check("--token-file" in sentence, "the remedy", sentence)
+    for listen in ("fd:2", "fd:999", "fd:", "fd:x"):
+        check("address" in refused(t, "--listen", listen), listen)
+
+
 @test("nobody who asks can do anything, or keep others from asking")
 def _(t):
     serving = serve(t)
@@ -292,7 +329,7 @@ def _(t):
             ("/nothing", "GET", {}, 404), ("/metrics/", "GET", {}, 404),
             ("/metrics", "POST", {}, 405), ("/metrics", "DELETE", {}, 405),
             ("/metrics", "GET", {"Host": "evil.example"}, 421),
-            ("/metrics", "HEAD", {}, 200), ("/", "GET", {}, 200),
+            ("/metrics", "HEAD", {}, 200), ("/capture", "POST", {}, 405),
             ("/metrics", "GET", {"Host": "localhost:1"}, 200)):
         check_equal(serving.get(path, method, **headers)[0], status, (path, method, headers))
     port = serving.connect().port
@@ -324,3 +361,108 @@ def _(t):
     wrong = t.opprobe("serve")
     check_equal(wrong.wait(), 2, "status without processes")
     check("-a" in wrong.stderr, "which processes", wrong.stderr)
+
+
+# -- how it is deployed --------------------------------------------------------------------------
+
+DEPLOY = os.path.join(os.path.dirname(TESTS), "user", "serve", "deploy")
+
+
+def read(name):
+    with open(os.path.join(DEPLOY, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def records_with(t, user, capabilities):
+    """As @user, with no more than these capabilities: all there is to be told is told."""
+    these = ",".join("+" + name.lower() for name in capabilities)
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        probe = t.start(Opprobe, [
+            "setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--no-new-privs",
+            "--bounding-set=-all," + these, "--inh-caps=-all," + these,
+            "--ambient-caps=-all," + these, t.program, "serve", "-a", "--comm", "ort_run",
+            "--listen", "fd:%d" % one.fileno(), *ALL], pass_fds=[one.fileno()])
+        serving = Serve(t, probe=probe).waits()
+        check_equal(int(status_of(probe.pid)["CapEff"], 16).bit_count(), len(capabilities),
+                    "capabilities")
+        target = t.ort_run("1.30.0", "tiny")
+        serving.recorded(target)
+        target.run(5)
+        metrics = serving.wait_until("no runs", lambda metrics: metrics.sum(
+            DURATION + "_count") == 5)
+        check(metrics.sum(EXECUTIONS) > 0, "no operators", metrics.text[:3000])
+        check_equal(serving.get("/")[0], 200, "the page")
+        target.close()
+        serving.waits()
+        serving.stop()
+
+
+@test("the rights that the unit for systemd gives are enough, and systemd's own judgement is good")
+def _(t):
+    folder = t.path("units")
+    os.mkdir(folder)
+    for name in ("opprobe.service", "opprobe.socket"):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(read(name).replace("/usr/bin/opprobe", t.program))
+    unit = os.path.join(folder, "opprobe.service")
+    verified = subprocess.run(["systemd-analyze", "verify", "--man=no", unit],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    check_equal((verified.returncode, verified.stdout), (0, b""), "what systemd finds")
+    judged = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=19",
+                             unit], stdout=subprocess.PIPE, check=False)
+    check_equal(judged.returncode, 0, "exposure of 1.9 at most: %s" % judged.stdout.decode()[-200:])
+    service = read("opprobe.service")
+    (ambient,), (bounding,) = (re.findall("^%s=(.*)$" % name, service, re.M)
+                               for name in ("AmbientCapabilities", "CapabilityBoundingSet"))
+    check_equal(ambient, bounding, "capabilities")
+    records_with(t, "65533", ambient.replace("CAP_", "").split())
+
+
+@test("the rights that the pod of each node has are enough, and are those of the unit")
+def _(t):
+    (wanted,) = re.findall(r"add: \[(.*)\]", read("daemonset.yaml"))
+    check_equal(["CAP_" + name for name in wanted.split(", ")],
+                re.findall("^AmbientCapabilities=(.*)$", read("opprobe.service"), re.M)[0].split(),
+                "capabilities")
+    records_with(t, "0", wanted.split(", "))
+
+
+# -- what was recorded of late ------------------------------------------------------------------
+
+@test("what was recorded of late is there as a capture, a profile and a page, and leaves no file")
+def _(t):
+    folder = t.path("temporary")
+    os.mkdir(folder)
+    serving = Serve(t, "-a", "--comm", "ort_run", *LOOPBACK, *ALL,
+                    environment={"TMPDIR": folder}).waits()
+    check_equal(serving.get("/capture")[0], 503, "before anything is recorded")
+    target = t.ort_run("1.30.0", "resnet", "-O", "0")
+    serving.recorded(target)
+    target.run(20)
+    metrics = serving.wait_until("no runs", lambda metrics: metrics.sum(DURATION + "_count") == 20)
+
+    def capture(query=""):
+        status, headers, body = serving.get("/capture" + query, raw=True)
+        check_equal((status, headers["Content-Disposition"]),
+                    (200, 'attachment; filename="opprobe.opp"'), "a capture")
+        with open(t.path("capture.opp"), "wb") as file:
+            file.write(body)
+        return t.opprobe("report", t.path("capture.opp"), "--json").finish()
+
+    whole = capture()
+    check_counts(collections.Counter({key[:2]: n for key, n in metrics.counts().items()}),
+                 whole.counts(), "operators")
+    check_equal(whole.json["recording"]["reason"], "written by opprobe serve", "its end")
+    # What is older than two seconds is not of the last one.
+    patience = serving.probe.patience()
+    while capture("?seconds=1").json["runs"]:
+        check(not patience.over(), "old runs are in a capture of the last second")
+    check_equal(capture("?seconds=3600").json["runs"], 20, "runs of the last hour")
+    status, headers, body = serving.get("/profile", raw=True)
+    check_equal((status, headers["Content-Type"]), (200, "application/octet-stream"), "profile")
+    check(b"/layer1/0/1/conv/Conv" in gzip_or_plain(body), "no operator is in the profile")
+    status, headers, page = serving.get("/")
+    check_equal((status, headers["Content-Type"]), (200, "text/html; charset=utf-8"), "page")
+    check("/layer1/0/1/conv/Conv" in page, "no operator is in the page")
+    check_equal(os.listdir(folder), [], "files that are left")
+    serving.stop()

@@ -3,6 +3,8 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -21,6 +23,8 @@
 #define PATIENCE    10			  /* s without a byte, */
 #define LONGEST	    UINT64_C(30000000000) /* and ns in all */
 #define UNIX_PREFIX "unix:"
+#define FD_PREFIX   "fd:"
+#define SECONDS_MAX 86400
 
 /* Somebody who is being answered. */
 struct client {
@@ -49,6 +53,7 @@ struct place {
 	} address;
 	socklen_t size;
 	bool loopback;
+	int fd; /* that listens there already; -1: none does */
 };
 
 /* -- where --------------------------------------------------------------------------------- */
@@ -77,7 +82,6 @@ static bool parse_v6(const char *text, struct place *place)
 	if (inet_pton(AF_INET6, address, &place->address.v6.sin6_addr) != 1 ||
 	    !parse_port(end + 2, &place->address.v6.sin6_port))
 		return false;
-	place->loopback = IN6_IS_ADDR_LOOPBACK(&place->address.v6.sin6_addr);
 	return true;
 }
 
@@ -96,7 +100,6 @@ static bool parse_v4(const char *text, struct place *place)
 	if (inet_pton(AF_INET, address, &place->address.v4.sin_addr) != 1 ||
 	    !parse_port(colon + 1, &place->address.v4.sin_port))
 		return false;
-	place->loopback = ntohl(place->address.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 	return true;
 }
 
@@ -104,28 +107,58 @@ static bool parse_local(const char *path, struct place *place)
 {
 	place->address.local.sun_family = AF_UNIX;
 	place->size = sizeof(place->address.local);
-	place->loopback = true;
 	if (!*path || strlen(path) >= sizeof(place->address.local.sun_path))
 		return false;
 	strcpy(place->address.local.sun_path, path);
 	return true;
 }
 
+static bool is_loopback(const struct place *place)
+{
+	switch (place->address.any.sa_family) {
+	case AF_INET:
+		return ntohl(place->address.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	case AF_INET6:
+		return IN6_IS_ADDR_LOOPBACK(&place->address.v6.sin6_addr);
+	default:
+		return place->address.any.sa_family == AF_UNIX;
+	}
+}
+
+/* One that whoever started opprobe has opened, as systemd does. */
+static bool parse_fd(const char *text, struct place *place)
+{
+	char *end;
+	unsigned long fd = strtoul(text, &end, 10);
+	int listens = 0;
+	socklen_t size = sizeof(listens);
+
+	place->size = sizeof(place->address);
+	place->fd = (int)fd;
+	return *text >= '0' && *text <= '9' && !*end && fd > STDERR_FILENO && fd < INT_MAX &&
+	       !getsockopt(place->fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) && listens &&
+	       !getsockname(place->fd, &place->address.any, &place->size) &&
+	       !fcntl(place->fd, F_SETFD, FD_CLOEXEC);
+}
+
 static int parse(const char *text, struct place *place, struct error *err)
 {
 	bool right;
 
-	*place = (struct place){};
-	if (!strncmp(text, UNIX_PREFIX, strlen(UNIX_PREFIX)))
+	*place = (struct place){.fd = -1};
+	if (!strncmp(text, FD_PREFIX, strlen(FD_PREFIX)))
+		right = parse_fd(text + strlen(FD_PREFIX), place);
+	else if (!strncmp(text, UNIX_PREFIX, strlen(UNIX_PREFIX)))
 		right = parse_local(text + strlen(UNIX_PREFIX), place);
 	else if (*text == '[')
 		right = parse_v6(text, place);
 	else
 		right = parse_v4(text, place);
+	place->loopback = is_loopback(place);
 	return right ? 0
 		     : error_set(err, -EINVAL,
-				 "'%s' is no address to listen at: 127.0.0.1:9464, [::1]:9464, or "
-				 "unix:/run/opprobe.sock",
+				 "'%s' is no address to listen at: 127.0.0.1:9464, [::1]:9464, "
+				 "unix:/run/opprobe.sock, or, of a socket that listens, fd:3",
 				 text);
 }
 
@@ -155,10 +188,12 @@ static void unlink_dead(const struct place *place)
 /* A socket that listens there, or a negative errno. */
 static int listen_at(const struct place *place)
 {
-	int fd = socket(place->address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+	int fd, on = 1, error;
 	mode_t mask;
-	int error;
 
+	if (place->fd >= 0)
+		return place->fd;
+	fd = socket(place->address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -182,7 +217,9 @@ static void tell_where(struct exporter *e, int fd, const struct place *place)
 	if (place->address.any.sa_family == AF_UNIX) {
 		snprintf(e->where, sizeof(e->where), UNIX_PREFIX "%s",
 			 place->address.local.sun_path);
-		snprintf(e->unlinked, sizeof(e->unlinked), "%s", place->address.local.sun_path);
+		if (place->fd < 0)
+			snprintf(e->unlinked, sizeof(e->unlinked), "%s",
+				 place->address.local.sun_path);
 		return;
 	}
 	if (getsockname(fd, &got.address.any, &got.size))
@@ -239,25 +276,71 @@ static bool accepts(struct MHD_Connection *connection, const char *type)
 	return false;
 }
 
+static struct MHD_Response *make_text(struct exporter *e, const struct exporter_page *page,
+				      const struct exporter_request *request, struct error *err)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int error = out ? page->write(e->options->context, request, out, err)
+			: error_set(err, -ENOMEM, "out of memory");
+
+	if (out && (ferror(out) || fclose(out) || !text) && !error)
+		error = error_set(err, -ENOMEM, "out of memory");
+	if (!error)
+		return MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
+	free(text);
+	return NULL;
+}
+
+static struct MHD_Response *make_file(struct exporter *e, const struct exporter_page *page,
+				      const struct exporter_request *request, struct error *err)
+{
+	uint64_t size;
+	int fd = page->open(e->options->context, request, &size, err);
+	struct MHD_Response *response = fd < 0 ? NULL : MHD_create_response_from_fd64(size, fd);
+
+	if (fd >= 0 && !response)
+		close(fd);
+	if (response && page->file) {
+		char disposition[128];
+
+		snprintf(disposition, sizeof(disposition), "attachment; filename=\"%s\"",
+			 page->file);
+		MHD_add_response_header(response, "Content-Disposition", disposition);
+	}
+	return response;
+}
+
+static unsigned int seconds_of(struct MHD_Connection *connection)
+{
+	const char *text =
+		MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "seconds");
+	char *end;
+	unsigned long seconds = text ? strtoul(text, &end, 10) : 0;
+
+	return text && *text >= '0' && *text <= '9' && !*end && seconds <= SECONDS_MAX
+		       ? (unsigned int)seconds
+		       : 0;
+}
+
 static enum MHD_Result respond_page(struct exporter *e, struct MHD_Connection *connection,
 				    const struct exporter_page *page)
 {
-	char *text = NULL;
+	const struct exporter_request request = {
+		.better = page->better && accepts(connection, page->better),
+		.seconds = seconds_of(connection),
+	};
 	struct error err = {};
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-	bool better = page->better && accepts(connection, page->better);
-	int error = out ? page->write(e->options->context, better, out, &err) : -ENOMEM;
+	struct MHD_Response *response = page->write ? make_text(e, page, &request, &err)
+						    : make_file(e, page, &request, &err);
+	char text[sizeof(err.text) + 1];
 
-	if (out && (ferror(out) || fclose(out) || !text) && !error)
-		error = error_set(&err, -ENOMEM, "out of memory");
-	if (!error)
-		return respond(connection, MHD_HTTP_OK,
-			       MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE),
-			       better ? page->better : page->type);
-	free(text);
-	return respond_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-			    *err.text ? err.text : "out of memory");
+	if (response)
+		return respond(connection, MHD_HTTP_OK, response,
+			       request.better ? page->better : page->type);
+	snprintf(text, sizeof(text), "%s\n", *err.text ? err.text : "out of memory");
+	return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, text);
 }
 
 /*
@@ -383,12 +466,12 @@ static void *start_daemon(void *cls)
 
 	if (e->options->begin)
 		e->options->begin();
-	e->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, answer, e,
-				     MHD_OPTION_LISTEN_SOCKET, e->fd, MHD_OPTION_CONNECTION_LIMIT,
-				     CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE,
-				     MHD_OPTION_NOTIFY_CONNECTION, note_client, e,
-				     MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(32 << 10),
-				     MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+	e->daemon = MHD_start_daemon(
+		MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, answer, e,
+		MHD_OPTION_LISTEN_SOCKET, e->fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
+		MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE, MHD_OPTION_NOTIFY_CONNECTION, note_client,
+		e, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(32 << 10),
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
 	return NULL;
 }
 
@@ -445,8 +528,14 @@ const char *exporter_where(const struct exporter *e)
 
 void exporter_stop(struct exporter *e)
 {
+	int fd;
+
 	if (!e)
 		return;
+	/* Whoever opened the socket for it goes on listening: to end the daemon would shut it. */
+	fd = MHD_quiesce_daemon(e->daemon);
+	if (fd >= 0)
+		close(fd);
 	MHD_stop_daemon(e->daemon);
 	pthread_mutex_destroy(&e->lock);
 	if (*e->unlinked)

@@ -16,17 +16,28 @@
 
 struct exporter;
 
-/* One thing that can be asked for, by GET. */
+/* What somebody asks for. */
+struct exporter_request {
+	bool better;	      /* the answer may be of the better type */
+	unsigned int seconds; /* ?seconds=N: of late; 0: not said */
+};
+
+/* One thing that can be asked for, by GET. One of the functions is there. */
 struct exporter_page {
 	const char *path;   /* "/metrics"; NULL: the end of the list */
 	const char *type;   /* its Content-Type */
 	const char *better; /* NULL, or another one, for those who accept it */
-	/* Write it to @out, in the better type or not. 0, or a negative errno with @err set. */
-	int (*write)(void *context, bool better, FILE *out, struct error *err);
+	const char *file;   /* NULL, or the name under which a browser saves it */
+	/* Write it to @out. 0, or a negative errno with @err set. */
+	int (*write)(void *context, const struct exporter_request *request, FILE *out,
+		     struct error *err);
+	/* A descriptor of it, and its *@size. Or a negative errno with @err set. */
+	int (*open)(void *context, const struct exporter_request *request, uint64_t *size,
+		    struct error *err);
 };
 
 struct exporter_options {
-	const char *listen; /* "127.0.0.1:9464", "[::1]:9464", or "unix:PATH" */
+	const char *listen; /* "127.0.0.1:9464", "[::1]:9464", "unix:PATH", or "fd:N" */
 	const char *token;  /* that "Authorization: Bearer" must have; NULL: none */
 	const struct exporter_page *pages;
 	void *context; /* of the pages */

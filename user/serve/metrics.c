@@ -95,13 +95,21 @@ static const struct metrics_whose *whose(const struct metrics *m, uint32_t proce
 	return process < m->processes.n ? &m->processes.items[process].whose : &nobody;
 }
 
+/* What it is called, without a number that tells it from others of the name; "" if not known. */
+static const char *name_of(const struct analyze_session *session)
+{
+	if (!session || !session->is_named)
+		return "";
+	return session->base ? session->base->text : session->title;
+}
+
 static const char *model_of(const struct metrics *m, const struct analyze_row *row)
 {
 	const struct analyze_session *session = sessions_get(&m->analysis->sessions, row->session);
 
-	if (session && session->is_named)
-		return session->title;
-	return row->model ? row->model->label : "";
+	return session && session->is_named ? name_of(session)
+	       : row->model		    ? row->model->label
+					    : "";
 }
 
 static struct series *series_of(struct metrics *m, const struct analyze_row *row, bool by_node)
@@ -312,12 +320,9 @@ static struct series *series_of_runs(struct metrics *m, uint32_t session)
 	const struct analyze_session *it = sessions_get(&m->analysis->sessions, session);
 	const struct metrics_whose *its = whose(m, it ? it->process->process : CAPTURE_UNKNOWN);
 	const struct series_label labels[] = {
-		{"namespace", its->namespace},
-		{"pod", its->pod},
-		{"container", its->container},
-		{"comm", its->comm},
-		{"model", it && it->is_named ? it->title : ""},
-		{},
+		{"namespace", its->namespace}, {"pod", its->pod},
+		{"container", its->container}, {"comm", its->comm},
+		{"model", name_of(it)},	       {},
 	};
 	static const struct series_label too_many[] = {{"model", OTHER}, {}};
 

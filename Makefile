@@ -189,8 +189,10 @@ fishdir       ?= $(prefix)/share/fish/vendor_completions.d
 MANUAL  := $(notdir $(wildcard user/man/*.[15]))
 PAGES   := $(MANUAL:%=$(O)/man/%)
 MAN_DIRS := $(foreach page,$(MANUAL),$(mandir)/man$(subst .,,$(suffix $(page)))/$(page))
+unitdir       ?= $(prefix)/lib/systemd/system
+UNITS   := opprobe.service opprobe.socket
 INSTALLED = $(prefix)/bin/opprobe $(MAN_DIRS) $(bashdir)/opprobe $(zshdir)/_opprobe \
-	$(fishdir)/opprobe.fish
+	$(fishdir)/opprobe.fish $(UNITS:%=$(unitdir)/%)
 
 # The options in them are asked of the program, which has to run here.
 pages: $(PAGES)
@@ -209,6 +211,11 @@ install: $(PROGRAM) $(PAGES)
 	install -D -m 644 user/complete/opprobe.bash $(DESTDIR)$(bashdir)/opprobe
 	install -D -m 644 user/complete/opprobe.zsh $(DESTDIR)$(zshdir)/_opprobe
 	install -D -m 644 user/complete/opprobe.fish $(DESTDIR)$(fishdir)/opprobe.fish
+	install -d $(DESTDIR)$(unitdir)
+	for unit in $(UNITS); do \
+		sed 's|/usr/bin/|$(prefix)/bin/|' user/serve/deploy/$$unit >$(DESTDIR)$(unitdir)/$$unit && \
+		chmod 644 $(DESTDIR)$(unitdir)/$$unit || exit; \
+	done
 
 # Debian's own tools, and a folder of files: user/debian.
 deb: deps

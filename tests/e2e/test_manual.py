@@ -232,13 +232,16 @@ def make(t, target):
                   for folder, _, names in os.walk(root) for name in names}
 
 
-@test("make install puts the program, its pages and completion in place; uninstall leaves nothing")
+@test("make install puts the program, its pages, completion and units in place; uninstall leaves "
+      "nothing")
 def _(t):
     root, there = make(t, "install")
     expected = {"usr/bin/opprobe", "usr/share/bash-completion/completions/opprobe",
                 "usr/share/zsh/site-functions/_opprobe",
                 "usr/share/fish/vendor_completions.d/opprobe.fish",
-                "usr/share/man/man5/opprobe-capture.5"}
+                "usr/share/man/man5/opprobe-capture.5",
+                "usr/lib/systemd/system/opprobe.service",
+                "usr/lib/systemd/system/opprobe.socket"}
     expected |= {"usr/share/man/man1/" + page_of(command) for command in commands(t)
                  if command != "help"}
     check_equal(there, expected, "files")

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../analyze/analyze.h"
 #include "../base/clock.h"
@@ -631,13 +632,22 @@ static void write_runs(const struct metrics *m, const struct exposition *to)
 	series_write(&runs, 1, &failed, 1, to);
 }
 
+static bool is_there(uint32_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	return !access(path, F_OK);
+}
+
 /* Who is recorded. */
 static void write_targets(const struct metrics *m, const struct exposition *to)
 {
 	static const struct series_metric info = {
 		.name = "opprobe_process",
-		.help = "The processes that are recorded, or were since it began.",
+		.help = "The processes that are recorded.",
 	};
+	bool begun = false;
 
 	for (size_t i = 0; m->analysis && i < m->analysis->processes.n; i++) {
 		const struct analyze_process *process = m->analysis->processes.items[i];
@@ -658,8 +668,11 @@ static void write_targets(const struct metrics *m, const struct exposition *to)
 		/* One pid may have been of several. */
 		snprintf(number, sizeof(number), "%u", process->process);
 		snprintf(pid, sizeof(pid), "%u", process->pid);
-		if (!i)
+		if (!is_there(process->pid))
+			continue;
+		if (!begun)
 			exposition_head(to, &info, "info");
+		begun = true;
 		fputs("opprobe_process_info", to->out);
 		exposition_labels(to, labels);
 		fputs(" 1\n", to->out);

@@ -565,11 +565,15 @@ static int open_kept(struct serving *s, const char *kind, const struct exporter_
 		     uint64_t *size, struct error *err)
 {
 	uint64_t now = clock_ns(), span = request->seconds * SECOND;
+	const struct part_of part = {
+		.since = span && span < now ? now - span : 0,
+		.pid = request->pid,
+	};
 	int fd;
 
 	pthread_mutex_lock(&s->looking);
 	if (s->live)
-		fd = kept_open(s->live, kind, span && span < now ? now - span : 0, size, err);
+		fd = kept_open(s->live, kind, &part, size, err);
 	else
 		fd = error_set(err, -ENOENT,
 			       "nothing is recorded now: no process that is wanted "

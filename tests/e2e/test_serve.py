@@ -205,11 +205,11 @@ def _(t):
         with open(os.path.join(group, "cgroup.procs"), "w", encoding="utf-8") as file:
             file.write(str(target.pid))
         # One that is there already.
-        serving = Serve(t, "-a", *LOOPBACK, *ALL)
+        serving = Serve(t, "-a", "--comm", "ort_run", *LOOPBACK, *ALL)
         serving.recorded(target)
         target.run(3)
         (labels, _), = serving.wait_until("no runs", lambda metrics: metrics.sum(
-            DURATION + "_count", comm="ort_run") >= 3).all("opprobe_runs_failed_total")
+            DURATION + "_count") >= 3).all("opprobe_runs_failed_total")
         check_equal((labels["namespace"], labels["pod"]), ("prod", "model-server-0"), "whose runs")
         target.close()
     finally:
@@ -458,6 +458,14 @@ def _(t):
     while capture("?seconds=1").json["runs"]:
         check(not patience.over(), "old runs are in a capture of the last second")
     check_equal(capture("?seconds=3600").json["runs"], 20, "runs of the last hour")
+    other = t.ort_run("1.30.0", "tiny")
+    serving.recorded(other)
+    other.run(7)
+    serving.wait_until("no runs", lambda metrics: metrics.sum(DURATION + "_count") == 27)
+    check_equal([capture("?pid=%d" % pid).json["runs"] for pid in (target.pid, other.pid, 1)],
+                [20, 7, 0], "runs by process")
+    check_equal([serving.get("/capture?" + query)[0] for query in ("pid=x", "seconds=-1")],
+                [400, 400], "what are no numbers")
     status, headers, body = serving.get("/profile", raw=True)
     check_equal((status, headers["Content-Type"]), (200, "application/octet-stream"), "profile")
     check(b"/layer1/0/1/conv/Conv" in gzip_or_plain(body), "no operator is in the profile")

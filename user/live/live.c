@@ -315,41 +315,6 @@ int live_reset(struct live *live, struct error *err)
 
 /* -- writing --------------------------------------------------------------------------- */
 
-/* Hands on what began at some time or later, and so all that ran inside of it. */
-struct newer {
-	struct record_sink sink; /* first */
-	struct record_sink *to;
-	uint64_t since;
-};
-
-static int take_info(const struct newer *newer, const struct capture_info *whole)
-{
-	struct capture_info info = *whole;
-	const struct capture_record record = {.type = CAPTURE_INFO, .info = &info};
-
-	if (info.start < newer->since)
-		info.start = newer->since;
-	return sink_take(newer->to, &record);
-}
-
-static int take_newer(struct record_sink *sink, const struct capture_record *record)
-{
-	const struct newer *newer = (struct newer *)sink;
-	uint64_t start = UINT64_MAX;
-
-	if (record->type == CAPTURE_INFO)
-		return take_info(newer, record->info);
-	if (record->type == CAPTURE_EXEC)
-		start = record->exec.start;
-	else if (record->type == CAPTURE_RUN)
-		start = record->run.start;
-	else if (record->type == CAPTURE_SUM)
-		start = record->sum.start;
-	else if (record->type == CAPTURE_SAMPLE)
-		start = record->sample.time;
-	return start < newer->since ? 0 : sink_take(newer->to, record);
-}
-
 /* Of a part of what is kept, nothing is known of the pool; and what was lost may be of the rest. */
 static int tell_of_part(const struct live *live, struct record_sink *sink)
 {
@@ -367,12 +332,12 @@ static int write_rest(const struct live *live, const struct live_writing *writin
 		      struct record_sink *sink)
 {
 	uint64_t since = recent_since(live->recent);
-	bool part = since < writing->since;
+	bool part = since < writing->of.since || writing->of.pid;
 	struct capture_record record = {.type = CAPTURE_NOTE};
 	int error;
 
-	if (part)
-		since = writing->since;
+	if (since < writing->of.since)
+		since = writing->of.since;
 	if (since == live->started)
 		snprintf(record.note.text, sizeof(record.note.text),
 			 "written by %s, while it went on recording", writing->who);
@@ -395,8 +360,8 @@ int live_write(struct live *live, const struct live_writing *writing, char **whe
 {
 	struct capture_writer *writer = capture_writer_open(writing->path, writing->naming, err);
 	struct record_sink *sink = writer ? capture_writer_sink(writer) : NULL;
-	struct newer newer = {{take_newer}, sink, writing->since};
 	struct recent_reading *reading;
+	struct part part;
 	int error;
 
 	*where = NULL;
@@ -409,7 +374,9 @@ int live_write(struct live *live, const struct live_writing *writing, char **whe
 		capture_writer_drop(writer, NULL);
 		return -ENOMEM;
 	}
-	error = recent_replay(reading, &newer.sink, err) ?: write_rest(live, writing, sink);
+	part_begin(&part, &writing->of, sink);
+	error = recent_replay(reading, &part.sink, err) ?: write_rest(live, writing, sink);
+	part_end(&part);
 	recent_read_end(reading);
 	pthread_mutex_unlock(&live->lock);
 	if (!error)

@@ -19,6 +19,7 @@
 
 #include "../analyze/analyze.h"
 #include "../base/output_file.h"
+#include "part.h"
 #include "recent.h"
 #include "seconds.h"
 
@@ -55,8 +56,8 @@ int live_reset(struct live *live, struct error *err);
 struct live_writing {
 	const char *path;
 	enum output_naming naming;
-	const char *who; /* "opprobe top": the capture says who wrote it */
-	uint64_t since;	 /* CLOCK_MONOTONIC: what began before that is left out; 0: nothing is */
+	const char *who;   /* "opprobe top": the capture says who wrote it */
+	struct part_of of; /* zeroed: of all that is kept */
 };
 
 /*

@@ -24,7 +24,7 @@
 #define LONGEST	    UINT64_C(30000000000) /* and ns in all */
 #define UNIX_PREFIX "unix:"
 #define FD_PREFIX   "fd:"
-#define SECONDS_MAX 86400
+#define NUMBER_MAX  100000000 /* of seconds, or a process */
 
 /* Somebody who is being answered. */
 struct client {
@@ -312,30 +312,37 @@ static struct MHD_Response *make_file(struct exporter *e, const struct exporter_
 	return response;
 }
 
-static unsigned int seconds_of(struct MHD_Connection *connection)
+/* The number ?@name=N, from 1 to NUMBER_MAX; 0 if it is not there. False if it is none. */
+static bool take_number(struct MHD_Connection *connection, const char *name, uint32_t *number)
 {
-	const char *text =
-		MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "seconds");
+	const char *text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
+	unsigned long value;
 	char *end;
-	unsigned long seconds = text ? strtoul(text, &end, 10) : 0;
 
-	return text && *text >= '0' && *text <= '9' && !*end && seconds <= SECONDS_MAX
-		       ? (unsigned int)seconds
-		       : 0;
+	*number = 0;
+	if (!text)
+		return true;
+	value = strtoul(text, &end, 10);
+	*number = (uint32_t)value;
+	return *text >= '0' && *text <= '9' && !*end && value && value <= NUMBER_MAX;
 }
 
 static enum MHD_Result respond_page(struct exporter *e, struct MHD_Connection *connection,
 				    const struct exporter_page *page)
 {
-	const struct exporter_request request = {
+	struct exporter_request request = {
 		.better = page->better && accepts(connection, page->better),
-		.seconds = seconds_of(connection),
 	};
+	struct MHD_Response *response;
 	struct error err = {};
-	struct MHD_Response *response = page->write ? make_text(e, page, &request, &err)
-						    : make_file(e, page, &request, &err);
 	char text[sizeof(err.text) + 1];
 
+	if (!take_number(connection, "seconds", &request.seconds) ||
+	    !take_number(connection, "pid", &request.pid))
+		return respond_text(connection, MHD_HTTP_BAD_REQUEST,
+				    "seconds and pid are numbers from 1 on\n");
+	response = page->write ? make_text(e, page, &request, &err)
+			       : make_file(e, page, &request, &err);
 	if (response)
 		return respond(connection, MHD_HTTP_OK, response,
 			       request.better ? page->better : page->type);

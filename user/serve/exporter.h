@@ -18,8 +18,9 @@ struct exporter;
 
 /* What somebody asks for. */
 struct exporter_request {
-	bool better;	      /* the answer may be of the better type */
-	unsigned int seconds; /* ?seconds=N: of late; 0: not said */
+	bool better;	  /* the answer may be of the better type */
+	uint32_t seconds; /* ?seconds=N: of late; 0: not said */
+	uint32_t pid;	  /* ?pid=N: of that process; 0: not said */
 };
 
 /* One thing that can be asked for, by GET. One of the functions is there. */

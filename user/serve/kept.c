@@ -43,12 +43,12 @@ static int open_view(const char *path, const char *name, uint64_t *size, struct 
 	return fd;
 }
 
-int kept_open(struct live *live, const char *kind, uint64_t since, uint64_t *size,
+int kept_open(struct live *live, const char *kind, const struct part_of *part, uint64_t *size,
 	      struct error *err)
 {
 	const char *temporary = getenv("TMPDIR");
 	char path[256], *where = NULL;
-	const struct live_writing writing = {.path = path, .who = "opprobe serve", .since = since};
+	const struct live_writing writing = {.path = path, .who = "opprobe serve", .of = *part};
 	int fd, error;
 
 	snprintf(path, sizeof(path), "%s/opprobe-serve-XXXXXX",

@@ -12,10 +12,10 @@
 
 /*
  * A descriptor of @kind, KEPT_CAPTURE or the name of one of contents_kinds, to be closed, and its
- * *@size: of what began at @since or later, 0 for all that is kept. The file is gone when this
- * returns. A negative errno with @err set.
+ * *@size: of @part of what is kept. The file is gone when this returns. A negative errno with @err
+ * set.
  */
-int kept_open(struct live *live, const char *kind, uint64_t since, uint64_t *size,
+int kept_open(struct live *live, const char *kind, const struct part_of *part, uint64_t *size,
 	      struct error *err);
 
 #endif

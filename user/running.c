@@ -247,7 +247,7 @@ static int look_into(struct look *look, struct one *one, const struct mapped_fil
 		one->inspector = inspector_new(&one->process, look->options->stop, &why);
 		if (!one->inspector)
 			return -EAGAIN;
-		inspector_allow(one->inspector, LOOK_TIME);
+		inspector_allow(one->inspector, look->options->patience ?: LOOK_TIME);
 	}
 	error = inspector_locate(one->inspector, &wanted, file->path, NULL, &location, &number,
 				 &path, &why);

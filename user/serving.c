@@ -42,6 +42,17 @@
 #define HITS_OF_RUN   2.0 /* the probes of a run take so many times an operator's, */
 #define IN_TARGET     2.0 /* and those in a target what they take in opprobe itself */
 #define ARRIVALS_MAX  1024
+#define LATER_MAX     64 /* processes that are looked at again, as they could not be looked into: */
+#define LATER_TRIES   4	 /* so often, */
+#define LATER_NS      SECOND /* after so long, for twice as long as before, first */
+#define PATIENCE_NS   (2 * SECOND)
+
+/* A process that could not be looked into. */
+struct later {
+	pid_t pid;
+	unsigned int tries;
+	uint64_t next; /* clock_ns() */
+};
 
 /* What there is to tell of all recordings. */
 struct told {
@@ -66,6 +77,8 @@ struct serving {
 	const struct serving_options *options;
 	struct running_files *files;
 	struct arrivals *arrivals; /* NULL: of processes that were given by their numbers */
+	struct later later[LATER_MAX];
+	size_t n_later;
 	struct metrics *metrics;
 	struct metrics_options metrics_options;
 	struct exporter *exporter;
@@ -112,6 +125,16 @@ static size_t add_fitting(const struct serving *s, const struct running *running
 	return n;
 }
 
+static void look_later(struct serving *s, pid_t pid, unsigned int tries)
+{
+	if (tries < LATER_TRIES && s->n_later < LATER_MAX)
+		s->later[s->n_later++] = (struct later){
+			.pid = pid,
+			.tries = tries + 1,
+			.next = clock_ns() + (LATER_NS << tries),
+		};
+}
+
 static size_t scan(struct serving *s, pid_t *pids, size_t n, size_t max)
 {
 	const struct running_options look = {.files = s->files, .stop = s->options->leave};
@@ -119,26 +142,55 @@ static size_t scan(struct serving *s, pid_t *pids, size_t n, size_t max)
 	struct error err;
 
 	s->scanned = clock_ns();
-	if (!running_find(&running, &look, &err))
+	if (!running_find(&running, &look, &err)) {
 		n = add_fitting(s, &running, pids, n, max);
-	else if (!*s->options->quit)
+		for (size_t i = 0; i < running.hidden && i < HIDDEN_TOLD; i++)
+			look_later(s, running.hidden_pids[i], 0);
+	} else if (!*s->options->quit) {
 		say("%s", err.text);
+	}
 	running_free(&running);
 	return n;
 }
 
-/* Process @pid has mapped something that may be a runtime. */
-static size_t look_at(struct serving *s, pid_t pid, pid_t *pids, size_t n, size_t max)
+/*
+ * Process @pid has mapped something that may be a runtime. Where the machine is so busy that it
+ * cannot be looked into in time, or the process withholds what it maps, it is tried again.
+ */
+static size_t look_at(struct serving *s, pid_t pid, unsigned int tries, pid_t *pids, size_t n,
+		      size_t max)
 {
-	const struct running_options look = {.files = s->files, .stop = s->options->leave};
+	const struct running_options look = {
+		.files = s->files,
+		.patience = PATIENCE_NS << tries,
+		.stop = s->options->leave,
+	};
 	struct running running;
 
 	for (size_t i = 0; i < n; i++)
 		if (pids[i] == pid)
 			return n;
-	if (!running_find_one(&running, &look, pid, NULL))
+	if (!running_find_one(&running, &look, pid, NULL)) {
 		n = add_fitting(s, &running, pids, n, max);
+		if (running.hidden)
+			look_later(s, pid, tries);
+	}
 	running_free(&running);
+	return n;
+}
+
+static size_t look_again(struct serving *s, pid_t *pids, size_t n, size_t max)
+{
+	uint64_t now = clock_ns();
+
+	for (size_t i = s->n_later; i-- > 0;) {
+		struct later it = s->later[i];
+
+		if (it.next > now)
+			continue;
+		s->later[i] = s->later[--s->n_later];
+		n = look_at(s, it.pid, it.tries, pids, n, max);
+	}
 	return n;
 }
 
@@ -157,8 +209,9 @@ static size_t take_arrivals(struct serving *s, pid_t *pids, size_t max)
 			continue;
 		/* All that it maps is looked at then. */
 		last = list[i].pid;
-		n = look_at(s, last, pids, n, max);
+		n = look_at(s, last, 0, pids, n, max);
 	}
+	n = look_again(s, pids, n, max);
 	if (since > SCAN_EVERY || (missed && since > SCAN_AT_LEAST))
 		n = scan(s, pids, n, max);
 	return n;

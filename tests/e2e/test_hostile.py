@@ -11,6 +11,7 @@ import time
 
 from harness import (TARGETS, Target, check, check_equal, helpers_of, one_sentence, status_of,
                      test)
+from metrics import Serve
 
 LIMIT = 10  # s, as the sentence says
 SLACK = 5   # s, for the start of programs on a busy machine
@@ -101,6 +102,21 @@ def _(t):
     target = hostile(t, "withheld")
     said = re.search(r"could not be looked into \((.*)\)", listed_beside(t, target))
     check(said and str(target.pid) in said[1].split(", "), "it is not told of", said)
+    target.child.stdin.close()
+    target.wait()
+
+
+@test("serve: a process whose file system answers no more hinders no other from being recorded")
+def _(t):
+    serving = Serve(t, "-a", "--listen", "127.0.0.1:0", "--max-overhead", "100%")
+    target = hostile(t, "withheld")
+    other = t.ort_run("1.24.3", "tiny")
+    serving.recorded(other)
+    other.run(10)
+    serving.wait_until("not all runs are told", lambda metrics: metrics.sum(
+        "opprobe_run_duration_seconds_count", comm="ort_run") >= 10)
+    serving.stop()
+    check(target.alive(), "the hostile one has ended")
     target.child.stdin.close()
     target.wait()
 

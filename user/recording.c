@@ -371,6 +371,7 @@ static int attach(struct recording *recording, struct error *err)
 		.selective = options->schedule.active || options->runs.n_runs,
 		.windows = options->max_overhead > 0,
 		.sampling = recording_samples(options) ? &recording->sampling : NULL,
+		.sampling_runs = options->sample_runs,
 		.sums = options->sums,
 		.shapes = options->shapes,
 		.parts = options->parts,

@@ -32,6 +32,7 @@ struct recording_options {
 	struct schedule schedule;    /* active == 0: none */
 	double sample_rate;	     /* Hz: samples, in place of probes; 0: probes, or */
 	uint64_t sample_period;	     /* samples at each so many events; 0: by rate, or */
+	bool sample_runs;	     /* with any of these: and probes of runs */
 	bool sample_off_cpu;	     /* each time that a thread was off the CPUs */
 	const char *sample_event;    /* that samples are of; NULL: time on CPUs */
 	double max_overhead;	     /* 0.01: 1 % of the targets' CPU time; 0: no such bound */

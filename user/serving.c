@@ -39,6 +39,7 @@
 #define TOO_MUCH      2		     /* times too much, one after the other, samples are taken */
 #define SAMPLE_FIRST  (600 * SECOND) /* for so long; twice as long next time, */
 #define SAMPLE_LAST   (4 * 3600 * SECOND) /* up to this */
+#define RUNS_SHARE    0.5 /* of what probes may take, that those of runs may alone */
 #define HITS_OF_RUN   2.0 /* the probes of a run take so many times an operator's, */
 #define IN_TARGET     2.0 /* and those in a target what they take in opprobe itself */
 #define ARRIVALS_MAX  1024
@@ -69,6 +70,7 @@ struct account {
 	unsigned int too_much; /* looks, one after the other */
 	uint64_t sample_for;   /* next time, ns */
 	uint64_t sample_until; /* 0: probes are in place */
+	bool runs_stay;	       /* those of runs are, beside samples */
 };
 
 struct serving {
@@ -219,16 +221,19 @@ static size_t take_arrivals(struct serving *s, pid_t *pids, size_t max)
 
 /* -- what it costs -------------------------------------------------------------------------- */
 
-/* Reckoned as for --max-overhead of a recording, see recording_budget.c. */
-static double charge(struct serving *s, const struct metrics_size *size)
+/* What probes took since the last look, ns; *@of_runs: those of runs alone. Reckoned as for
+ * --max-overhead of a recording, see recording_budget.c. */
+static double charge(struct serving *s, const struct metrics_size *size, double *of_runs)
 {
 	struct account *account = &s->account;
-	double hits = (double)(size->executions - account->executions) +
-		      HITS_OF_RUN * (double)(size->runs - account->runs);
+	double hit = IN_TARGET * (double)metrics_hit_ns(s->metrics);
+	double executions = (double)(size->executions - account->executions);
+	double runs = HITS_OF_RUN * (double)(size->runs - account->runs);
 
 	account->executions = size->executions;
 	account->runs = size->runs;
-	return IN_TARGET * hits * (double)metrics_hit_ns(s->metrics);
+	*of_runs = hit * runs;
+	return hit * executions + *of_runs;
 }
 
 static double used(struct serving *s)
@@ -245,18 +250,35 @@ static double used(struct serving *s)
 	return cpu;
 }
 
-static void take_samples(struct serving *s, double cpu, double charged)
+/* Probes took @charged of @cpu, those of runs @of_runs: which stay? */
+static void take_samples(struct serving *s, double cpu, double charged, double of_runs)
 {
 	struct account *account = &s->account;
+	double share = s->options->recording.max_overhead;
 
-	account->sample_until = clock_ns() + account->sample_for;
+	account->runs_stay = !account->sample_until && of_runs < RUNS_SHARE * share * cpu;
 	say("probes take %.1f %% of the processes' CPU time, and may take %.1f: samples are taken "
-	    "instead for %" PRIu64 " minutes",
-	    100 * charged / cpu, 100 * s->options->recording.max_overhead,
+	    "instead%s, for %" PRIu64 " minutes",
+	    100 * charged / cpu, 100 * share, account->runs_stay ? ", and probes of runs stay" : "",
 	    account->sample_for / (60 * SECOND));
+	/* What is tried then is tried with all probes. */
+	if (account->sample_until)
+		return;
+	account->sample_until = clock_ns() + account->sample_for;
 	account->sample_for *= 2;
 	if (account->sample_for > SAMPLE_LAST)
 		account->sample_for = SAMPLE_LAST;
+}
+
+static bool is_too_much(struct serving *s, double cpu, double charged)
+{
+	struct account *account = &s->account;
+	double share = s->options->recording.max_overhead;
+
+	/* All of it: then there is no bound. */
+	if (cpu > USED_MIN && share < 1)
+		account->too_much = charged > cpu * share ? account->too_much + 1 : 0;
+	return account->too_much >= TOO_MUCH;
 }
 
 /* Is the recording to end, as its probes take too much, or may be tried again? */
@@ -264,27 +286,24 @@ static bool look_at_cost(struct serving *s, const struct metrics_size *size)
 {
 	struct account *account = &s->account;
 	uint64_t now = clock_ns();
-	double cpu, charged;
+	double cpu, charged, of_runs;
 
 	if (now - account->looked < CHARGE_EVERY)
 		return false;
 	account->looked = now;
 	cpu = used(s);
-	charged = charge(s, size);
+	charged = charge(s, size, &of_runs);
 	pthread_mutex_lock(&s->lock);
 	s->told.cpu_ns += cpu;
 	s->told.charged_ns += charged;
 	pthread_mutex_unlock(&s->lock);
-	if (recording_samples(&s->recording))
-		return account->sample_until && now > account->sample_until;
-	/* All of it: then there is no bound. */
-	if (cpu > USED_MIN && s->options->recording.max_overhead < 1)
-		account->too_much = charged > cpu * s->options->recording.max_overhead
-					    ? account->too_much + 1
-					    : 0;
-	if (account->too_much < TOO_MUCH)
+	if (account->sample_until && now > account->sample_until)
+		return true;
+	if (recording_samples(&s->recording) && !account->runs_stay)
 		return false;
-	take_samples(s, cpu, charged);
+	if (!is_too_much(s, cpu, charged))
+		return false;
+	take_samples(s, cpu, charged, of_runs);
 	return true;
 }
 
@@ -343,6 +362,7 @@ static void prepare(struct serving *s, const pid_t *pids, size_t n)
 		recording->events = recording->config = NULL;
 		if (!recording_samples(wanted))
 			recording->sample_rate = SERVING_RATE;
+		recording->sample_runs = s->account.runs_stay;
 	}
 }
 
@@ -350,8 +370,11 @@ static void prepare(struct serving *s, const pid_t *pids, size_t n)
 static int take(struct record_sink *sink, const struct capture_record *record)
 {
 	struct serving *s = (struct serving *)sink;
-	int counted = sink_take(s->counting, record), kept = sink_take(live_sink(s->live), record);
+	int counted = sink_take(s->counting, record), kept = 0;
 
+	/* A capture of samples has no runs: its views would have none of what is between. */
+	if (record->type != CAPTURE_RUN || !recording_samples(&s->recording))
+		kept = sink_take(live_sink(s->live), record);
 	return counted ?: kept;
 }
 
@@ -390,7 +413,8 @@ static int record(struct serving *s, const pid_t *pids, size_t n, struct error *
 	int error;
 
 	if (s->account.sample_until && clock_ns() > s->account.sample_until)
-		s->account.sample_until = 0;
+		s->account = (struct account){.usage = s->account.usage,
+					      .sample_for = s->account.sample_for};
 	prepare(s, pids, n);
 	s->account.executions = s->account.runs = 0;
 	s->account.too_much = 0;

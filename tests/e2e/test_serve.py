@@ -192,6 +192,32 @@ def _(t):
     serving.stop()
 
 
+@test("where probes of operators take too much and those of runs do not, runs are told on")
+def _(t):
+    serving = serve(t, "--max-overhead", "2%")
+    target = t.ort_run("1.30.0", "resnet", "-O", "0")
+    serving.recorded(target)
+    runs = 0
+    patience = target.patience()
+    while "probes of runs stay" not in serving.probe.stderr:
+        runs += target.run(50)["runs"]
+        check(not patience.over(), "it stays with probes", serving.probe.stderr)
+    serving.wait_until("there are no samples", lambda metrics: metrics.sum(
+        "opprobe_recording", opprobe_recording="samples") == 1 and
+                       metrics.sum("opprobe_recordings_total") == 2)
+    target.run(100)  # until it is attached again
+    metrics = serving.wait_until("nothing was sampled", lambda metrics: metrics.sum(
+        "opprobe_operator_sampled_cpu_seconds_total") > 0)
+    before = metrics.sum(EXECUTIONS), metrics.sum(DURATION + "_count")
+    target.run(100)
+    metrics = serving.wait_until("runs are missing", lambda metrics: metrics.sum(
+        DURATION + "_count") == before[1] + 100)
+    check_equal(metrics.sum(EXECUTIONS), before[0], "executions that nothing counts any more")
+    check_equal({labels["model"] for labels, _ in metrics.all(DURATION + "_count")},
+                {"resnet.onnx"}, "models")
+    serving.stop()
+
+
 @test("metrics of a pod's containers say which pod it is, by its control group and the kubelet's "
       "folders")
 def _(t):

@@ -66,6 +66,7 @@ struct collector_options {
 	bool windows;		  /* keep what is of runs in windows, see below */
 	/* Samples, and probes of sessions only; NULL: probes. */
 	const struct sampler_options *sampling;
+	bool sampling_runs; /* with sampling: and probes of runs */
 	bool sums;	    /* add up in the kernel, see records.h; without the next two, memory,
 			       min_duration */
 	bool shapes;	    /* of operators' values are wanted */

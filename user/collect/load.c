@@ -49,6 +49,14 @@ static bool samples_off_cpu(const struct collector_options *options)
 	return options->sampling && options->sampling->off_cpu;
 }
 
+/* The last kind of probes that there are to be. */
+static enum probes_part last_part(const struct collector_options *options)
+{
+	return !options->sampling	? PROBES_OF_OPERATORS
+	       : options->sampling_runs ? PROBES_OF_RUNS
+					: PROBES_OF_SESSIONS;
+}
+
 static void choose_programs(struct collector *collector)
 {
 	const struct collector_options *options = &collector->options;
@@ -62,8 +70,7 @@ static void choose_programs(struct collector *collector)
 		probes_prepare_all(bpf, collector->features.multi);
 	for (size_t i = 0; i < options->n_targets; i++)
 		for (const struct located *it = options->targets[i].located; it; it = it->next)
-			probes_prepare(bpf, &it->location,
-				       options->sampling ? PROBES_OF_SESSIONS : PROBES_OF_OPERATORS,
+			probes_prepare(bpf, &it->location, last_part(options),
 				       collector->with_memory, collector->features.multi);
 }
 

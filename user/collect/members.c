@@ -249,7 +249,10 @@ int collector_attach_samples(struct collector *collector, struct error *err)
 
 	for (size_t i = 0; i < collector->members.n && !error; i++)
 		error = sampled_add(collector->sampled, collector->members.items[i], err);
-	error = error ?: attach_from(collector, 0, PROBES_OF_SESSIONS, err);
+	if (!error)
+		error = collector->options.sampling_runs
+				? collector_attach_runs(collector, err)
+				: attach_from(collector, 0, PROBES_OF_SESSIONS, err);
 	if (error)
 		return error;
 	sampler_describe(collector->sampler, &record.sampling);

@@ -81,7 +81,7 @@ struct metrics {
 	struct capture_event events[CAPTURE_COUNTERS];
 	uint32_t n_events;
 	uint64_t hit_ns;
-	uint64_t lost[3]; /* operators, work of other threads, runs */
+	struct capture_loss lost;
 	uint64_t pool[2]; /* ns: work, CPU time */
 	bool has_pool;
 	uint64_t aged; /* clock_ns() */
@@ -377,14 +377,22 @@ static int take_info(struct metrics *m, const struct capture_info *info)
 	return add_process(m, 0, info->pid);
 }
 
+#define LOSSES (sizeof(struct capture_loss) / sizeof(uint64_t))
+
+/* In the order of struct capture_loss, which is counts and nothing else. */
+static const char *const losses[LOSSES] = {
+	"ring_full", "too_deep",  "unnamed",	"missed",     "threads_full",
+	"work_lost", "runs_full", "unfinished", "parts_lost",
+};
+
 /* Running totals. */
 static void add_loss(struct metrics *m, const struct capture_loss *loss)
 {
-	const struct capture_loss *before = &m->loss;
+	const uint64_t *now = (const uint64_t *)loss, *before = (const uint64_t *)&m->loss;
+	uint64_t *all = (uint64_t *)&m->lost;
 
-	m->lost[0] += loss_operators(loss) - loss_operators(before);
-	m->lost[1] += loss->work_lost - before->work_lost;
-	m->lost[2] += loss->runs_full - before->runs_full;
+	for (size_t i = 0; i < LOSSES; i++)
+		all[i] += now[i] - before[i];
 	m->loss = *loss;
 }
 
@@ -681,16 +689,16 @@ static void write_targets(const struct metrics *m, const struct exposition *to)
 
 static void write_lost(const struct metrics *m, const struct exposition *to)
 {
-	static const char *const kinds[] = {"operators", "pool_work", "runs"};
 	static const struct series_metric lost = {
 		.name = "opprobe_lost",
-		.help = "What could not be recorded, by what it was.",
+		.help = "Operators and runs that could not be recorded in whole, by why not.",
 	};
+	const uint64_t *all = (const uint64_t *)&m->lost;
 
 	exposition_head(to, &lost, "counter");
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		fprintf(to->out, "opprobe_lost_total{what=\"%s\"} %llu\n", kinds[i],
-			(unsigned long long)m->lost[i]);
+	for (size_t i = 0; i < LOSSES; i++)
+		fprintf(to->out, "opprobe_lost_total{reason=\"%s\"} %llu\n", losses[i],
+			(unsigned long long)all[i]);
 }
 
 static void write_pool(const struct metrics *m, const struct exposition *to)

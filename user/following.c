@@ -9,8 +9,9 @@
 
 #include "base/clock.h"
 
-#define LOOK_INTERVAL 1000000000ULL /* ns between looks at what a process maps */
-#define CHILD_DELAY   100000000ULL  /* ns: many children execute another program at once */
+#define LOOK_INTERVAL 1000000000ULL  /* ns between looks at what a process maps */
+#define RETIRE_DELAY  10000000000ULL /* ns behind the end of a process */
+#define CHILD_DELAY   100000000ULL   /* ns: many children execute another program at once */
 
 void following_say(const struct following *following, const char *format, ...)
 {
@@ -410,10 +411,21 @@ static void take_news(struct following *following, struct collector *collector,
 	case COLLECTOR_GONE:
 		if (entry && entry->joined && following->entries.n > 1)
 			following_say(following, "process %d exited", news->pid);
-		if (entry)
+		if (entry) {
 			entry->over = true;
+			entry->looked = clock_ns();
+		}
 		break;
 	}
+}
+
+/* Nobody asks about one that is gone, once all that it did has been taken. */
+static void retire(struct entry *entry)
+{
+	if (entry->retired || !entry->inspector || clock_ns() - entry->looked < RETIRE_DELAY)
+		return;
+	inspector_retire(entry->inspector);
+	entry->retired = true;
 }
 
 /* A child that is not to be recorded is told of, and left without breakpoints. */
@@ -516,7 +528,9 @@ bool following_look(struct following *following, struct collector *collector,
 	for (size_t i = 0; i < following->entries.n; i++) {
 		struct entry *entry = following->entries.items[i];
 
-		if (!entry->over)
+		if (entry->over)
+			retire(entry);
+		else
 			look_at(following, collector, entry);
 		more |= following->options->follow && !entry->over && !entry->joined;
 	}

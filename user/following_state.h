@@ -27,6 +27,7 @@ struct entry {
 	bool joined;	       /* it is recorded */
 	bool over;	       /* nothing more is to be done about it */
 	bool told;	       /* that a file of it cannot be proven */
+	bool retired;	       /* its inspector is, as it has exited */
 	ARRAY_OF(struct seen_file) seen;
 };
 

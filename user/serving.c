@@ -472,6 +472,19 @@ static bool is_hopeless(const struct serving *s, int error)
 	       error != -EAGAIN && error != -EINTR && error != -ENOMEM;
 }
 
+static bool has_gone(const pid_t *pids, size_t n)
+{
+	bool gone = false;
+
+	for (size_t i = 0; i < n && !gone; i++) {
+		const struct process process = {.pid = pids[i]};
+		uint64_t ns;
+
+		gone = process_cpu(&process, &ns) != 0;
+	}
+	return gone;
+}
+
 static int record_those_that_come(struct serving *s, struct error *err)
 {
 	pid_t pids[PROCESSES_MAX];
@@ -494,6 +507,11 @@ static int record_those_that_come(struct serving *s, struct error *err)
 		if (is_hopeless(s, error)) {
 			*err = why;
 			return error;
+		}
+		/* It is gone, and others may be there. */
+		if (has_gone(pids, n)) {
+			pause_for(s, WAIT_NS);
+			continue;
 		}
 		say("%s; tried again in %" PRIu64 " s", why.text, retry / SECOND);
 		pause_for(s, retry);

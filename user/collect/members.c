@@ -175,6 +175,17 @@ static struct probes_target probes_target_of(const struct collector *collector,
 	};
 }
 
+static bool other_lives(const struct collector *collector, const struct member *than)
+{
+	for (size_t i = 0; i < collector->members.n; i++) {
+		const struct member *member = collector->members.items[i];
+
+		if (member != than && !member->gone && process_alive(member->process))
+			return true;
+	}
+	return false;
+}
+
 static int attach_part(struct collector *collector, struct instance_state *instance,
 		       enum probes_part part, struct error *err)
 {
@@ -186,8 +197,9 @@ static int attach_part(struct collector *collector, struct instance_state *insta
 	*probes = probes_attach(collector->bpf, &target, part, err);
 	if (*probes)
 		return 0;
-	/* Where probes come anew: that it has exited meanwhile is news, and no failure. */
-	if (collector->sessions_attached &&
+	/* Where probes come anew, or others live: that it has exited meanwhile is news, and no
+	 * failure. */
+	if ((collector->sessions_attached || other_lives(collector, instance->member)) &&
 	    !process_outlives(instance->member->process, EXITS_WITHIN_MS))
 		return 0;
 	return -EINVAL;

@@ -113,6 +113,17 @@ static int end(struct inspector *inspector)
 	return status;
 }
 
+void inspector_retire(struct inspector *inspector)
+{
+	if (!inspector->failed)
+		inspector->failed =
+			error_set(&inspector->failure, -ESRCH,
+				  "process %d has exited, and is not looked into any more",
+				  inspector->target);
+	end(inspector);
+	hands_end(&inspector->hands);
+}
+
 void inspector_free(struct inspector *inspector)
 {
 	if (!inspector)

@@ -27,6 +27,8 @@ struct inspector;
  */
 struct inspector *inspector_new(const struct process *process, const volatile sig_atomic_t *stop,
 				struct error *err);
+/* Its process has exited, and all that is to be asked was: end it; every question fails then. */
+void inspector_retire(struct inspector *inspector);
 void inspector_free(struct inspector *inspector);
 /* Its processes come sooner from now on than where it was made at a lower priority. */
 void inspector_hurry(const struct inspector *inspector);

@@ -6,7 +6,7 @@ import json
 import subprocess
 import time
 
-from harness import check, check_counts, check_equal, described_counts, test
+from harness import check, check_counts, check_equal, described_counts, helpers_of, test
 from perfetto import Trace
 
 
@@ -241,3 +241,22 @@ def _(t):
         check_equal(len([found for found in trace.slices if found.name == model + ".onnx"]), runs,
                     "runs in Perfetto's trace of " + model)
         check_equal(names["process_name"], 1, "groups of tracks of " + model)
+
+
+@test("a process that ends while probes come is left out, and the others are recorded")
+def _(t):
+    stays = t.ort_run("1.30.0", "tiny")
+    stays.keep_running()
+    for i in range(6):
+        goes = t.ort_run("1.30.0", "tiny")
+        probe = t.opprobe("record", "-a", "--comm", "ort_run", "-d", "300ms", "--no-cost", "-o",
+                          t.path("%d.opp" % i))
+        # Both have been found, or will be soon; some tenths of a second later probes come.
+        patience = probe.patience()
+        while len(helpers_of(probe.pid, "(inspector)")) < 2:
+            check(not patience.over() and probe.alive(), "nobody is looked into", probe.stderr)
+        time.sleep(0.06 * i)
+        goes.close()
+        check_equal(probe.wait(), 0, "exit status (%s)" % probe.stderr[-2000:])
+        report = t.opprobe("report", t.path("%d.opp" % i), "--json").finish()
+        check(report.json["runs"] > 0, "nothing was recorded", report.json["processes"])

@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
+import time
 import uuid
 
 from harness import (TESTS, Opprobe, OrtTarget, check, check_counts, check_equal, read_profile,
@@ -197,18 +198,21 @@ def _(t):
     serving = serve(t, "--max-overhead", "2%")
     target = t.ort_run("1.30.0", "resnet", "-O", "0")
     serving.recorded(target)
-    runs = 0
     patience = target.patience()
     while "probes of runs stay" not in serving.probe.stderr:
-        runs += target.run(50)["runs"]
+        target.run(50)
         check(not patience.over(), "it stays with probes", serving.probe.stderr)
-    serving.wait_until("there are no samples", lambda metrics: metrics.sum(
-        "opprobe_recording", opprobe_recording="samples") == 1 and
-                       metrics.sum("opprobe_recordings_total") == 2)
-    target.run(100)  # until it is attached again
-    metrics = serving.wait_until("nothing was sampled", lambda metrics: metrics.sum(
-        "opprobe_operator_sampled_cpu_seconds_total") > 0)
-    before = metrics.sum(EXECUTIONS), metrics.sum(DURATION + "_count")
+    metrics = serving.scrape()
+    while not metrics.sum("opprobe_operator_sampled_cpu_seconds_total"):
+        target.run(20)
+        metrics = serving.scrape()
+        check(not patience.over(), "nothing is sampled", serving.probe.stderr)
+    # What is on its way arrives.
+    before = None
+    while before != (metrics.sum(EXECUTIONS), metrics.sum(DURATION + "_count")):
+        before = metrics.sum(EXECUTIONS), metrics.sum(DURATION + "_count")
+        time.sleep(1)
+        metrics = serving.scrape()
     target.run(100)
     metrics = serving.wait_until("runs are missing", lambda metrics: metrics.sum(
         DURATION + "_count") == before[1] + 100)
@@ -370,7 +374,7 @@ def _(t):
         one.close()
     answering = [status_of("%d/task/%s" % (serving.probe.pid, task))
                  for task in os.listdir("/proc/%d/task" % serving.probe.pid)]
-    check(any(int(task["CapEff"], 16) == 0 and task["Seccomp"] == "2" for task in answering),
+    check(any(int(task["CapEff"], 16) == 0 and task["NoNewPrivs"] == "1" for task in answering),
           "who answers has rights", answering)
     serving.stop()
 

@@ -5,91 +5,23 @@
  * gets a series of its own later, begins there with what it takes from then on. A series that rows
  * of the present recording are in is held; it may go an hour after the last of them.
  */
-#include "metrics.h"
+#include "metrics_state.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "../analyze/analyze.h"
 #include "../base/clock.h"
-#include "../base/hash.h"
-#include "series.h"
 
-#define OTHERS_MAX  4096 /* series of what is not told by node: models, types, providers */
-#define RUNS_MAX    1024
-#define IDLE_LOOKS  360 /* looks without anything new, after which a series goes, */
-#define LOOK_NS	    UINT64_C(10000000000) /* which are so far apart at least: an hour */
-#define OTHER	    "other"
-#define BUCKETS_MIN 10 /* 2^10 ns: bounds of durations are powers of two, */
-#define BUCKETS_MAX 36 /* up to 69 s, and infinity */
-#define N_BOUNDS    (BUCKETS_MAX - BUCKETS_MIN + 2)
-
-/* Of operators. */
-enum operator_value {
-	VALUE_EXECUTIONS,
-	VALUE_SELF_NS,
-	VALUE_POOL_NS,
-	VALUE_SAMPLED,
-	VALUE_EVENTS, /* CAPTURE_COUNTERS of them */
-	VALUES = VALUE_EVENTS + CAPTURE_COUNTERS
-};
-
-/* Of runs: how many were up to each bound, their sum, and those that failed. */
-enum run_value { RUN_BUCKETS, RUN_NS = N_BOUNDS, RUN_FAILED, RUN_VALUES };
-
-_Static_assert(VALUES <= SERIES_VALUES && RUN_VALUES <= SERIES_VALUES, "series have room");
-
-/* What of a row was told. */
-struct told_row {
-	struct hash_node node;
-	const struct analyze_row *row;
-	struct series *series;
-	bool by_node; /* it has one of its own */
-	bool named;   /* with the name of its model */
-	uint64_t values[VALUES];
-};
-
-/* Runs of a session since the last look. */
-struct new_runs {
-	uint64_t values[RUN_VALUES];
-};
-
-/* A process of the recording. */
-struct told_process {
-	pid_t pid;
-	struct metrics_whose whose;
-};
-
-struct metrics {
-	struct record_sink sink; /* first */
-	const struct metrics_options *options;
-	pthread_mutex_t lock; /* of all that follows */
-	struct series_set *nodes, *others, *runs;
-	/* Of the recording that is on: */
-	struct analysis *analysis;
-	struct hash rows;
-	ARRAY_OF(struct told_process) processes; /* by number */
-	ARRAY_OF(struct new_runs) new_runs;	 /* by session; the first is of those not known */
-	struct capture_loss loss;		 /* so far */
-	uint64_t pool_work_ns, pool_cpu_ns;	 /* that were told */
-	struct metrics_size size;
-	bool executes;
-	/* Of all: */
-	struct capture_event events[CAPTURE_COUNTERS];
-	uint32_t n_events;
-	uint64_t hit_ns;
-	struct capture_loss lost;
-	uint64_t pool[2]; /* ns: work, CPU time */
-	bool has_pool;
-	uint64_t aged; /* clock_ns() */
-};
+#define OTHERS_MAX 4096 /* series of what is not told by node: models, types, providers */
+#define RUNS_MAX   1024
+#define IDLE_LOOKS 360 /* looks without anything new, after which a series goes, */
+#define LOOK_NS	   UINT64_C(10000000000) /* which are so far apart at least: an hour */
+#define OTHER	   "other"
 
 /* -- labels -------------------------------------------------------------------------------- */
 
-static const struct metrics_whose *whose(const struct metrics *m, uint32_t process)
+const struct metrics_whose *metrics_whose_of(const struct metrics *m, uint32_t process)
 {
 	static const struct metrics_whose nobody;
 
@@ -115,7 +47,8 @@ static const char *model_of(const struct metrics *m, const struct analyze_row *r
 
 static struct series *series_of(struct metrics *m, const struct analyze_row *row, bool by_node)
 {
-	const struct metrics_whose *it = whose(m, row->process ? row->process->process : 0);
+	const struct metrics_whose *it =
+		metrics_whose_of(m, row->process ? row->process->process : 0);
 	const struct series_label labels[] = {
 		{"namespace", it->namespace},
 		{"pod", it->pod},
@@ -319,7 +252,8 @@ static int add_sum(struct metrics *m, const struct capture_sum *sum)
 static struct series *series_of_runs(struct metrics *m, uint32_t session)
 {
 	const struct analyze_session *it = sessions_get(&m->analysis->sessions, session);
-	const struct metrics_whose *its = whose(m, it ? it->process->process : CAPTURE_UNKNOWN);
+	const struct metrics_whose *its =
+		metrics_whose_of(m, it ? it->process->process : CAPTURE_UNKNOWN);
 	const struct series_label labels[] = {
 		{"namespace", its->namespace}, {"pod", its->pod},
 		{"container", its->container}, {"comm", its->comm},
@@ -376,14 +310,6 @@ static int take_info(struct metrics *m, const struct capture_info *info)
 	}
 	return add_process(m, 0, info->pid);
 }
-
-#define LOSSES (sizeof(struct capture_loss) / sizeof(uint64_t))
-
-/* In the order of struct capture_loss, which is counts and nothing else. */
-static const char *const losses[LOSSES] = {
-	"ring_full", "too_deep",  "unnamed",	"missed",     "threads_full",
-	"work_lost", "runs_full", "unfinished", "parts_lost",
-};
 
 /* Running totals. */
 static void add_loss(struct metrics *m, const struct capture_loss *loss)
@@ -474,15 +400,16 @@ static void age(struct metrics *m)
 	series_age(m->runs, IDLE_LOOKS);
 }
 
-static int look(struct metrics *m)
+int metrics_look(struct metrics *m)
 {
-	int error;
+	int error = 0;
 
-	if (!m->analysis)
-		return 0;
-	analyze_look(m->analysis);
-	error = tell_rows(m) ?: tell_runs(m);
-	tell_pool(m);
+	if (m->analysis) {
+		analyze_look(m->analysis);
+		error = tell_rows(m) ?: tell_runs(m);
+		tell_pool(m);
+	}
+	age(m);
 	return error;
 }
 
@@ -522,7 +449,7 @@ struct record_sink *metrics_begin(struct metrics *m, struct error *err)
 void metrics_end(struct metrics *m)
 {
 	pthread_mutex_lock(&m->lock);
-	look(m);
+	metrics_look(m);
 	forget_recording(m);
 	pthread_mutex_unlock(&m->lock);
 }
@@ -554,250 +481,6 @@ uint64_t metrics_hit_ns(struct metrics *m)
 	ns = m->hit_ns;
 	pthread_mutex_unlock(&m->lock);
 	return ns;
-}
-
-/* -- writing ------------------------------------------------------------------------------- */
-
-static void write_operators(const struct metrics *m, const struct series_metric *metrics, size_t n,
-			    const struct exposition *to)
-{
-	/* One name stands in one place: the nodes', and behind them all that is not told by node.
-	 */
-	const struct series_set *const sets[] = {m->nodes, m->others};
-
-	series_write(sets, 2, metrics, n, to);
-}
-
-static bool is_time(const struct capture_event *event)
-{
-	return !strcmp(event->unit, "ns");
-}
-
-/* event="NAME", allocated; NULL without memory. */
-static char *event_label(const struct capture_event *event)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	fputs("event=\"", out);
-	series_put_escaped(event->name, out);
-	fputc('"', out);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
-}
-
-/* Those that are times, or those that are none, as @all of them are described. */
-static void write_events(const struct metrics *m, bool times, struct series_metric all,
-			 const struct exposition *to)
-{
-	struct series_metric metrics[CAPTURE_COUNTERS];
-	char *labels[CAPTURE_COUNTERS];
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < m->n_events; i++) {
-		if (is_time(&m->events[i]) != times)
-			continue;
-		labels[n] = event_label(&m->events[i]);
-		if (!labels[n])
-			continue;
-		metrics[n] = all;
-		metrics[n].extra = labels[n];
-		metrics[n++].value = VALUE_EVENTS + i;
-	}
-	if (n)
-		write_operators(m, metrics, n, to);
-	while (n)
-		free(labels[--n]);
-}
-
-static void write_runs(const struct metrics *m, const struct exposition *to)
-{
-	static const struct series_metric durations = {
-		.name = "opprobe_run_duration_seconds",
-		.unit = "seconds",
-		.help = "Runs of models that did not throw.",
-		.value = RUN_BUCKETS,
-		.is_time = true,
-	};
-	static const struct series_metric failed = {
-		.name = "opprobe_runs_failed",
-		.help = "Runs that returned an error or were left by an exception.",
-		.value = RUN_FAILED,
-	};
-	const struct series_set *const runs = m->runs;
-	uint64_t bounds[N_BOUNDS];
-
-	/* Durations are whole: up to a power of two exclusively is up to one less. */
-	for (int i = 0; i < N_BOUNDS - 1; i++)
-		bounds[i] = (UINT64_C(1) << (BUCKETS_MIN + i)) - 1;
-	bounds[N_BOUNDS - 1] = UINT64_MAX;
-	series_write_histogram(runs, &durations, bounds, N_BOUNDS, to);
-	series_write(&runs, 1, &failed, 1, to);
-}
-
-static bool is_there(uint32_t pid)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%u", pid);
-	return !access(path, F_OK);
-}
-
-/* Who is recorded. */
-static void write_targets(const struct metrics *m, const struct exposition *to)
-{
-	static const struct series_metric info = {
-		.name = "opprobe_process",
-		.help = "The processes that are recorded.",
-	};
-	bool begun = false;
-
-	for (size_t i = 0; m->analysis && i < m->analysis->processes.n; i++) {
-		const struct analyze_process *process = m->analysis->processes.items[i];
-		const struct metrics_whose *it = whose(m, process->process);
-		char number[16], pid[16];
-		const struct series_label labels[] = {
-			{"process", number},
-			{"pid", pid},
-			{"namespace", it->namespace},
-			{"pod", it->pod},
-			{"container", it->container},
-			{"comm", it->comm},
-			{"runtime", process->runtime},
-			{"version", process->version},
-			{},
-		};
-
-		/* One pid may have been of several. */
-		snprintf(number, sizeof(number), "%u", process->process);
-		snprintf(pid, sizeof(pid), "%u", process->pid);
-		if (!is_there(process->pid))
-			continue;
-		if (!begun)
-			exposition_head(to, &info, "info");
-		begun = true;
-		fputs("opprobe_process_info", to->out);
-		exposition_labels(to, labels);
-		fputs(" 1\n", to->out);
-	}
-}
-
-static void write_lost(const struct metrics *m, const struct exposition *to)
-{
-	static const struct series_metric lost = {
-		.name = "opprobe_lost",
-		.help = "Operators and runs that could not be recorded in whole, by why not.",
-	};
-	const uint64_t *all = (const uint64_t *)&m->lost;
-
-	exposition_head(to, &lost, "counter");
-	for (size_t i = 0; i < LOSSES; i++)
-		fprintf(to->out, "opprobe_lost_total{reason=\"%s\"} %llu\n", losses[i],
-			(unsigned long long)all[i]);
-}
-
-static void write_pool(const struct metrics *m, const struct exposition *to)
-{
-	static const struct series_metric
-		work =
-			{
-				.name = "opprobe_pool_work_seconds",
-				.unit = "seconds",
-				.help = "What pool threads worked for operators of others.",
-			},
-		cpu = {
-			.name = "opprobe_pool_cpu_seconds",
-			.unit = "seconds",
-			.help = "CPU time of pool threads: beyond their work they wait for some, spinning.",
-		};
-
-	if (!m->has_pool)
-		return;
-	exposition_head(to, &work, "counter");
-	fprintf(to->out, "%s_total", work.name);
-	exposition_seconds(to, m->pool[0]);
-	if (!m->pool[1])
-		return;
-	exposition_head(to, &cpu, "counter");
-	fprintf(to->out, "%s_total", cpu.name);
-	exposition_seconds(to, m->pool[1]);
-}
-
-static void write_all_operators(const struct metrics *m, const struct exposition *to)
-{
-	static const struct series_metric
-		executions =
-			{
-				.name = "opprobe_operator_executions",
-				.help = "Executions of operators.",
-				.value = VALUE_EXECUTIONS,
-			},
-		seconds =
-			{
-				.name = "opprobe_operator_seconds",
-				.unit = "seconds",
-				.help = "Time of operators on their own threads, without operators inside.",
-				.value = VALUE_SELF_NS,
-				.is_time = true,
-			},
-		pool =
-			{
-				.name = "opprobe_operator_pool_seconds",
-				.unit = "seconds",
-				.help = "What pool threads worked for operators.",
-				.value = VALUE_POOL_NS,
-				.is_time = true,
-			},
-		sampled = {
-			.name = "opprobe_operator_sampled_cpu_seconds",
-			.unit = "seconds",
-			.help = "CPU time of operators, pool threads included, as samples estimate it.",
-			.value = VALUE_SAMPLED,
-			.is_time = true,
-		};
-
-	write_operators(m, &executions, 1, to);
-	write_operators(m, &seconds, 1, to);
-	write_operators(m, &pool, 1, to);
-	write_operators(m, &sampled, 1, to);
-	write_events(m, true,
-		     (struct series_metric){
-			     .name = "opprobe_operator_event_seconds",
-			     .unit = "seconds",
-			     .help = "Of operators, without operators inside, on all threads that "
-				     "worked for them: what events say that are times.",
-			     .is_time = true,
-		     },
-		     to);
-	write_events(m, false,
-		     (struct series_metric){
-			     .name = "opprobe_operator_events",
-			     .help = "Of operators, without operators inside, on all threads that "
-				     "worked for them: events, scaled up to executions for which "
-				     "they were not counted.",
-		     },
-		     to);
-}
-
-int metrics_write(struct metrics *m, const struct exposition *to)
-{
-	int error;
-
-	pthread_mutex_lock(&m->lock);
-	error = look(m);
-	age(m);
-	write_targets(m, to);
-	write_runs(m, to);
-	write_all_operators(m, to);
-	write_pool(m, to);
-	write_lost(m, to);
-	pthread_mutex_unlock(&m->lock);
-	return error;
 }
 
 /* -- life ---------------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@
 
 #include "../base/array.h"
 
-#define RING_PAGES 16	/* of each CPU: some hundred mappings */
+#define RING_PAGES 32	/* of each CPU: a thousand mappings */
 #define KEPT_MAX   8192 /* arrivals between two takes */
 
 /* Behind the head of PERF_RECORD_MMAP2, up to what is needed. */
@@ -102,10 +102,9 @@ size_t arrivals_take(struct arrivals *arrivals, struct arrival *list, size_t max
 	if (perf_buffer__consume(arrivals->buffer) < 0)
 		arrivals->missed = true;
 	n = arrivals->list.n < max ? arrivals->list.n : max;
-	*missed = arrivals->missed || n < arrivals->list.n;
 	for (size_t i = 0; i < n; i++)
-		list[i] = arrivals->list.items[i];
-	arrivals->list.n = 0;
+		list[i] = arrivals->list.items[--arrivals->list.n];
+	*missed = arrivals->missed;
 	arrivals->missed = false;
 	return n;
 }

@@ -27,8 +27,8 @@ struct arrival {
 /* NULL with @err set. */
 struct arrivals *arrivals_new(struct error *err);
 /*
- * Store up to @max arrivals of late, in no order; returns how many. *@missed: others were lost, so
- * that any process may have mapped anything. Does not wait.
+ * Store up to @max arrivals of late, in no order; returns how many, @max if there may be more.
+ * *@missed: others were lost, so that any process may have mapped anything. Does not wait.
  */
 size_t arrivals_take(struct arrivals *arrivals, struct arrival *list, size_t max, bool *missed);
 void arrivals_free(struct arrivals *arrivals);

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What recording costs the processes, and whether that is more than it may. */
+#include "serving_state.h"
+
+#include <inttypes.h>
+
+#include "base/clock.h"
+
+#define CHARGE_EVERY (2 * SERVING_SECOND) /* what probes took is looked at, and if it was */
+#define USED_MIN     20e6		  /* ns of CPU time: less says nothing of shares */
+#define TOO_MUCH     2 /* times too much, one after the other, samples are taken */
+#define SAMPLE_FIRST (600 * SERVING_SECOND)	 /* for so long; twice as long next time, */
+#define SAMPLE_LAST  (4 * 3600 * SERVING_SECOND) /* up to this */
+#define RUNS_SHARE   0.5 /* of what probes may take, that those of runs may alone */
+#define HITS_OF_RUN  2.0 /* the probes of a run take so many times an operator's, */
+#define IN_TARGET    2.0 /* and those in a target what they take in opprobe itself */
+
+/* What probes took since the last look, ns; *@of_runs: those of runs alone. Reckoned as for
+ * --max-overhead of a recording, see recording_budget.c. */
+static double charge(struct serving *s, const struct metrics_size *size, double *of_runs)
+{
+	struct account *account = &s->account;
+	double hit = IN_TARGET * (double)metrics_hit_ns(s->metrics);
+	double executions = (double)(size->executions - account->executions);
+	double runs = HITS_OF_RUN * (double)(size->runs - account->runs);
+
+	account->executions = size->executions;
+	account->runs = size->runs;
+	*of_runs = hit * runs;
+	return hit * executions + *of_runs;
+}
+
+static double used(struct serving *s)
+{
+	pid_t pids[4 * PROCESSES_MAX];
+	size_t n = metrics_pids(s->metrics, pids, sizeof(pids) / sizeof(pids[0]));
+	double cpu = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct process process = {.pid = pids[i]};
+
+		cpu += usage_of(&s->account.usage, &process);
+	}
+	return cpu;
+}
+
+/* Probes took @charged of @cpu, those of runs @of_runs: which stay? */
+static void take_samples(struct serving *s, double cpu, double charged, double of_runs)
+{
+	struct account *account = &s->account;
+	double share = s->options->recording.max_overhead;
+
+	account->runs_stay = !account->sample_until && of_runs < RUNS_SHARE * share * cpu;
+	serving_say(
+		"probes take %.1f %% of the processes' CPU time, and may take %.1f: samples are taken "
+		"instead%s, for %" PRIu64 " minutes",
+		100 * charged / cpu, 100 * share,
+		account->runs_stay ? ", and probes of runs stay" : "",
+		account->sample_for / (60 * SERVING_SECOND));
+	/* What is tried then is tried with all probes. */
+	if (account->sample_until)
+		return;
+	account->sample_until = clock_ns() + account->sample_for;
+	account->sample_for *= 2;
+	if (account->sample_for > SAMPLE_LAST)
+		account->sample_for = SAMPLE_LAST;
+}
+
+static bool is_too_much(struct serving *s, double cpu, double charged)
+{
+	struct account *account = &s->account;
+	double share = s->options->recording.max_overhead;
+
+	/* All of it: then there is no bound. */
+	if (cpu > USED_MIN && share < 1)
+		account->too_much = charged > cpu * share ? account->too_much + 1 : 0;
+	return account->too_much >= TOO_MUCH;
+}
+
+void serving_begin_account(struct serving *s)
+{
+	struct account *account = &s->account;
+	bool over = account->sample_until && clock_ns() > account->sample_until;
+
+	usage_free(&account->usage);
+	*account = (struct account){
+		.sample_for = account->sample_for ?: SAMPLE_FIRST,
+		.sample_until = over ? 0 : account->sample_until,
+		.runs_stay = !over && account->runs_stay,
+	};
+}
+
+bool serving_look_at_cost(struct serving *s, const struct metrics_size *size)
+{
+	struct account *account = &s->account;
+	uint64_t now = clock_ns();
+	double cpu, charged, of_runs;
+
+	if (now - account->looked < CHARGE_EVERY)
+		return false;
+	account->looked = now;
+	cpu = used(s);
+	charged = charge(s, size, &of_runs);
+	pthread_mutex_lock(&s->lock);
+	s->told.cpu_ns += cpu;
+	s->told.charged_ns += charged;
+	pthread_mutex_unlock(&s->lock);
+	if (account->sample_until && now > account->sample_until)
+		return true;
+	if (recording_samples(&s->recording) && !account->runs_stay)
+		return false;
+	if (!is_too_much(s, cpu, charged))
+		return false;
+	take_samples(s, cpu, charged, of_runs);
+	return true;
+}

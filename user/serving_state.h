@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The state of serving, for its own four files: serving.c has one recording after the other,
+ * serving_who.c who is recorded, serving_cost.c whether by probes or samples, serving_pages.c what
+ * is answered.
+ */
+#ifndef OPPROBE_SERVING_STATE_H
+#define OPPROBE_SERVING_STATE_H
+
+#include <pthread.h>
+
+#include "collect/usage.h"
+#include "live/live.h"
+#include "serve/exporter.h"
+#include "serve/metrics.h"
+#include "serving.h"
+#include "target/arrivals.h"
+
+#define SERVING_SECOND UINT64_C(1000000000)
+#define LATER_MAX      64 /* processes that are looked at again */
+
+/* A process that could not be looked into. */
+struct later {
+	pid_t pid;
+	unsigned int tries;
+	uint64_t next; /* clock_ns() */
+};
+
+/* What there is to tell of all recordings. */
+struct told {
+	double cpu_ns, charged_ns;
+	uint64_t recordings;
+	bool samples;
+};
+
+/* What probes took, and what the processes used. */
+struct account {
+	struct usage usage;
+	uint64_t executions, runs; /* that were charged */
+	uint64_t looked;
+	unsigned int too_much; /* looks, one after the other */
+	uint64_t sample_for;   /* next time, ns */
+	uint64_t sample_until; /* 0: probes are in place */
+	bool runs_stay;	       /* those of runs are, beside samples */
+};
+
+struct serving {
+	struct record_sink sink; /* first: of both */
+	struct record_sink *counting;
+	const struct serving_options *options;
+	struct running_files *files;
+	struct arrivals *arrivals; /* NULL: of processes that were given by their numbers */
+	struct later later[LATER_MAX];
+	size_t n_later;
+	bool missed; /* some who came, since the last look at all */
+	struct metrics *metrics;
+	struct metrics_options metrics_options;
+	struct exporter *exporter;
+	struct recording_options recording; /* that is on */
+	uint64_t scanned, began;
+	bool attached; /* something was recorded, ever */
+	struct account account;
+	pthread_mutex_t looking; /* of: */
+	struct live *live;	 /* what is recorded, kept for a while; NULL: nothing is */
+	pthread_mutex_t lock;	 /* of what is told by another thread */
+	struct told told;
+};
+
+/* A line for who runs it. */
+void serving_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* -- serving_who.c ------------------------------------------------------------------------ */
+
+/*
+ * Look at all processes: add those that are wanted and not among the @n @pids yet, of which there
+ * is room for @max. Returns how many there are.
+ */
+size_t serving_scan(struct serving *serving, pid_t *pids, size_t n, size_t max);
+/* Those who have come of late, up to @max. */
+size_t serving_take_arrivals(struct serving *serving, pid_t *pids, size_t max);
+
+/* -- serving_cost.c ----------------------------------------------------------------------- */
+
+/* A recording begins: what was charged of the one before is none of it. */
+void serving_begin_account(struct serving *serving);
+/* Is it to end, as its probes take too much, or may be tried again? */
+bool serving_look_at_cost(struct serving *serving, const struct metrics_size *size);
+
+/* -- serving_pages.c ---------------------------------------------------------------------- */
+
+extern const struct exporter_page serving_pages[]; /* of a struct serving */
+
+#endif

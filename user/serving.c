@@ -206,7 +206,6 @@ static bool has_gone(const pid_t *pids, size_t n)
 
 static int record_those_that_come(struct serving *s, struct error *err)
 {
-	pid_t pids[PROCESSES_MAX];
 	uint64_t retry = RETRY_FIRST;
 
 	while (!*s->options->quit) {
@@ -215,10 +214,10 @@ static int record_those_that_come(struct serving *s, struct error *err)
 		int error;
 
 		*s->options->leave = 0;
-		n = wait_for_some(s, pids, PROCESSES_MAX);
+		n = wait_for_some(s, s->pids, PROCESSES_MAX);
 		if (*s->options->quit)
 			break;
-		error = record(s, pids, n, &why);
+		error = record(s, s->pids, n, &why);
 		if (!error || *s->options->leave) {
 			retry = RETRY_FIRST;
 			continue;
@@ -228,7 +227,7 @@ static int record_those_that_come(struct serving *s, struct error *err)
 			return error;
 		}
 		/* It is gone, and others may be there. */
-		if (has_gone(pids, n)) {
+		if (has_gone(s->pids, n)) {
 			pause_for(s, WAIT_NS);
 			continue;
 		}

@@ -56,7 +56,8 @@ struct serving {
 	struct metrics *metrics;
 	struct metrics_options metrics_options;
 	struct exporter *exporter;
-	struct recording_options recording; /* that is on */
+	struct recording_options recording; /* that is on, of: */
+	pid_t pids[PROCESSES_MAX];
 	uint64_t scanned, began;
 	bool attached; /* something was recorded, ever */
 	struct account account;

@@ -191,15 +191,17 @@ static bool is_hopeless(const struct serving *s, int error)
 	       error != -EAGAIN && error != -EINTR && error != -ENOMEM;
 }
 
+/* Has one of them exited meanwhile? Then what failed may have been that. */
 static bool has_gone(const pid_t *pids, size_t n)
 {
 	bool gone = false;
 
 	for (size_t i = 0; i < n && !gone; i++) {
-		const struct process process = {.pid = pids[i]};
-		uint64_t ns;
+		struct process process;
 
-		gone = process_cpu(&process, &ns) != 0;
+		gone = process_open(&process, pids[i], NULL) != 0;
+		if (!gone)
+			process_close(&process);
 	}
 	return gone;
 }
@@ -222,14 +224,13 @@ static int record_those_that_come(struct serving *s, struct error *err)
 			retry = RETRY_FIRST;
 			continue;
 		}
-		if (is_hopeless(s, error)) {
-			*err = why;
-			return error;
-		}
-		/* It is gone, and others may be there. */
 		if (has_gone(s->pids, n)) {
 			pause_for(s, WAIT_NS);
 			continue;
+		}
+		if (is_hopeless(s, error)) {
+			*err = why;
+			return error;
 		}
 		serving_say("%s; tried again in %" PRIu64 " s", why.text, retry / SERVING_SECOND);
 		pause_for(s, retry);

@@ -52,7 +52,8 @@ struct serving {
 	struct arrivals *arrivals; /* NULL: of processes that were given by their numbers */
 	struct later later[LATER_MAX];
 	size_t n_later;
-	bool missed; /* some who came, since the last look at all */
+	bool missed;  /* some who came, since the last look at all */
+	bool refused; /* that a runtime cannot be recorded was said */
 	struct metrics *metrics;
 	struct metrics_options metrics_options;
 	struct exporter *exporter;

@@ -29,6 +29,14 @@ static size_t add_fitting(const struct serving *s, const struct running *running
 	return n;
 }
 
+/* Why a runtime that is there is not recorded; once, as it is the same each time. */
+static void say_refusal(struct serving *s, const struct running *running)
+{
+	if (*running->refusal.text && !s->refused)
+		serving_say("not recorded: %s", running->refusal.text);
+	s->refused |= *running->refusal.text;
+}
+
 static void look_later(struct serving *s, pid_t pid, unsigned int tries)
 {
 	if (tries < LATER_TRIES && s->n_later < LATER_MAX)
@@ -49,6 +57,7 @@ size_t serving_scan(struct serving *s, pid_t *pids, size_t n, size_t max)
 	s->missed = false;
 	if (!running_find(&running, &look, &err)) {
 		n = add_fitting(s, &running, pids, n, max);
+		say_refusal(s, &running);
 		for (size_t i = 0; i < running.hidden && i < HIDDEN_TOLD; i++)
 			look_later(s, running.hidden_pids[i], 0);
 	} else if (!*s->options->quit) {
@@ -77,6 +86,7 @@ static size_t look_at(struct serving *s, pid_t pid, unsigned int tries, pid_t *p
 			return n;
 	if (!running_find_one(&running, &look, pid, NULL)) {
 		n = add_fitting(s, &running, pids, n, max);
+		say_refusal(s, &running);
 		if (running.hidden)
 			look_later(s, pid, tries);
 	}
@@ -129,6 +139,7 @@ size_t serving_take_arrivals(struct serving *s, pid_t *pids, size_t max)
 		s->missed |= missed;
 	} while (some == ARRIVALS_MAX && --turns && !*s->options->leave);
 	n = look_again(s, pids, n, max);
+	s->missed |= n == max;
 	since = clock_ns() - s->scanned;
 	if (since > SCAN_EVERY || (s->missed && since > SCAN_AT_LEAST))
 		n = serving_scan(s, pids, n, max);

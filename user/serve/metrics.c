@@ -156,9 +156,10 @@ static void move(struct told_row *told, struct series *series)
 static void choose_series(struct metrics *m, struct told_row *told)
 {
 	bool named = is_named(m, told->row), better = named && !told->named;
-	struct series *series = NULL;
+	bool room = !told->by_node && !series_are_full(m->nodes);
+	struct series *series;
 
-	if (told->series && told->by_node && !better)
+	if (told->series && !better && !room)
 		return;
 	series = series_of(m, told->row, true);
 	told->by_node |= series != NULL;

@@ -196,6 +196,7 @@ static void test_knows_pods_by_their_groups(void **state)
 	assert_pod("0::/kubepods/pod0123456789abcdef0123456789abcdef/x\n",
 		   "0123456789abcdef0123456789abcdef");
 	assert_pod("0::/kubepods/pod" UID "0/x\n", "");
+	assert_pod("0::/kubepods/pod" UID "x/y\n", "");
 	assert_pod("0::/kubepods/pod0a1b2c3d/x\n", "");
 	assert_pod("0::/system.slice/podman.service\n", "");
 	assert_pod("0::/tripod" UID "\n", "");

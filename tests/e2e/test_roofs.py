@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 
-from harness import TARGETS, Process, check, check_equal, succeeds, test
+from harness import TARGETS, Failure, Process, check, check_equal, succeeds, test
 
 IN_REAL_TIME = ("chrt", "-f", "1")
 TRIES = 5  # where a hypervisor takes the CPUs away, nothing helps
@@ -54,8 +54,7 @@ def rounded(thing):
     return float("%.7g" % thing) if isinstance(thing, float) else thing
 
 
-@test("doctor --roofs: plain loops stay below the roofs, and not far below")
-def _(t):
+def compare_with_plain_loops(t):
     roofs = measured(t)["machine"]["roofs"]
     got = reference(t)
     one, together = roofs["one_cpu"], roofs["all_cpus"]
@@ -68,6 +67,17 @@ def _(t):
     for name in ("gflops", "memory_gb_per_s"):
         check(one[name] / NOISE <= together[name] <= NOISE * roofs["cpus"] * one[name],
               "CPUs together are not as many as they are", name, roofs)
+
+
+@test("doctor --roofs: plain loops stay below the roofs, and not far below")
+def _(t):
+    # Other machines take from the memory that is shared with them, now more and now less.
+    for _ in range(TRIES - 1):
+        try:
+            return compare_with_plain_loops(t)
+        except Failure:
+            pass
+    return compare_with_plain_loops(t)
 
 
 @test("doctor --roofs: captures have what was measured, and a runtime's MatMul comes near it")

@@ -179,10 +179,7 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 				   text);
 		break;
 	case OPTION_MAX_OVERHEAD:
-		if (parse_percent(text, &recording->max_overhead) ||
-		    recording->max_overhead < 1e-6 || recording->max_overhead > 1)
-			argp_error(state, "'%s' is not a part of the CPU time such as 1%% or 0.5%%",
-				   text);
+		recording->max_overhead = subject_parse_share(text, state);
 		break;
 	case OPTION_ON_CAPTURE:
 		recording->on_capture = text;

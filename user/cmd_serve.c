@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cmd.h"
 #include "serving.h"
+#include "subject.h"
 #include "whose.h"
 
 #define LISTEN	  "127.0.0.1:9464" /* the port that OpenTelemetry's exporters for Prometheus have */
@@ -99,15 +100,6 @@ static size_t parse_nodes(const char *text, struct argp_state *state)
 	return n;
 }
 
-static void parse_buffer(struct recording_options *recording, const char *text,
-			 struct argp_state *state)
-{
-	if (parse_size(text, &recording->buffer_size) || recording->buffer_size < 4096 ||
-	    recording->buffer_size > 1 << 30 ||
-	    (recording->buffer_size & (recording->buffer_size - 1)))
-		argp_error(state, "'%s' is not a power of two from 4k to 1G", text);
-}
-
 static void finish_arguments(struct serve_arguments *arguments, struct argp_state *state)
 {
 	struct recording_options *recording = &arguments->serving.recording;
@@ -152,16 +144,10 @@ static error_t parse_serve(int key, char *text, struct argp_state *state)
 		arguments->serving.keep = keep;
 		break;
 	case OPTION_MAX_OVERHEAD:
-		if (parse_percent(text, &recording->max_overhead) ||
-		    recording->max_overhead < 1e-6 || recording->max_overhead > 1)
-			argp_error(state, "'%s' is not a part of the CPU time such as 1%% or 0.5%%",
-				   text);
+		recording->max_overhead = subject_parse_share(text, state);
 		break;
 	case OPTION_SAMPLE:
-		if (parse_rate(text, &recording->sample_rate) ||
-		    recording->sample_rate > SAMPLE_RATE_MAX)
-			argp_error(state, "'%s' is not a rate from 1 to %d samples per second",
-				   text, SAMPLE_RATE_MAX);
+		recording->sample_rate = subject_parse_rate(text, "", state);
 		break;
 	case 'e':
 		recording->events = text;
@@ -170,7 +156,7 @@ static error_t parse_serve(int key, char *text, struct argp_state *state)
 		recording->config = text;
 		break;
 	case OPTION_BUFFER:
-		parse_buffer(recording, text, state);
+		recording->buffer_size = subject_parse_buffer(text, state);
 		break;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument '%s'", text);

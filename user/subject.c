@@ -97,6 +97,34 @@ static void check_sampling(const struct recording_options *recording, struct arg
 				  "--sample-period 1 at each event");
 }
 
+uint64_t subject_parse_buffer(const char *text, struct argp_state *state)
+{
+	uint64_t size = 0;
+
+	if (parse_size(text, &size) || size < 4096 || size > 1 << 30 || (size & (size - 1)))
+		argp_error(state, "'%s' is not a power of two from 4k to 1G", text);
+	return size;
+}
+
+double subject_parse_rate(const char *text, const char *nor, struct argp_state *state)
+{
+	double rate = 0;
+
+	if (parse_rate(text, &rate) || rate > SAMPLE_RATE_MAX)
+		argp_error(state, "'%s' is not a rate from 1 to %d samples per second%s", text,
+			   SAMPLE_RATE_MAX, nor);
+	return rate;
+}
+
+double subject_parse_share(const char *text, struct argp_state *state)
+{
+	double share = 0;
+
+	if (parse_percent(text, &share) || share < 1e-6 || share > 1)
+		argp_error(state, "'%s' is not a part of the CPU time such as 1%% or 0.5%%", text);
+	return share;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct subject *subject = state->input;
@@ -123,10 +151,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		recording->wait = true;
 		break;
 	case OPTION_BUFFER:
-		if (parse_size(text, &recording->buffer_size) || recording->buffer_size < 4096 ||
-		    recording->buffer_size > 1 << 30 ||
-		    (recording->buffer_size & (recording->buffer_size - 1)))
-			argp_error(state, "'%s' is not a power of two from 4k to 1G", text);
+		recording->buffer_size = subject_parse_buffer(text, state);
 		break;
 	case OPTION_SHAPES:
 		recording->shapes = true;
@@ -141,12 +166,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		recording->sample_off_cpu = !strcmp(text, "off-cpu");
 		if (recording->sample_off_cpu)
 			break;
-		if (parse_rate(text, &recording->sample_rate) ||
-		    recording->sample_rate > SAMPLE_RATE_MAX)
-			argp_error(
-				state,
-				"'%s' is not a rate from 1 to %d samples per second, nor off-cpu",
-				text, SAMPLE_RATE_MAX);
+		recording->sample_rate = subject_parse_rate(text, ", nor off-cpu", state);
 		break;
 	case OPTION_SAMPLE_EVENT:
 		recording->sample_event = text;

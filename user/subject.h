@@ -18,6 +18,12 @@ struct subject {
 	struct choice choice;
 };
 
+/* What options of other commands take as well; what is none ends the program. */
+uint64_t subject_parse_buffer(const char *text, struct argp_state *state); /* bytes */
+/* Hz, of samples; @nor: what else it may be, behind the sentence. */
+double subject_parse_rate(const char *text, const char *nor, struct argp_state *state);
+double subject_parse_share(const char *text, struct argp_state *state); /* 0.01 of "1%" */
+
 /* For argp_child: its input is a struct subject. */
 extern const struct argp subject_argp;
 /* The option that has runs chosen, or more told of them than usual; NULL if none does. */

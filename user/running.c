@@ -148,12 +148,11 @@ static struct known_file *find_file(const struct running_files *files, uint64_t 
 
 static void forget_all(struct running_files *files)
 {
-	struct hash_node *node;
+	struct known_file *file;
 
-	while ((node = hash_first(&files->table))) {
-		hash_remove(&files->table, node);
-		free(hash_item(node, struct known_file, node));
-	}
+	hash_for_each(file, &files->table, node)
+		free(file);
+	hash_free(&files->table);
 }
 
 /* The one of these numbers, of which nothing is known yet; NULL without memory. */
@@ -205,7 +204,6 @@ void running_files_free(struct running_files *files)
 	if (!files)
 		return;
 	forget_all(files);
-	hash_free(&files->table);
 	free(files);
 }
 
@@ -430,7 +428,6 @@ static int find(struct running *running, const struct running_options *options, 
 	*running = (struct running){};
 	error = look_at_some(&look, pid, err);
 	forget_all(&own);
-	hash_free(&own.table);
 	if (running->list.n)
 		qsort(running->list.items, running->list.n, sizeof(running->list.items[0]),
 		      by_number);

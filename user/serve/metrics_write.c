@@ -26,24 +26,6 @@ static bool is_time(const struct capture_event *event)
 	return !strcmp(event->unit, "ns");
 }
 
-/* event="NAME", allocated; NULL without memory. */
-static char *event_label(const struct capture_event *event)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	fputs("event=\"", out);
-	series_put_escaped(event->name, out);
-	fputc('"', out);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
-}
-
 /* Those that are times, or those that are none, as @all of them are described. */
 static void write_events(const struct metrics *m, bool times, struct series_metric all,
 			 const struct exposition *to)
@@ -53,9 +35,11 @@ static void write_events(const struct metrics *m, bool times, struct series_metr
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < m->n_events; i++) {
+		const struct series_label label[] = {{"event", m->events[i].name}, {}};
+
 		if (is_time(&m->events[i]) != times)
 			continue;
-		labels[n] = event_label(&m->events[i]);
+		labels[n] = series_write_labels(label);
 		if (!labels[n])
 			continue;
 		metrics[n] = all;

@@ -54,7 +54,7 @@ void series_set_free(struct series_set *set)
 
 /* -- labels -------------------------------------------------------------------------------- */
 
-void series_put_escaped(const char *text, FILE *out)
+static void put_escaped(const char *text, FILE *out)
 {
 	while (*text) {
 		const char *start = text;
@@ -80,14 +80,13 @@ static void put_label_list(const struct series_label *labels, FILE *out)
 		if (!labels->value || !*labels->value)
 			continue;
 		fprintf(out, "%s%s=\"", between, labels->name);
-		series_put_escaped(labels->value, out);
+		put_escaped(labels->value, out);
 		fputc('"', out);
 		between = ",";
 	}
 }
 
-/* The labels as they are written; allocated, NULL without memory. */
-static char *write_labels(const struct series_label *labels)
+char *series_write_labels(const struct series_label *labels)
 {
 	char *text = NULL;
 	size_t size;
@@ -140,7 +139,7 @@ bool series_are_full(const struct series_set *set)
 
 static struct series *get(struct series_set *set, const struct series_label *labels, bool always)
 {
-	char *text = write_labels(labels);
+	char *text = series_write_labels(labels);
 	struct series *series;
 	uint64_t hash;
 

@@ -85,7 +85,7 @@ void exposition_head(const struct exposition *to, const struct series_metric *me
 void exposition_labels(const struct exposition *to, const struct series_label *labels);
 /* A value, behind its labels: seconds, to the nanosecond. */
 void exposition_seconds(const struct exposition *to, uint64_t ns);
-/* A text between quotes. */
-void series_put_escaped(const char *text, FILE *out);
+/* Labels as they are written, a="b",c="d"; allocated, NULL without memory. */
+char *series_write_labels(const struct series_label *labels);
 
 #endif

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../base/clock.h"
+#include "answer.h"
 
 #define CONNECTIONS 32			  /* at once, each */
 #define PATIENCE    10			  /* s without a byte, */
@@ -236,34 +237,6 @@ static void tell_where(struct exporter *e, int fd, const struct place *place)
 
 /* -- answers ------------------------------------------------------------------------------- */
 
-static enum MHD_Result respond(struct MHD_Connection *connection, unsigned int status,
-			       struct MHD_Response *response, const char *type)
-{
-	enum MHD_Result result;
-
-	if (!response)
-		return MHD_NO;
-	MHD_add_response_header(response, "Content-Type", type);
-	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-	MHD_add_response_header(response, "Cache-Control", "no-store");
-	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, "Allow", "GET, HEAD");
-	if (status == MHD_HTTP_UNAUTHORIZED)
-		MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
-	result = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
-	return result;
-}
-
-static enum MHD_Result respond_text(struct MHD_Connection *connection, unsigned int status,
-				    const char *text)
-{
-	return respond(
-		connection, status,
-		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY),
-		"text/plain; charset=utf-8");
-}
-
 /* Does who asks understand @type, whatever its parameters are? */
 static bool accepts(struct MHD_Connection *connection, const char *type)
 {
@@ -339,15 +312,15 @@ static enum MHD_Result respond_page(struct exporter *e, struct MHD_Connection *c
 
 	if (!take_number(connection, "seconds", &request.seconds) ||
 	    !take_number(connection, "pid", &request.pid))
-		return respond_text(connection, MHD_HTTP_BAD_REQUEST,
-				    "seconds and pid are numbers from 1 on\n");
+		return answer_text(connection, MHD_HTTP_BAD_REQUEST,
+				   "seconds and pid are numbers from 1 on\n");
 	response = page->write ? make_text(e, page, &request, &err)
 			       : make_file(e, page, &request, &err);
 	if (response)
-		return respond(connection, MHD_HTTP_OK, response,
-			       request.better ? page->better : page->type);
+		return answer_send(connection, MHD_HTTP_OK, response,
+				   request.better ? page->better : page->type);
 	snprintf(text, sizeof(text), "%s\n", *err.text ? err.text : "out of memory");
-	return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, text);
+	return answer_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, text);
 }
 
 /*
@@ -371,25 +344,17 @@ static bool is_host(const struct exporter *e, const char *host)
 	return !strcasecmp(name, own) || inet_pton(AF_INET, name, &address) == 1;
 }
 
-/* Takes as long for any other token of that length. */
 static bool is_token(const struct exporter *e, const char *header)
 {
 	static const char scheme[] = "Bearer ";
 	const char *token = e->options->token;
-	unsigned char differ = 0;
-	size_t length;
 
 	if (!token)
 		return true;
 	if (!header || strncasecmp(header, scheme, strlen(scheme)) != 0)
 		return false;
 	header += strlen(scheme);
-	length = strlen(token);
-	if (strlen(header) != length)
-		return false;
-	for (size_t i = 0; i < length; i++)
-		differ |= token[i] ^ header[i];
-	return !differ;
+	return strlen(header) == strlen(token) && answer_knows(header, token);
 }
 
 static const struct exporter_page *find(const struct exporter *e, const char *url)
@@ -411,11 +376,11 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 	(void)version;
 	(void)upload;
 	if (!is_host(e, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host")))
-		return respond_text(connection, MHD_HTTP_MISDIRECTED_REQUEST,
-				    "this is opprobe, which has no name\n");
+		return answer_text(connection, MHD_HTTP_MISDIRECTED_REQUEST,
+				   "this is opprobe, which has no name\n");
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		return respond_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-				    "what is here can be looked at, and nothing else\n");
+		return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+				   "what is here can be looked at, and nothing else\n");
 	/* Called first with the headers, then with what follows them, which is nobody's. */
 	if (!*state || *upload_size) {
 		*state = &seen;
@@ -423,11 +388,11 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 		return MHD_YES;
 	}
 	if (!is_token(e, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization")))
-		return respond_text(connection, MHD_HTTP_UNAUTHORIZED,
-				    "this opprobe wants the token that it was started with\n");
+		return answer_text(connection, MHD_HTTP_UNAUTHORIZED,
+				   "this opprobe wants the token that it was started with\n");
 	page = find(e, url);
 	return page ? respond_page(e, connection, page)
-		    : respond_text(connection, MHD_HTTP_NOT_FOUND, "nothing is here\n");
+		    : answer_text(connection, MHD_HTTP_NOT_FOUND, "nothing is here\n");
 }
 
 /* -- clients ------------------------------------------------------------------------------- */

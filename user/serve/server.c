@@ -13,6 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "answer.h"
+
 #define WORD_BYTES  16
 #define CONNECTIONS 64 /* at once, */
 #define PATIENCE    10 /* s without a byte, each */
@@ -27,34 +29,6 @@ struct server {
 
 /* -- answers ---------------------------------------------------------------------- */
 
-static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned int status,
-				     struct MHD_Response *response, const char *type)
-{
-	enum MHD_Result result;
-
-	if (!response)
-		return MHD_NO;
-	MHD_add_response_header(response, "Content-Type", type);
-	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-	MHD_add_response_header(response, "X-Frame-Options", "DENY");
-	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-	MHD_add_response_header(response, "Cache-Control", "no-store");
-	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, "Allow", "GET, HEAD");
-	result = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
-	return result;
-}
-
-static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned int status,
-				 const char *text)
-{
-	struct MHD_Response *response =
-		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY);
-
-	return send_response(connection, status, response, "text/plain; charset=utf-8");
-}
-
 static enum MHD_Result send_content(struct server *s, struct MHD_Connection *connection,
 				    const struct content *kind)
 {
@@ -64,7 +38,7 @@ static enum MHD_Result send_content(struct server *s, struct MHD_Connection *con
 	int fd = contents_get(s->contents, kind, &size, &err);
 
 	if (fd < 0)
-		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, err.text);
+		return answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, err.text);
 	response = MHD_create_response_from_fd64(size, fd);
 	if (!response)
 		close(fd);
@@ -73,7 +47,7 @@ static enum MHD_Result send_content(struct server *s, struct MHD_Connection *con
 					"https://ui.perfetto.dev");
 	else
 		MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-	return send_response(connection, MHD_HTTP_OK, response, kind->type);
+	return answer_send(connection, MHD_HTTP_OK, response, kind->type);
 }
 
 /* A page of another name may have been led here: its browser says for whom it asks. */
@@ -90,26 +64,13 @@ static bool is_host(const struct server *s, const char *host)
 	return false;
 }
 
-/* Takes as long for any other word of that length. */
-static bool is_word(const struct server *s, const char *text)
-{
-	size_t length = strlen(s->word);
-	unsigned char differ = 0;
-
-	if (strnlen(text, length) < length)
-		return false;
-	for (size_t i = 0; i < length; i++)
-		differ |= text[i] ^ s->word[i];
-	return !differ;
-}
-
 /* What is at /WORD/NAME; NULL for all else. */
 static const struct content *find(const struct server *s, const char *url)
 {
 	const struct content *kind = contents_kinds;
 	const char *name;
 
-	if (url[0] != '/' || !is_word(s, url + 1))
+	if (url[0] != '/' || !answer_knows(url + 1, s->word))
 		return NULL;
 	name = url + 1 + strlen(s->word);
 	if (*name++ != '/')
@@ -129,15 +90,15 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 	const struct content *kind;
 
 	if (!is_host(s, host))
-		return send_text(connection, MHD_HTTP_MISDIRECTED_REQUEST,
-				 "this is opprobe, for 127.0.0.1 alone\n");
+		return answer_text(connection, MHD_HTTP_MISDIRECTED_REQUEST,
+				   "this is opprobe, for 127.0.0.1 alone\n");
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-				 "what is here can be looked at, and nothing else\n");
+		return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+				   "what is here can be looked at, and nothing else\n");
 	kind = find(s, url);
 	if (!kind)
-		return send_text(connection, MHD_HTTP_NOT_FOUND,
-				 "nothing is here: opprobe view printed where to look\n");
+		return answer_text(connection, MHD_HTTP_NOT_FOUND,
+				   "nothing is here: opprobe view printed where to look\n");
 	/* Called first with the headers, then with what follows them, which is nobody's. */
 	if (!*state || *upload_size) {
 		*state = &seen;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The state of a recording, for its own three files: recording.c is its life,
- * recording_captures.c the files that it writes and what stands at their
- * beginnings, recording_budget.c when probes are in place within a budget.
+ * The state of a recording, for its own four files: recording.c is its life,
+ * recording_priority.c how it gets on with others, recording_captures.c the files that it writes
+ * and what stands at their beginnings, recording_budget.c when probes are in place within a budget.
  */
 #ifndef OPPROBE_RECORDING_STATE_H
 #define OPPROBE_RECORDING_STATE_H
@@ -44,6 +44,10 @@ static inline struct record_sink *recording_sink(const struct recording *recordi
 	return recording->options->sink ?: capture_writer_sink(recording->writer);
 }
 
+/* -- recording_priority.c ------------------------------------------------------------- */
+
+/* Before the probes: neither hold up the target, nor wait for it for minutes. */
+void recording_be_patient(struct recording *recording);
 /* Take precedence over the target's threads, and give it back, as for a child. */
 void recording_hurry(void);
 void recording_slow_down(const struct recording *recording);

@@ -22,6 +22,13 @@ static void put_number(const struct exposition *to, const char *type,
 		value);
 }
 
+/* The same, of what is 0 only where it is not known. */
+static void put_known(const struct exposition *to, const struct series_metric *metric, double value)
+{
+	if (value > 0)
+		put_number(to, "gauge", metric, value);
+}
+
 static double seconds_of(const struct timeval *time)
 {
 	return (double)time->tv_sec + (double)time->tv_usec / 1e6;
@@ -106,8 +113,8 @@ static void write_self(const struct exposition *to)
 			       .help = "Descriptors of opprobe itself."};
 
 	put_number(to, "counter", &cpu, own_cpu());
-	put_number(to, "gauge", &memory, own_memory());
-	put_number(to, "gauge", &descriptors, own_descriptors());
+	put_known(to, &memory, own_memory());
+	put_known(to, &descriptors, own_descriptors());
 }
 
 static int write_metrics(void *context, const struct exporter_request *request, FILE *out,

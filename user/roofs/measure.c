@@ -15,7 +15,7 @@
 #define TIME_MAX     5000000000ul /* ns, when rounds do not agree */
 #define COMPUTE_BIT  2048	  /* steps: some microseconds */
 #define BEYOND	     4		  /* the memory's buffers are so much larger than the caches */
-#define CACHES_GUESS (64ul << 20) /* of all CPUs, where nothing is known of caches */
+#define CACHES_GUESS (64ul << 20) /* that CPUs share, where nothing is known of caches */
 #define MEMORY_PART  4		  /* of what is free, a fourth may be used */
 #define KEPT_APART   1024	  /* so that sums and what they are of are not in the same places */
 
@@ -114,8 +114,11 @@ static void choose_sizes(struct scope *scope, size_t lane, bool whole)
 		if (parts[level])
 			last = whole ? cpu->caches[level] : parts[level];
 	}
+	/* Whose parts they are is not known either: with less for each of several, what one of them
+	 * does not find in its share it finds in the cache, and more CPUs seem to be much faster.
+	 */
 	if (!last)
-		last = CACHES_GUESS / (scope->one ? 1 : scope->cpus->n);
+		last = whole ? CACHES_GUESS : CACHES_GUESS / (scope->one ? 1 : scope->cpus->n);
 	*size_at(scope, lane, ROOF_MEMORY) = BEYOND * last / KERNEL_ALIGNMENT * KERNEL_ALIGNMENT;
 }
 

@@ -5,7 +5,9 @@
 #   make unit       unit tests: tests/unit/test_*.c, one cmocka program each; what needs root
 #                   is left out without it, and said to be
 #   make fuzz       each of tests/fuzz/fuzz_*.c for FUZZ_SECONDS
-#   make e2e        opprobe on real processes (root); E2E='TEXT...' chooses tests
+#   make e2e        opprobe on real processes (root); E2E='TEXT...' chooses tests, SAMPLE=1 few
+#                   of those that differ in the release or the model alone; AGAIN=1 runs again
+#                   what failed
 #   make package    the Debian package, and its life in a clean Debian (root)
 #   make test-runtime  of these, what proves that a runtime is one folder (root)
 #   make faults     every point of failure fails in turn (root): allocations, writes, mappings,
@@ -17,9 +19,10 @@
 #   make mutants    break opprobe in many places, one after another, and see whether a test
 #                   notices each (root); MUTANTS='TEXT...' chooses; mutants-check: is each
 #                   place still there? (see tests/mutants/run)
-#   make format     what clang-format would change; cppcheck, tidy: what they find
+#   make format     what clang-format would change; cppcheck, tidy: what they find,
+#                   tidy in ANALYZED='FILE...' alone
 #
-# Each ends with a line "N passed, N failed". make check runs them all.
+# Each ends with a line "N passed, N failed". make check runs them all, of the long ones a sample.
 
 FUZZ_SECONDS ?= 20
 PYTHON ?= /usr/bin/python3
@@ -165,7 +168,8 @@ test-runtime: runtime-programs
 	$(Q)tests/e2e/run --program $(PROGRAM) --objects $(O) test_runtime
 
 e2e: e2e-programs
-	$(Q)tests/e2e/run --program $(PROGRAM) --objects $(O) $(E2E)
+	$(Q)tests/e2e/run --program $(PROGRAM) --objects $(O) \
+		$(if $(SAMPLE),--sample) $(if $(AGAIN),--again) $(E2E)
 
 # The Debian package, in a clean Debian.
 package: deb $(ORT_RUN) $(MODELS)
@@ -211,7 +215,7 @@ $(O)/tidy/commit.h: $(O)/commit.h
 	$(Q)mkdir -p $(@D) && cp $< $@
 
 tidy: $(O)/tidy/opprobe.skel.h $(O)/tidy/commit.h
-	$(Q)printf '%s\n' $(SOURCES) | xargs -P $(JOBS) -I FILE clang-tidy --quiet FILE -- \
+	$(Q)printf '%s\n' $(or $(ANALYZED),$(SOURCES)) | xargs -P $(JOBS) -I FILE clang-tidy --quiet FILE -- \
 		-D_GNU_SOURCE -DOPPROBE_VERSION='"$(VERSION)"' -isystem $(O)/tidy -std=gnu11 \
 		$(LIB_CFLAGS) && echo '1 passed, 0 failed' || \
 		{ echo '0 passed, 1 failed'; exit 1; }

@@ -64,6 +64,20 @@ def test(sentence):
     return register
 
 
+def sample(entries, most):
+    """Of tests that one function makes, of many releases or models, `most` at the most, spread
+    over them, and others of each function: (sentence, function) in their order."""
+    alike = collections.defaultdict(list)
+    for entry in entries:
+        alike[entry[1].__code__].append(entry)
+    chosen = set()
+    for number, group in enumerate(alike.values()):
+        few = min(most, len(group))
+        chosen.update(group[(number + each * len(group) // few) % len(group)][0]
+                      for each in range(few))
+    return [entry for entry in entries if entry[0] in chosen]
+
+
 def run_one(function, slower=1):
     """Run a test, on a machine `slower` than the limits are made for; why it failed, or None."""
     def look(signum, frame):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 #   make vm         opprobe on emulated machines (root): older kernels, arm64 with exact
-#                   hardware counters; VM='MACHINE...' chooses machines
+#                   hardware counters; VM='MACHINE...' chooses machines,
+#                   SAMPLE=1 few of many releases
 #
 # Included by the Makefile. What runs in a machine of arm64 is built by these same rules,
 # by tests/vm/build-arm64.
@@ -40,4 +41,4 @@ e2e-exact: $(EXACT) $(EXACT_MODEL) $(WAITS_MODEL) $(SLOWER_MODEL)
 vm-programs: $(PROGRAM) $(ORT_RUN) $(RUNTIME_PROGRAM) $(SYMBOLS) $(EXACT) $(KNOWN_COUNTS)
 
 vm: vm-programs $(MODELS) $(EXACT_MODEL) $(MIXED_MODEL)
-	$(Q)tests/vm/check --program $(PROGRAM) --objects $(O) $(VM)
+	$(Q)tests/vm/check --program $(PROGRAM) --objects $(O) $(if $(SAMPLE),--sample) $(VM)

@@ -44,5 +44,6 @@ CAPTURE_WRITE(sampling, CAPTURE_SAMPLING, sampling, sampling)
 CAPTURE_WRITE(sample, CAPTURE_SAMPLE, sample, sample)
 CAPTURE_WRITE(file, CAPTURE_FILE, file, file)
 CAPTURE_WRITE(function, CAPTURE_FUNCTION, function, function)
+CAPTURE_WRITE(launch, CAPTURE_LAUNCH, launch, launch)
 
 #endif

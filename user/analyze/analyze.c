@@ -155,7 +155,7 @@ void analyze_look(struct analysis *a)
 static bool is_cpu_time(const struct capture_event *event)
 {
 	return !strcmp(event->unit, "ns") && strcmp(event->event, "ready") &&
-	       strcmp(event->event, "blocked");
+	       strcmp(event->event, "blocked") && strcmp(event->event, "gpu-wait");
 }
 
 static int add_info(struct fold *f, const struct capture_info *info)
@@ -280,6 +280,8 @@ static int add_record(struct fold *f, const struct capture_record *record)
 		return places_add_file(&a->places, &record->file);
 	case CAPTURE_FUNCTION:
 		return places_add_function(&a->places, &record->function);
+	case CAPTURE_LAUNCH:
+		return fold_launch(f, &record->launch);
 	case CAPTURE_REST:
 		return add_rest(f, &record->rest);
 	case CAPTURE_OVERHEAD:
@@ -387,6 +389,7 @@ int analyze_finish(struct analysis *a, struct error *err)
 		return f->error;
 	}
 	analyze_look(a);
+	launches_sort(&a->launches);
 	f->ended = true;
 	forget_records(f);
 	return 0;
@@ -493,6 +496,7 @@ void analysis_free(struct analysis *a)
 	array_free(&f->failed);
 	tensor_lists_free(&a->tensor_lists);
 	attribute_sets_free(&a->attribute_sets);
+	launches_free(&a->launches);
 	places_free(&a->places);
 	strings_free(&f->strings);
 	sessions_free(&a->sessions);

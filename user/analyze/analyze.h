@@ -25,6 +25,7 @@
 #include "../base/hash.h"
 #include "attributes.h"
 #include "cost.h"
+#include "launches.h"
 #include "places.h"
 #include "processes.h"
 #include "run_parts.h"
@@ -282,6 +283,8 @@ struct analysis {
 	bool has_samples; /* there are no executions, but samples: */
 	struct capture_sampling sampling;
 	struct places places; /* where they were in operators, as far as that was recorded */
+	/* What GPUs were told, of the selected operators and runs; sorted once it is finished. */
+	struct launches launches;
 	/* All of the processes that are shown, whatever else is selected: by enum capture_seen,
 	 * of which those whose stacks told nothing are one, and together. */
 	struct analyze_row *seen[CAPTURE_SEEN_KINDS], *all_seen;

@@ -214,6 +214,16 @@ static bool has_tag(const struct fold *f, const struct open_run *run)
 	return !f->a.options.tag || (run && run->tag_matches);
 }
 
+bool fold_shows(const struct fold *f, const struct analyze_process *process, uint32_t run,
+		const struct analyze_session *session)
+{
+	const struct open_run *open =
+		run == CAPTURE_UNKNOWN ? NULL : open_runs_find(&f->open_runs, run);
+
+	return fold_selects(f, process, run, session ? session->session : CAPTURE_UNKNOWN) &&
+	       has_outcome(f, run) && has_tag(f, open) && run_has_model(f, open, session);
+}
+
 int fold_tag(struct fold *f, const struct capture_tag *tag)
 {
 	const struct analyze_options *options = &f->a.options;

@@ -4,7 +4,7 @@
  * life, fold.c adds records up, sums.c those that are sums, samples.c samples, setups.c what came
  * before runs, grouping.c says to which rows, counters.c adds what events counted, amounts.c what
  * operators computed and moved, memory.c tells runs apart by how their operators get memory,
- * run_parts.c keeps what each row took in each run.
+ * run_parts.c keeps what each row took in each run, launches.c adds up what GPUs were told.
  */
 #ifndef OPPROBE_ANALYZE_FOLD_H
 #define OPPROBE_ANALYZE_FOLD_H
@@ -109,6 +109,12 @@ void fold_add_to_session(struct op_state *state, uint64_t ns);
 bool fold_selects(const struct fold *f, const struct analyze_process *process, uint32_t run,
 		  uint32_t session);
 /*
+ * Likewise, of something that no execution tells: in run @run (CAPTURE_UNKNOWN: of none), by an
+ * operator of @session, NULL if it is of none.
+ */
+bool fold_shows(const struct fold *f, const struct analyze_process *process, uint32_t run,
+		const struct analyze_session *session);
+/*
  * Rows of whole threads, sessions, models, runs and processes hold operators and what ran
  * inside them: their totals are of top-level operators, so that no time is
  * in them twice. When operators are chosen by name, that is for the user to
@@ -141,6 +147,11 @@ int samples_missing(struct fold *f);
 int fold_setup(struct fold *f, const struct capture_setup *setup);
 /* Add up the setups of sessions that are selected, as far as is known by now. */
 void fold_look_at_setups(struct fold *f);
+
+/* -- launches.c -------------------------------------------------------------- */
+
+/* Add up what a GPU was told, as above. */
+int fold_launch(struct fold *f, const struct capture_launch *launch);
 
 /* -- grouping.c -------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* Numbers are hashes of their own. */
-static struct open_run *find(const struct open_runs *runs, uint32_t number)
+struct open_run *open_runs_find(const struct open_runs *runs, uint32_t number)
 {
 	return hash_item_or_null(hash_find(&runs->table, number), struct open_run, node);
 }
@@ -34,7 +34,7 @@ static void unlink_run(struct open_runs *runs, struct open_run *run)
 
 struct open_run *open_runs_get(struct open_runs *runs, uint32_t number)
 {
-	struct open_run *run = find(runs, number);
+	struct open_run *run = open_runs_find(runs, number);
 	struct array parts;
 
 	if (run) {
@@ -69,7 +69,7 @@ struct open_run *open_runs_get(struct open_runs *runs, uint32_t number)
 
 struct open_run *open_runs_take(struct open_runs *runs, uint32_t number)
 {
-	struct open_run *run = find(runs, number);
+	struct open_run *run = open_runs_find(runs, number);
 
 	if (!run)
 		return NULL;

@@ -52,6 +52,8 @@ struct open_runs {
 
 /* The open run of number @run, a new one if there is none; NULL if out of memory. */
 struct open_run *open_runs_get(struct open_runs *runs, uint32_t run);
+/* The open run of number @run; NULL if there is none. */
+struct open_run *open_runs_find(const struct open_runs *runs, uint32_t run);
 /* Take run number @run out; NULL if there is none. Give it back with put. */
 struct open_run *open_runs_take(struct open_runs *runs, uint32_t run);
 void open_runs_put(struct open_runs *runs, struct open_run *run);

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "attributes.h"
+#include "launch.h"
 #include "parts.h"
 #include "sample.h"
 #include "sums.h"
@@ -491,6 +492,21 @@ static const char *decode_function(struct decoder *decoder, struct cursor *c,
 	return define(&decoder->functions, function->function, false, error);
 }
 
+static const char *decode_launch(struct decoder *decoder, struct cursor *c,
+				 struct capture_launch *launch)
+{
+	launch_get(c, launch, &decoder->state);
+	if (c->failed)
+		return NULL;
+	if (!ids_has(&decoder->threads, launch->thread))
+		return "a launch by a thread that was not defined";
+	if (launch->op != CAPTURE_UNKNOWN && !ids_has(&decoder->operators, launch->op))
+		return "a launch of an operator that was not defined";
+	if (launch->function != CAPTURE_UNKNOWN && !ids_has(&decoder->functions, launch->function))
+		return "a launch of a function that was not defined";
+	return NULL;
+}
+
 int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		  struct capture_record *record, const char **wrong)
 {
@@ -570,6 +586,9 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		break;
 	case CAPTURE_FUNCTION:
 		problem = decode_function(decoder, &c, &record->function, &error);
+		break;
+	case CAPTURE_LAUNCH:
+		problem = decode_launch(decoder, &c, &record->launch);
 		break;
 	case CAPTURE_NOTE:
 		texts_copy(&c, record->note.text, sizeof(record->note.text));

@@ -11,6 +11,7 @@
 
 #include "attributes.h"
 #include "encode_info.h"
+#include "launch.h"
 #include "parts.h"
 #include "sample.h"
 #include "sums.h"
@@ -592,6 +593,17 @@ static int write_function(struct capture_writer *writer, const struct capture_fu
 	return finish(writer, CAPTURE_FUNCTION, p);
 }
 
+static int write_launch(struct capture_writer *writer, const struct capture_launch *launch)
+{
+	uint8_t *p = begin(writer);
+
+	if (!writer->has_info || !ids_has(&writer->threads, launch->thread) ||
+	    !defined_or_unknown(&writer->operators, launch->op) ||
+	    !defined_or_unknown(&writer->functions, launch->function) || !launch_is_sound(launch))
+		return -EINVAL;
+	return finish(writer, CAPTURE_LAUNCH, launch_put(p, launch, &writer->state));
+}
+
 static int write_note(struct capture_writer *writer, const struct capture_note *note)
 {
 	uint8_t *p = begin(writer);
@@ -667,6 +679,8 @@ int writer_take(struct record_sink *sink, const struct capture_record *record)
 		return write_sample(writer, &record->sample);
 	case CAPTURE_FILE:
 		return write_file(writer, &record->file);
+	case CAPTURE_LAUNCH:
+		return write_launch(writer, &record->launch);
 	case CAPTURE_FUNCTION:
 		return write_function(writer, &record->function);
 	case CAPTURE_NOTE:

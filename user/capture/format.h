@@ -115,6 +115,7 @@ struct format_state {
 	uint32_t run;	 /* of the last execution that had one */
 	uint64_t sum;	 /* end of the last sum's interval */
 	uint64_t sample; /* time of the last one */
+	uint64_t launch; /* likewise */
 };
 
 static inline uint64_t format_zigzag(int64_t value)

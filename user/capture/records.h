@@ -519,6 +519,39 @@ struct capture_function {
 
 #define CAPTURE_FUNCTION_MAX (UINT64_C(1) << 32)
 
+/* What a thread told a GPU to do. */
+enum capture_launch_kind {
+	CAPTURE_LAUNCH_KERNEL = 1, /* to run a kernel, */
+	CAPTURE_LAUNCH_GRAPH,	   /* or what a graph holds, */
+	CAPTURE_LAUNCH_COPY,	   /* or to copy memory */
+	CAPTURE_LAUNCH_KINDS
+};
+
+/* Whose it was. */
+enum capture_launch_place {
+	CAPTURE_LAUNCH_OUTSIDE, /* of no operator, */
+	CAPTURE_LAUNCH_INSIDE,	/* of the one that was open on the thread, */
+	CAPTURE_LAUNCH_UNNAMED, /* of one that is not known, */
+	CAPTURE_LAUNCH_POOL,	/* or of one that another thread was in, which is not known */
+	CAPTURE_LAUNCH_PLACES
+};
+
+/* A thread told a GPU to do something. */
+struct capture_launch {
+	uint32_t kind;	/* enum capture_launch_kind */
+	uint32_t place; /* enum capture_launch_place */
+	uint32_t op;	/* CAPTURE_UNKNOWN unless it was inside of one */
+	uint32_t run;	/* CAPTURE_UNKNOWN if it was in none, or that is not known */
+	uint32_t thread;
+	bool driver;	   /* it was told to the driver, not to a library above that */
+	uint32_t function; /* of the host, that stands for the kernel; CAPTURE_UNKNOWN: not known */
+	uint64_t time;
+	uint64_t kernel; /* its address, or the driver's handle; of a graph its; of a copy 0 */
+	uint64_t stream; /* 0: the default one, or not known */
+	uint64_t bytes;	 /* of a copy; of a kernel, of shared memory beside what it has itself */
+	uint32_t grid[3], block[3]; /* of a kernel */
+};
+
 /* The end of a complete capture; one that lacks it was cut short. */
 struct capture_end {
 	uint64_t end;
@@ -552,6 +585,7 @@ enum capture_type {
 	CAPTURE_SAMPLE,
 	CAPTURE_FILE,
 	CAPTURE_FUNCTION,
+	CAPTURE_LAUNCH,
 };
 
 struct capture_record {
@@ -582,6 +616,7 @@ struct capture_record {
 		struct capture_sample sample;
 		struct capture_file file;
 		struct capture_function function;
+		struct capture_launch launch;
 		struct capture_note note;
 	};
 };

@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "columns.h"
+#include "kernels.h"
 
 /* clang-format off: one line of JSON per line where it fits */
-static const char before_row[] =
+static const char before_kernels[] =
 	"{\n"
 	"  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
 	"  \"title\": \"opprobe report --json\",\n"
@@ -31,6 +32,7 @@ static const char before_row[] =
 	"    \"sum\",\n"
 	"    \"between_operators\",\n"
 	"    \"total\",\n"
+	"    \"kernels\",\n"
 	"    \"runs\",\n"
 	"    \"lost\",\n"
 	"    \"losses\",\n"
@@ -504,7 +506,9 @@ static const char before_row[] =
 	"          }\n"
 	"        }\n"
 	"      }\n"
-	"    },\n"
+	"    },\n";
+
+static const char before_row[] =
 	"    \"runs_partial\": {\n"
 	"      \"description\": \"Of which operators were lost: they are in outside_of_runs.\",\n"
 	"      \"$ref\": \"#/$defs/count\"\n"
@@ -552,6 +556,12 @@ static const char before_row[] =
 	"    \"known\": {\"type\": [\"boolean\", \"null\"]},\n"
 	"    \"number\": {\"type\": [\"number\", \"null\"]},\n"
 	"    \"names\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}},\n"
+	"    \"hex\": {\"type\": [\"string\", \"null\"], \"pattern\": \"^0x[0-9a-f]+$\"},\n"
+	"    \"three\": {\n"
+	"      \"description\": \"x, y and z.\",\n"
+	"      \"type\": [\"array\", \"null\"],\n"
+	"      \"items\": {\"type\": \"integer\"}\n"
+	"    },\n"
 	"    \"tensors\": {\n"
 	"      \"description\": \"By element type the dimensions, as [{\\\"float\\\": [2, 16, 64]}, "
 	"{\\\"int64\\\": []}].\",\n"
@@ -678,6 +688,8 @@ static void put_row_member(FILE *out, const struct column_kind *kind)
 int report_print_json_schema(FILE *out, struct error *err)
 {
 	errno = 0;
+	fputs(before_kernels, out);
+	fputs(kernels_schema, out);
 	fputs(before_row, out);
 	for (const struct column_kind *kind = column_kinds; kind->value; kind++)
 		if (kind->member.name)

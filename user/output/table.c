@@ -9,6 +9,7 @@
 #include "columns.h"
 #include "formats.h"
 #include "header.h"
+#include "kernels.h"
 #include "layout.h"
 #include "shorten.h"
 #include "text.h"
@@ -471,6 +472,8 @@ static int print_report(struct table_state *t)
 		error = print_wrapped(t, 0, verdict_print, "", "\n");
 	if (!error && t->a->n_rows)
 		error = print_table(t);
+	if (!error)
+		error = kernels_print(t->a, t->options->limit, t->room, t->out);
 	if (!error)
 		error = print_wrapped(t, NOTES_INDENT, header_print_notes, t->a->n_rows ? "\n" : "",
 				      "");

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "kernels.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/demangle.h"
+#include "text.h"
+
+/* -- names ------------------------------------------------------------------------------------ */
+
+/* What clang puts in front of the name of a kernel's stub. */
+#define STUB_MARK "__device_stub__"
+
+static void remove_mark(char *name)
+{
+	char *mark = strstr(name, STUB_MARK);
+
+	if (mark)
+		memmove(mark, mark + strlen(STUB_MARK), strlen(mark + strlen(STUB_MARK)) + 1);
+}
+
+/* Where the arguments of the function @name begin: its end where none are told. */
+static size_t arguments_of(const char *name)
+{
+	static const char nameless[] = "(anonymous namespace)", call[] = "operator()";
+	int depth = 0;
+
+	for (size_t i = 0; name[i]; i++) {
+		if (!strncmp(name + i, call, strlen(call)))
+			i += strlen(call) - 1;
+		else if (!strncmp(name + i, nameless, strlen(nameless)))
+			i += strlen(nameless) - 1;
+		else if (name[i] == '<')
+			depth++;
+		else if (name[i] == '>')
+			depth--;
+		else if (name[i] == '(' && depth <= 0)
+			return i;
+	}
+	return strlen(name);
+}
+
+/* Without arguments, and without what it returns: a kernel returns nothing. */
+static void shorten(char *name)
+{
+	static const char nothing[] = "void ";
+
+	if (!strncmp(name, nothing, strlen(nothing)))
+		memmove(name, name + strlen(nothing), strlen(name) - strlen(nothing) + 1);
+	name[arguments_of(name)] = '\0';
+}
+
+static char *name_of_stub(const struct analyze_place *stub, bool whole)
+{
+	char title[1024], *name;
+
+	if (!*stub->symbol)
+		return strdup(place_title(stub, title, sizeof(title)));
+	name = demangle(stub->symbol);
+	if (!name)
+		return NULL;
+	remove_mark(name);
+	if (!whole)
+		shorten(name);
+	return name;
+}
+
+char *kernel_name(const struct analyze_kernel *kernel, bool whole)
+{
+	char text[64];
+
+	if (kernel->stub)
+		return name_of_stub(kernel->stub, whole);
+	if (kernel->kind == CAPTURE_LAUNCH_COPY)
+		snprintf(text, sizeof(text), "(copy)");
+	else
+		snprintf(text, sizeof(text), "(%s 0x%" PRIx64 ")",
+			 kernel->kind == CAPTURE_LAUNCH_GRAPH ? "graph"
+			 : kernel->driver		      ? "function"
+							      : "kernel at",
+			 kernel->kernel);
+	return strdup(text);
+}
+
+static const char *const places[CAPTURE_LAUNCH_PLACES] = {
+	[CAPTURE_LAUNCH_OUTSIDE] = "(in no operator)",
+	[CAPTURE_LAUNCH_UNNAMED] = "(in one that is not known)",
+	[CAPTURE_LAUNCH_POOL] = "(by threads of the pool)",
+};
+
+static char *operator_of(const struct analyze_kernel *kernel)
+{
+	char *text = NULL;
+
+	if (!kernel->name)
+		return strdup(places[kernel->place]);
+	if (!*kernel->name)
+		return strdup(kernel->op_type);
+	return asprintf(&text, "%s (%s)", kernel->name, kernel->op_type) < 0 ? NULL : text;
+}
+
+/* -- a table ---------------------------------------------------------------------------------- */
+
+enum column { COUNT, KERNEL, OPERATOR, GRID, BLOCK, BYTES, STREAM, COLUMNS };
+
+static const char *const titles[COLUMNS] = {
+	[COUNT] = "Launches", [KERNEL] = "Kernel", [OPERATOR] = "Operator", [GRID] = "Grid",
+	[BLOCK] = "Block",    [BYTES] = "Bytes",   [STREAM] = "Stream",
+};
+
+#define SPACE	   2
+#define TEXT_LEAST 12 /* columns that a name gets at least */
+
+struct line {
+	char *cells[COLUMNS]; /* allocated, for a terminal */
+};
+
+struct picture {
+	ARRAY_OF(struct line);
+	size_t widths[COLUMNS];
+	bool shown[COLUMNS];
+};
+
+static char *three(const struct analyze_kernel *kernel, const uint32_t values[3], uint32_t differ)
+{
+	char *text = NULL;
+
+	if (kernel->kind != CAPTURE_LAUNCH_KERNEL)
+		return strdup("");
+	if (kernel->differ & differ)
+		return strdup("varies");
+	return asprintf(&text, "%" PRIu32 ",%" PRIu32 ",%" PRIu32, values[0], values[1],
+			values[2]) < 0
+		       ? NULL
+		       : text;
+}
+
+/* Of copies all, of a kernel the shared memory that each launch asks for. */
+static char *bytes_of(const struct analyze_kernel *kernel)
+{
+	char text[32];
+
+	if (kernel->kind == CAPTURE_LAUNCH_GRAPH)
+		return strdup("");
+	if (kernel->kind == CAPTURE_LAUNCH_COPY)
+		return strdup(text_bytes(text, sizeof(text), kernel->bytes_total));
+	return strdup(kernel->differ & DIFFER_BYTES
+			      ? "varies"
+			      : text_bytes(text, sizeof(text), kernel->first.bytes));
+}
+
+static char *stream_of(const struct analyze_kernel *kernel)
+{
+	char text[32];
+
+	if (kernel->kind == CAPTURE_LAUNCH_COPY)
+		return strdup("");
+	if (kernel->differ & DIFFER_STREAM)
+		return strdup("varies");
+	if (!kernel->first.stream)
+		return strdup("default");
+	snprintf(text, sizeof(text), "0x%" PRIx64, kernel->first.stream);
+	return strdup(text);
+}
+
+/* @text for a terminal; it is freed. */
+static char *clean(char *text)
+{
+	char *cleaned = text ? text_terminal(text) : NULL;
+
+	free(text);
+	return cleaned;
+}
+
+static int add_line(struct picture *picture, const struct analyze_kernel *kernel)
+{
+	struct line *line = array_push(picture);
+	char count[32];
+
+	if (!line)
+		return -ENOMEM;
+	*line = (struct line){
+		.cells = {
+			[COUNT] = strdup(text_count(count, sizeof(count), kernel->count)),
+			[KERNEL] = clean(kernel_name(kernel, false)),
+			[OPERATOR] = clean(operator_of(kernel)),
+			[GRID] = three(kernel, kernel->first.grid, DIFFER_GRID),
+			[BLOCK] = three(kernel, kernel->first.block, DIFFER_BLOCK),
+			[BYTES] = bytes_of(kernel),
+			[STREAM] = stream_of(kernel),
+		}};
+	for (int c = 0; c < COLUMNS; c++) {
+		size_t width = line->cells[c] ? text_width(line->cells[c]) : 0;
+
+		if (!line->cells[c])
+			return -ENOMEM;
+		picture->widths[c] = width > picture->widths[c] ? width : picture->widths[c];
+	}
+	return 0;
+}
+
+static size_t whole_width(const struct picture *picture)
+{
+	size_t sum = 0;
+
+	for (int c = 0; c < COLUMNS; c++)
+		sum += picture->shown[c] ? picture->widths[c] + SPACE : 0;
+	return sum - SPACE;
+}
+
+/* Have column @c give what is too much for @room. */
+static void give(struct picture *picture, enum column c, size_t room)
+{
+	size_t width = whole_width(picture), *its = &picture->widths[c];
+	size_t over = width > room ? width - room : 0;
+
+	if (*its > TEXT_LEAST)
+		*its = *its > TEXT_LEAST + over ? *its - over : TEXT_LEAST;
+}
+
+/* Names become shorter, the longer one first, and then the last columns go. */
+static void fit(struct picture *picture, size_t room)
+{
+	enum column longer =
+		picture->widths[KERNEL] > picture->widths[OPERATOR] ? KERNEL : OPERATOR;
+
+	if (!room)
+		return;
+	if (whole_width(picture) > room) {
+		size_t other = picture->widths[KERNEL + OPERATOR - longer];
+		size_t kept = other > TEXT_LEAST ? other : TEXT_LEAST;
+
+		give(picture, longer, room);
+		if (picture->widths[longer] < kept)
+			picture->widths[longer] = kept;
+		give(picture, KERNEL + OPERATOR - longer, room);
+		give(picture, longer, room);
+	}
+	for (int c = STREAM; c > OPERATOR && whole_width(picture) > room; c--)
+		picture->shown[c] = false;
+}
+
+static bool is_name(enum column c)
+{
+	return c == KERNEL || c == OPERATOR;
+}
+
+static int put_cell(const struct picture *picture, enum column c, const char *text, FILE *out)
+{
+	size_t width = picture->widths[c], used;
+	char *cut = text_shorten(text, width);
+
+	if (!cut)
+		return -ENOMEM;
+	used = text_width(cut);
+	fprintf(out, "%s%*s%s%*s", c ? "  " : "",
+		is_name(c) || used > width ? 0 : (int)(width - used), "", cut,
+		is_name(c) && used < width ? (int)(width - used) : 0, "");
+	free(cut);
+	return 0;
+}
+
+static int put_line(const struct picture *picture, const char *const *cells, FILE *out)
+{
+	int error = 0;
+
+	for (int c = 0; c < COLUMNS && !error; c++)
+		if (picture->shown[c])
+			error = put_cell(picture, c, cells[c], out);
+	fputc('\n', out);
+	return error;
+}
+
+static int put_picture(const struct picture *picture, FILE *out)
+{
+	int error = put_line(picture, titles, out);
+
+	for (size_t i = 0; i < whole_width(picture); i++)
+		fputs("\xe2\x94\x80", out);
+	fputc('\n', out);
+	for (size_t i = 0; i < picture->n && !error; i++)
+		error = put_line(picture, (const char *const *)picture->items[i].cells, out);
+	return error;
+}
+
+int kernels_print(const struct analysis *a, size_t limit, size_t room, FILE *out)
+{
+	size_t n = limit && limit < a->launches.n ? limit : a->launches.n;
+	struct picture picture = {};
+	char left[32];
+	int error = 0;
+
+	if (!a->launches.n)
+		return 0;
+	for (int c = 0; c < COLUMNS; c++) {
+		picture.widths[c] = strlen(titles[c]);
+		picture.shown[c] = true;
+	}
+	for (size_t i = 0; i < n && !error; i++)
+		error = add_line(&picture, a->launches.items[i]);
+	fit(&picture, room);
+	fputs("\nWhat GPUs were told to do\n", out);
+	error = error ?: put_picture(&picture, out);
+	if (!error && n < a->launches.n)
+		fprintf(out, "... and %s more rows\n",
+			text_count(left, sizeof(left), a->launches.n - n));
+	for (size_t i = 0; i < picture.n; i++)
+		for (int c = 0; c < COLUMNS; c++)
+			free(picture.items[i].cells[c]);
+	array_free(&picture);
+	return error;
+}
+
+/* -- JSON ------------------------------------------------------------------------------------- */
+
+static const char *const kinds[CAPTURE_LAUNCH_KINDS] = {
+	[CAPTURE_LAUNCH_KERNEL] = "kernel",
+	[CAPTURE_LAUNCH_GRAPH] = "graph",
+	[CAPTURE_LAUNCH_COPY] = "copy",
+};
+
+static const char *const place_keys[CAPTURE_LAUNCH_PLACES] = {
+	[CAPTURE_LAUNCH_OUTSIDE] = "outside",
+	[CAPTURE_LAUNCH_INSIDE] = "operator",
+	[CAPTURE_LAUNCH_UNNAMED] = "unnamed",
+	[CAPTURE_LAUNCH_POOL] = "pool",
+};
+
+/* @bytes, NULL for null. */
+static int put_text(FILE *out, const char *key, const char *bytes)
+{
+	char *text = bytes ? text_json(bytes) : strdup("null");
+
+	if (!text)
+		return -ENOMEM;
+	fprintf(out, ",\"%s\":%s", key, text);
+	free(text);
+	return 0;
+}
+
+/* Numbers of 64 bits are no numbers everywhere. */
+static int put_hex(FILE *out, const char *key, uint64_t value, bool known)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, value);
+	return put_text(out, key, known ? text : NULL);
+}
+
+static void put_three(FILE *out, const char *key, const uint32_t values[3], bool known)
+{
+	if (known)
+		fprintf(out, ",\"%s\":[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", key, values[0],
+			values[1], values[2]);
+	else
+		fprintf(out, ",\"%s\":null", key);
+}
+
+static int put_kernel(const struct analyze_kernel *kernel, FILE *out)
+{
+	const bool runs = kernel->kind == CAPTURE_LAUNCH_KERNEL;
+	const bool copies = kernel->kind == CAPTURE_LAUNCH_COPY;
+	const struct capture_launch *first = &kernel->first;
+	char *name = kernel->stub && *kernel->stub->symbol ? kernel_name(kernel, true) : NULL;
+	int error = kernel->stub && *kernel->stub->symbol && !name ? -ENOMEM : 0;
+
+	fprintf(out, "{\"kind\":\"%s\",\"place\":\"%s\",\"launches\":%" PRIu64, kinds[kernel->kind],
+		place_keys[kernel->place], kernel->count);
+	error = error ?: put_text(out, "operator", kernel->name);
+	error = error ?: put_text(out, "op_type", kernel->op_type);
+	error = error ?: put_text(out, "name", name);
+	error = error
+			?: put_text(out, "symbol",
+				    kernel->stub && *kernel->stub->symbol ? kernel->stub->symbol
+									  : NULL);
+	error = error ?: put_text(out, "file", kernel->stub ? kernel->stub->path : NULL);
+	error = error
+			?: put_hex(out, "offset", kernel->stub ? kernel->stub->offset : 0,
+				   kernel->stub);
+	error = error ?: put_hex(out, "handle", kernel->kernel, !kernel->stub && !copies);
+	free(name);
+	put_three(out, "grid", first->grid, runs && !(kernel->differ & DIFFER_GRID));
+	put_three(out, "block", first->block, runs && !(kernel->differ & DIFFER_BLOCK));
+	if (runs && !(kernel->differ & DIFFER_BYTES))
+		fprintf(out, ",\"shared_bytes\":%" PRIu64, first->bytes);
+	else
+		fputs(",\"shared_bytes\":null", out);
+	if (copies)
+		fprintf(out, ",\"copied_bytes\":%" PRIu64, kernel->bytes_total);
+	else
+		fputs(",\"copied_bytes\":null", out);
+	error = error
+			?: put_hex(out, "stream", first->stream,
+				   !copies && !(kernel->differ & DIFFER_STREAM));
+	fputs("}", out);
+	return error;
+}
+
+int kernels_put_json(const struct analysis *a, FILE *out)
+{
+	int error = 0;
+
+	fputs(",\n\"kernels\":[", out);
+	for (size_t i = 0; i < a->launches.n && !error; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		error = put_kernel(a->launches.items[i], out);
+	}
+	fputs("]", out);
+	return error;
+}
+
+/* clang-format off */
+const char kernels_schema[] =
+	"    \"kernels\": {\n"
+	"      \"description\": \"What GPUs were told to do, with --gpu: the launches of a kernel "
+	"by an operator are one item, most launches first.\",\n"
+	"      \"type\": \"array\",\n"
+	"      \"items\": {\n"
+	"        \"type\": \"object\",\n"
+	"        \"properties\": {\n"
+	"          \"kind\": {\"enum\": [\"kernel\", \"graph\", \"copy\"]},\n"
+	"          \"place\": {\n"
+	"            \"description\": \"In an operator, in one that is not known, by a thread of "
+	"the pool for one that is not known, or in none.\",\n"
+	"            \"enum\": [\"operator\", \"unnamed\", \"pool\", \"outside\"]\n"
+	"          },\n"
+	"          \"launches\": {\"type\": \"integer\"},\n"
+	"          \"operator\": {\"type\": [\"string\", \"null\"]},\n"
+	"          \"op_type\": {\"type\": [\"string\", \"null\"]},\n"
+	"          \"name\": {\n"
+	"            \"description\": \"Of the kernel, as C++ has it; null where it has no "
+	"symbol.\",\n"
+	"            \"type\": [\"string\", \"null\"]\n"
+	"          },\n"
+	"          \"symbol\": {\"type\": [\"string\", \"null\"]},\n"
+	"          \"file\": {\n"
+	"            \"description\": \"With the host's function that stands for the kernel, which "
+	"begins at offset.\",\n"
+	"            \"type\": [\"string\", \"null\"]\n"
+	"          },\n"
+	"          \"offset\": {\"$ref\": \"#/$defs/hex\"},\n"
+	"          \"handle\": {\n"
+	"            \"description\": \"Where that is not known: its address or the driver's "
+	"handle; of a graph its own.\",\n"
+	"            \"$ref\": \"#/$defs/hex\"\n"
+	"          },\n"
+	"          \"grid\": {\n"
+	"            \"description\": \"Of each launch; null here and below where launches "
+	"differ.\",\n"
+	"            \"$ref\": \"#/$defs/three\"\n"
+	"          },\n"
+	"          \"block\": {\"$ref\": \"#/$defs/three\"},\n"
+	"          \"shared_bytes\": {\n"
+	"            \"description\": \"Of shared memory, beside what the kernel has itself.\",\n"
+	"            \"type\": [\"integer\", \"null\"]\n"
+	"          },\n"
+	"          \"copied_bytes\": {\n"
+	"            \"description\": \"By all of these copies.\",\n"
+	"            \"type\": [\"integer\", \"null\"]\n"
+	"          },\n"
+	"          \"stream\": {\n"
+	"            \"description\": \"Its handle; 0x0 is the default one.\",\n"
+	"            \"$ref\": \"#/$defs/hex\"\n"
+	"          }\n"
+	"        }\n"
+	"      }\n"
+	"    },\n";
+/* clang-format on */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What operators had GPUs do, for people and as JSON: a line for each kernel of an operator. */
+#ifndef OPPROBE_OUTPUT_KERNELS_H
+#define OPPROBE_OUTPUT_KERNELS_H
+
+#include <stdio.h>
+
+#include "../analyze/analyze.h"
+
+/*
+ * What @kernel is called, allocated, of any bytes: "ns::scale<float>", or with @whole as C++ has
+ * it, with its arguments; "libfoo.so+0x1a20" of a stub without a symbol; else what is known of it,
+ * in parentheses. NULL if out of memory.
+ */
+char *kernel_name(const struct analyze_kernel *kernel, bool whole);
+/*
+ * Print the table of @analysis, of @limit rows at most (0: all), in @room columns (0: any number),
+ * and nothing where GPUs were told nothing. 0 or -ENOMEM.
+ */
+int kernels_print(const struct analysis *analysis, size_t limit, size_t room, FILE *out);
+/* Put the member "kernels" of a report. 0 or -ENOMEM. */
+int kernels_put_json(const struct analysis *analysis, FILE *out);
+/* What the schema says of it. */
+extern const char kernels_schema[];
+
+#endif

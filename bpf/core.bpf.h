@@ -386,7 +386,7 @@ static __always_inline void operator_begin(struct thread_state *thread, struct f
 	if (with_sums)
 		below_clear(thread, thread->depth);
 	if (n_counters)
-		counters_read(&frame->reading, thread->slot, &thread->memory);
+		counters_read(&frame->reading, thread->slot, &thread->tally);
 	frame->start = bpf_ktime_get_ns();
 }
 
@@ -405,7 +405,7 @@ static __always_inline struct frame *operator_close(struct thread_state *thread,
 		return NULL;
 	}
 	if (n_counters)
-		counters_read(&thread->now, thread->slot, &thread->memory);
+		counters_read(&thread->now, thread->slot, &thread->tally);
 	drop_thrown(thread, site->sp - 1);
 	frame = innermost(thread);
 	if (!frame || (site->exact && frame->sp != site->sp))
@@ -541,7 +541,7 @@ static __always_inline void run_begin(struct thread_state *thread)
 	if (with_sums)
 		below_clear(thread, 0);
 	if (n_counters)
-		counters_read(&thread->run_reading, thread->slot, &thread->memory);
+		counters_read(&thread->run_reading, thread->slot, &thread->tally);
 	thread->run_start = bpf_ktime_get_ns();
 }
 
@@ -558,7 +558,7 @@ static __always_inline bool run_close(struct thread_state *thread, const struct 
 	if (site->sp <= thread->run_inside)
 		return false;
 	if (n_counters)
-		counters_read(&thread->now, thread->slot, &thread->memory);
+		counters_read(&thread->now, thread->slot, &thread->tally);
 	drop_thrown(thread, site->sp);
 	/* A task inside of it that is open yet has ended while the probes of tasks were out. */
 	if (thread->task_sp < thread->run_sp)

@@ -17,9 +17,12 @@ SHARED struct {
 	__uint(max_entries, 1); /* resized before the load */
 } counter_events SEC(".maps");
 
-/* What a thread got from its runtime's allocators and gave back, see memory.bpf.h. */
-struct memory {
+/* What probes count on a thread, from its first sight on. */
+struct tally {
+	/* What it got from its runtime's allocators and gave back, see memory.bpf.h. */
 	__u64 allocs, bytes, freed, temporary;
+	/* What it told GPUs to do, and how long it waited for them, see gpu/gpu.bpf.c. */
+	__u64 launches, copies, copy_bytes, wait;
 };
 
 struct reading {
@@ -74,17 +77,25 @@ static __always_inline __u64 task_field(__u8 source)
 	}
 }
 
-static __always_inline __u64 memory_field(const struct memory *memory, __u8 source)
+static __always_inline __u64 tally_field(const struct tally *tally, __u8 source)
 {
 	switch (source) {
 	case COUNTER_ALLOCS:
-		return memory->allocs;
+		return tally->allocs;
 	case COUNTER_ALLOC_BYTES:
-		return memory->bytes;
+		return tally->bytes;
 	case COUNTER_FREED_BYTES:
-		return memory->freed;
+		return tally->freed;
+	case COUNTER_TEMP_BYTES:
+		return tally->temporary;
+	case COUNTER_GPU_LAUNCHES:
+		return tally->launches;
+	case COUNTER_GPU_COPIES:
+		return tally->copies;
+	case COUNTER_GPU_COPY_BYTES:
+		return tally->copy_bytes;
 	default:
-		return memory->temporary;
+		return tally->wait;
 	}
 }
 
@@ -105,12 +116,11 @@ static __always_inline __u32 bit_if_negative(__u64 value, __u32 i)
 
 /*
  * Read all counters of the current thread, whose events stand at @slot (with
- * NO_SLOT, where there are none), and whose @memory is kept here. A function: the stacks of
+ * NO_SLOT, where there are none), and whose @tally is kept here. A function: the stacks of
  * programs that read shapes have no room for it. Nothing in it depends on whether an event could be
  * read: the verifier would follow 2^16 ways.
  */
-static __noinline int counters_read(struct reading *reading, __u32 slot,
-				    const struct memory *memory)
+static __noinline int counters_read(struct reading *reading, __u32 slot, const struct tally *tally)
 {
 	__u32 base = slot * n_counters, valid = 0;
 
@@ -139,8 +149,10 @@ static __noinline int counters_read(struct reading *reading, __u32 slot,
 		} else if (counter_is_sched(source)) {
 			no_error = sched_times_known() ? -1ULL : 0;
 		} else if (counter_is_memory(source)) {
-			reading->values[i] = memory_field(memory, source);
+			reading->values[i] = tally_field(tally, source);
 			no_error = memory_known(source);
+		} else if (counter_is_gpu(source)) {
+			reading->values[i] = tally_field(tally, source);
 		} else {
 			reading->values[i] = task_field(source);
 		}

@@ -49,6 +49,10 @@ enum counter_source {
 	COUNTER_ALLOC_BYTES,
 	COUNTER_FREED_BYTES,
 	COUNTER_TEMP_BYTES,
+	COUNTER_GPU_LAUNCHES, /* these four: see gpu/gpu.bpf.c */
+	COUNTER_GPU_COPIES,
+	COUNTER_GPU_COPY_BYTES,
+	COUNTER_GPU_WAIT, /* ns */
 };
 
 static inline __u32 counter_is_sched(__u32 source)
@@ -59,6 +63,11 @@ static inline __u32 counter_is_sched(__u32 source)
 static inline __u32 counter_is_memory(__u32 source)
 {
 	return source >= COUNTER_ALLOCS && source <= COUNTER_TEMP_BYTES;
+}
+
+static inline __u32 counter_is_gpu(__u32 source)
+{
+	return source >= COUNTER_GPU_LAUNCHES && source <= COUNTER_GPU_WAIT;
 }
 
 /*
@@ -122,6 +131,7 @@ enum record_type {
 	RECORD_PART,		/* a pool thread has done its part of a section */
 	RECORD_SAMPLE,		/* what a thread was doing when it was looked at */
 	RECORD_STACK,		/* first sight of a session by a sample: whose is it? */
+	RECORD_LAUNCH,		/* a thread tells a GPU to do something */
 };
 
 enum record_flags {
@@ -445,6 +455,35 @@ struct setup_record {
 
 _Static_assert(sizeof(struct setup_record) == 40 + SETUP_BYTES, "setup_record");
 
+/* What a GPU is told to do. */
+enum launch_kind {
+	LAUNCH_KERNEL = 1, /* to run a kernel, */
+	LAUNCH_GRAPH,	   /* or what a graph holds, */
+	LAUNCH_COPY,	   /* or to copy memory */
+	LAUNCH_KINDS
+};
+
+struct launch_record {
+	__u8 type;
+	__u8 instance; /* of the operator that is open on the thread; else of the library */
+	__u8 kind;     /* enum launch_kind */
+	__u8 driver;   /* 1: @kernel is the driver's handle, else the address of a host stub */
+	__u32 tid;
+	__u32 id;	  /* of that operator, or NO_ID */
+	__u32 run;	  /* NO_ID: in none that is known */
+	__u8 in_operator; /* 1: one is open, of which nothing may be known; else, */
+	__u8 in_task;	  /* 1: it works for one of another thread */
+	__u8 pad[6];
+	__u64 time;
+	__u64 kernel;		 /* or the graph; of a copy 0 */
+	__u64 stream;		 /* 0: the default one, or not known */
+	__u64 bytes;		 /* of a kernel: of shared memory that it asks for beside its own */
+	__u64 mapped;		 /* pages of code that its process maps, as in a sample */
+	__u32 grid[3], block[3]; /* of a kernel */
+};
+
+_Static_assert(sizeof(struct launch_record) == 88, "launch_record");
+
 struct session_end_record {
 	__u8 type;
 	__u8 instance;
@@ -473,6 +512,8 @@ struct instance {
 	__u32 in_use_at;
 	__u32 pad;
 	__u64 arena;
+	/* Likewise, of a library of a GPU: the code of its file, in the process. */
+	__u64 code_low, code_span;
 };
 
 #define IN_USE_AT_MAX 0x1000

@@ -52,8 +52,8 @@ static __always_inline void memory_asks(struct thread_state *thread, const struc
 {
 	if (!arena && site->sp < thread->asked_sp)
 		return;
-	thread->memory.allocs++;
-	thread->memory.bytes += bytes;
+	thread->tally.allocs++;
+	thread->tally.bytes += bytes;
 	thread->asked_sp = returns ? site->sp : 0;
 	thread->asked = bytes;
 	thread->asked_of = arena;
@@ -100,8 +100,8 @@ static __always_inline void memory_found(struct thread_state *thread, const stru
 					 __u64 bytes, __u64 address, __u64 arena)
 {
 	thread->asked_sp = 0;
-	thread->memory.allocs++;
-	thread->memory.bytes += bytes;
+	thread->tally.allocs++;
+	thread->tally.bytes += bytes;
 	memory_keep(thread, bytes, address);
 	peak_of_arena(thread, instance_of(site->instance), innermost(thread), arena);
 }
@@ -115,10 +115,10 @@ static __always_inline void memory_gives(struct thread_state *thread, __u64 addr
 	if (!block)
 		return;
 	if (block->attached == memory_attached) {
-		thread->memory.freed += block->bytes;
+		thread->tally.freed += block->bytes;
 		if (block->inside && block->inside == open_operator(thread) &&
 		    block->tid == thread->tid)
-			thread->memory.temporary += block->bytes;
+			thread->tally.temporary += block->bytes;
 	}
 	bpf_map_delete_elem(&blocks, &key);
 }

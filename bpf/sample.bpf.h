@@ -262,14 +262,6 @@ static __always_inline struct user_registers user_registers(void)
 	return registers;
 }
 
-/* How much code the current process maps: mostly another number when it maps other files. */
-static __always_inline __u64 pages_of_code(void)
-{
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-
-	return BPF_CORE_READ(task, mm, exec_vm);
-}
-
 /*
  * Where the stack ends that has @sp, at the latest. The C library puts what a thread has for
  * itself at the end of its stack, where fs points to; the first one's ends with its arguments.

@@ -46,6 +46,18 @@ struct setup {
 	char name[SETUP_BYTES];
 };
 
+/* The last call of a library that has another one do it, see gpu/gpu.bpf.c. */
+struct gpu_call {
+	__u64 sp;      /* at its first instruction */
+	__u64 returns; /* where to */
+	__u32 instance;
+	__u8 kind; /* enum launch_kind */
+	__u8 led;  /* 1: to such a call of the other library */
+	__u8 pad[2];
+	__u64 wait_sp;	  /* the same of a wait that is open; 0: none is */
+	__u64 wait_start; /* when it began */
+};
+
 struct thread_state {
 	__u32 tid;  /* 0: never seen */
 	__u32 pid;  /* of its process */
@@ -70,7 +82,7 @@ struct thread_state {
 	__u32 task_cpu;		      /* where it began */
 	__u64 private[PRIVATE_WORDS]; /* zeroed where a run begins */
 	struct reading task_reading;
-	struct memory memory;
+	struct tally tally;
 	__u64 asked_sp;		/* where it asks for memory now, 0: it does not */
 	__u64 asked;		/* bytes, */
 	__u64 asked_of;		/* of this arena, 0: of none */
@@ -78,6 +90,7 @@ struct thread_state {
 	__u64 arena;		/* that it got something of last, in the open run; 0: of none */
 	__u32 arena_generation; /* of its instance, then */
 	__u32 pad2;
+	struct gpu_call gpu;
 	struct reading now;   /* at an exit: 512 bytes of BPF stack are too few */
 	struct counts counts; /* likewise: what came of it */
 	struct frame frames[DEPTH_MAX];
@@ -254,6 +267,14 @@ static __always_inline struct thread_state *current_thread(struct pt_regs *ctx)
 			thread->slot = *slot;
 	}
 	return thread;
+}
+
+/* How much code the current process maps: mostly another number when it maps other files. */
+static __always_inline __u64 pages_of_code(void)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, mm, exec_vm);
 }
 
 /* What a probe's site says of itself. */

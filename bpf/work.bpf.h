@@ -274,7 +274,7 @@ static __always_inline void task_begin(struct thread_state *thread, __u64 key)
 	if (with_parts)
 		thread->task_cpu = bpf_get_smp_processor_id();
 	if (n_counters)
-		counters_read(&thread->task_reading, thread->slot, &thread->memory);
+		counters_read(&thread->task_reading, thread->slot, &thread->tally);
 	thread->task_start = bpf_ktime_get_ns();
 }
 
@@ -284,7 +284,7 @@ static __always_inline void task_end(struct thread_state *thread, __u64 end)
 	    thread->task_start < operators_since)
 		return;
 	if (n_counters) {
-		counters_read(&thread->now, thread->slot, &thread->memory);
+		counters_read(&thread->now, thread->slot, &thread->tally);
 		counters_delta(&thread->task_reading, &thread->now, end - thread->task_start,
 			       &thread->counts);
 	}

@@ -134,6 +134,30 @@ $(ORT_RUN): tests/targets/ort_run.c tests/targets/ort_api.h tests/targets/ort_he
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -O2 -g $(WARNINGS) -o $@ $< -ldl -lpthread
 
+# Operators that have a GPU do things, by clang's own code for the host, and what stands in for
+# the libraries of a GPU.
+GPU_FOLDER := $(O)/tests/targets/gpu
+GPU_OPERATORS := $(GPU_FOLDER)/operators.so $(GPU_FOLDER)/stripped.so
+GPU_SOURCES := $(addprefix tests/targets/gpu/,cuda.S cuda.c cudart.c gpu.h operators.cu)
+GPU_CUDA := clang -x cuda --cuda-host-only -nocudainc -nocudalib -Xclang -fcuda-include-gpubinary \
+	-Xclang $(GPU_FOLDER)/fatbinary -Wno-unknown-cuda-version -O2 -fPIC -std=c++14 -Wall
+
+$(GPU_OPERATORS) &: $(GPU_SOURCES)
+	$(say) CUDA $(GPU_FOLDER)
+	$(Q)mkdir -p $(GPU_FOLDER)
+	$(Q)$(CC) -O2 -fPIC -shared -fno-omit-frame-pointer -Wl,-soname,libcuda.so.1 \
+		-o $(GPU_FOLDER)/libcuda.so.1 tests/targets/gpu/cuda.S tests/targets/gpu/cuda.c
+	$(Q)$(CC) -O2 -fPIC -shared -fno-omit-frame-pointer -Wl,-soname,libcudart.so.12 \
+		-o $(GPU_FOLDER)/libcudart.so.12 tests/targets/gpu/cudart.c \
+		$(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
+	$(Q)echo 'no code of a device' >$(GPU_FOLDER)/fatbinary
+	$(Q)$(GPU_CUDA) -c -o $(GPU_FOLDER)/operators.o tests/targets/gpu/operators.cu
+	$(Q)$(CC) -shared -o $(GPU_FOLDER)/operators.so $(GPU_FOLDER)/operators.o \
+		$(GPU_FOLDER)/libcudart.so.12 $(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
+	$(Q)$(CC) -shared -s -Wl,--version-script=tests/targets/gpu/stripped.map \
+		-o $(GPU_FOLDER)/stripped.so $(GPU_FOLDER)/operators.o \
+		$(GPU_FOLDER)/libcudart.so.12 $(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
+
 # Opprobe once more, with a runtime that no release has, and what that one is for.
 RUNTIME_PROGRAM := $(O)/runtime/opprobe
 SYMBOLS := $(O)/tests/targets/symbols $(O)/tests/targets/symbols_few
@@ -161,7 +185,7 @@ $(SYMBOLS_PARTS): tests/targets/symbols_part.cc
 		-D$(patsubst symbols_%.so,%,$(@F))=1 -o $@ $<
 
 runtime-programs: $(RUNTIME_PROGRAM) $(SYMBOLS) $(SYMBOLS_PARTS)
-e2e-programs: $(PROGRAM) pages $(MODELS) $(ORT_RUN) runtime-programs e2e-exact \
+e2e-programs: $(PROGRAM) pages $(MODELS) $(ORT_RUN) $(GPU_OPERATORS) runtime-programs e2e-exact \
 	$(O)/tests/bench/make_capture
 
 test-runtime: runtime-programs

@@ -149,7 +149,8 @@ static int print_location(const struct location *location, const char *file)
 	}
 	printf("\n%zu places for probes, %zu of them on instructions that the kernel emulates\n",
 	       location->sites.n, emulated);
-	printf("%s\n", sampling_text(location));
+	if (!location->runtime->is_layer)
+		printf("%s\n", sampling_text(location));
 	for (size_t i = 0; i < location->n_notes; i++)
 		printf("note: %s\n", location->notes[i]);
 	return 0;
@@ -241,6 +242,10 @@ static int locate_in_file(const char *path, struct location *location, struct er
 						 &opened, err)
 			      : -EAGAIN;
 
+	for (size_t i = 0; runtimes[i] && error == -ENOENT; i++)
+		if (runtimes[i]->is_layer && !inspector_locate(inspector, &file, path, runtimes[i],
+							       location, &number, &opened, NULL))
+			error = 0;
 	inspector_free(inspector);
 	return error;
 }

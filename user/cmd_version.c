@@ -95,7 +95,8 @@ static void print_text(const struct library libraries[LIBRARIES])
 	printf("captures   version %d\n", FORMAT_VERSION);
 	printf("runtimes   ");
 	for (size_t i = 0; runtimes[i]; i++)
-		printf("%s%s", i ? ", " : "", runtimes[i]->title);
+		if (!runtimes[i]->is_layer)
+			printf("%s%s", i ? ", " : "", runtimes[i]->title);
 	printf("\nlibraries  ");
 	for (size_t i = 0; i < LIBRARIES; i++)
 		printf("%s%s %s", i ? ", " : "", libraries[i].name, libraries[i].version);
@@ -113,7 +114,8 @@ static bool add_all(cJSON *root, const struct library libraries[LIBRARIES])
 
 	list = whole ? cJSON_AddArrayToObject(root, "runtimes") : NULL;
 	for (size_t i = 0; list && runtimes[i] && whole; i++)
-		whole = cJSON_AddItemToArray(list, cJSON_CreateString(runtimes[i]->name));
+		whole = runtimes[i]->is_layer ||
+			cJSON_AddItemToArray(list, cJSON_CreateString(runtimes[i]->name));
 	object = whole && list ? cJSON_AddObjectToObject(root, "libraries") : NULL;
 	for (size_t i = 0; object && i < LIBRARIES && whole; i++)
 		whole = cJSON_AddStringToObject(object, libraries[i].name, libraries[i].version);

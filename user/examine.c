@@ -204,11 +204,21 @@ static void examine_process(struct examination *examination, pid_t pid)
 	inspector = inspector_new(&process, NULL, &err);
 	if (!inspector || runtime_find(&process, inspector, &found, &err))
 		add(examination, "runtime", FINDING_FAIL, "%s", err.text);
+	/* What is not found of these is no failing of the process. */
+	if (found)
+		runtime_find_layers(&process, inspector, &found, &err);
 	for (const struct located *it = found; it; it = it->next) {
-		add(examination, "runtime", FINDING_OK, "%s %s, %s%s", it->location.runtime->title,
-		    *it->location.version ? it->location.version : "(version not known)",
-		    it->file.path, it->file.deleted ? " (deleted since)" : "");
+		const struct runtime *runtime = it->location.runtime;
+		const char *version = *it->location.version ? it->location.version
+				      : runtime->is_layer   ? ""
+							    : "(version not known)";
+
+		add(examination, runtime->is_layer ? "layer" : "runtime", FINDING_OK,
+		    "%s%s%s, %s%s", runtime->title, *version ? " " : "", version, it->file.path,
+		    it->file.deleted ? " (deleted since)" : "");
 		examine_location(examination, &it->location);
+		if (runtime->is_layer)
+			continue;
 		examine_sessions(examination, it, &process);
 	}
 	located_free(found);

@@ -62,15 +62,37 @@ struct entry *following_add(struct following *following, pid_t pid, pid_t parent
 	return entry;
 }
 
+static bool has_layer(const struct located *found)
+{
+	for (; found; found = found->next)
+		if (found->location.runtime->is_layer)
+			return true;
+	return false;
+}
+
 /* The runtimes in @entry, as runtime_find(); its inspector comes with the first question. */
 int following_runtimes(const struct following *following, struct entry *entry,
 		       struct located **found, struct error *err)
 {
+	int error;
+
 	if (!entry->inspector)
 		entry->inspector = inspector_new(&entry->process, following->options->stop, err);
 	*found = NULL;
-	return entry->inspector ? runtime_find(&entry->process, entry->inspector, found, err)
-				: -EAGAIN;
+	error = entry->inspector ? runtime_find(&entry->process, entry->inspector, found, err)
+				 : -EAGAIN;
+	if (error || !following->options->layers)
+		return error;
+	error = runtime_find_layers(&entry->process, entry->inspector, found, err);
+	if (!error && !has_layer(*found))
+		location_note(&(*found)->location,
+			      "what operators have GPUs do is not told: no library of a GPU was "
+			      "mapped when the recording began");
+	if (!error)
+		return 0;
+	located_free(*found);
+	*found = NULL;
+	return error;
 }
 
 /* The one of @pid that is not over; NULL if there is none. */

@@ -28,6 +28,7 @@ struct following_options {
 	bool wait;		 /* for a runtime to be loaded */
 	bool some;   /* are enough: they were chosen, not named, and may have gone since */
 	bool follow; /* record children, too, and what is executed */
+	bool layers; /* beside their runtimes find what these call: libraries of GPUs */
 	const volatile sig_atomic_t *stop;
 	/*
 	 * May be NULL: asked at each look which processes have come that are to be recorded as

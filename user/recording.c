@@ -127,6 +127,8 @@ static int choose_counters(const struct recording_options *options, struct count
 		error = counters_default(set, err);
 	if (!error && options->memory)
 		error = counters_add_memory(set, err);
+	if (!error && options->gpu)
+		error = counters_add_gpu(set, err);
 	return error || !set->n ? error : counters_check(set, err);
 }
 
@@ -323,6 +325,7 @@ static int attach(struct recording *recording, struct error *err)
 		.sums = options->sums,
 		.shapes = options->shapes,
 		.parts = options->parts,
+		.layers = recording->follow.layers,
 		.stop = options->stop,
 		.progress = on_progress,
 		.hurry = options->command ? is_urgent : NULL,
@@ -481,6 +484,7 @@ static int open_all(struct recording *recording, struct error *err)
 		.some = options->some,
 		.command = options->command,
 		.follow = options->follow || options->command,
+		.layers = counters_of_gpu(&recording->counters),
 		.stop = options->stop,
 		.arrived = options->arrived ? ask_arrived : NULL,
 		.say = say_line,

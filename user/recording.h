@@ -48,6 +48,7 @@ struct recording_options {
 	bool sums;		     /* add executions up, without what tells them apart */
 	bool parts;		     /* record each part that pool threads work */
 	bool memory;		     /* count what operators get from allocators */
+	bool gpu;		     /* count what operators have GPUs do, and tell each */
 	bool no_cost;		     /* do not measure what recording costs */
 	bool quiet;
 	/*

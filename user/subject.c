@@ -11,6 +11,7 @@ enum {
 	OPTION_BUFFER,
 	OPTION_SHAPES,
 	OPTION_MEMORY,
+	OPTION_GPU,
 	OPTION_FOLLOW,
 	OPTION_AGGREGATE,
 	OPTION_SAMPLE,
@@ -34,6 +35,10 @@ static const struct argp_option subject_options[] = {
 	 0},
 	{"memory", OPTION_MEMORY, NULL, 0,
 	 "Record what each operator gets from the runtime's allocators, and gives back", 0},
+	{"gpu", OPTION_GPU, NULL, 0,
+	 "Record what each operator has GPUs do: launches of kernels and copies, and how long it "
+	 "waits for them",
+	 0},
 	{"aggregate", OPTION_AGGREGATE, NULL, 0,
 	 "Add executions and runs up in the kernel, and record the sums of each second or more: "
 	 "for hours and days",
@@ -77,6 +82,7 @@ static void check_sampling(const struct recording_options *recording, struct arg
 	const char *other = recording->sums		  ? "--aggregate"
 			    : recording->max_overhead > 0 ? "--max-overhead"
 			    : recording->shapes		  ? "--shapes"
+			    : recording->gpu		  ? "--gpu"
 			    : recording->config		  ? "--config"
 			    : recording->events		  ? "-e"
 							  : subject_choosy(recording);
@@ -158,6 +164,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		break;
 	case OPTION_MEMORY:
 		recording->memory = true;
+		break;
+	case OPTION_GPU:
+		recording->gpu = true;
 		break;
 	case OPTION_AGGREGATE:
 		recording->sums = true;

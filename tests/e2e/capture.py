@@ -14,11 +14,14 @@ Operator = collections.namedtuple("Operator", "session index name op_type")
 Sample = collections.namedtuple("Sample", "seen op parent depth thread kernel time amount ready "
                                 "function at")
 Function = collections.namedtuple("Function", "path build_id bounded offset address size symbol")
+Launch = collections.namedtuple("Launch", "kind place op run thread driver function time kernel "
+                                "stream bytes grid block")
 # Of an event, over a sum's executions.
 Counts = collections.namedtuple("Counts", "missing value below work work_below")
 
 THREAD, OPERATOR, EXEC, RUN, INFO, POOL, SUM, SAMPLE = 1, 3, 5, 6, 9, 11, 21, 25
-FILE, FUNCTION = 26, 27
+FILE, FUNCTION, LAUNCH = 26, 27, 28
+KERNEL, GRAPH, COPY = 1, 2, 3
 OWN, WORKS_FOR, IN_RUNTIME, ELSEWHERE, UNNAMED, UNKNOWN = 1, 2, 3, 4, 5, 6
 WORK, HAS_RUN, HAS_PARENT, HAS_SHAPES, TURNS = 8, 16, 32, 64, 128
 SHAPES_NS, PEAK, PARTS = 256, 1024, 2048
@@ -73,6 +76,7 @@ class Capture:
         self.sums, self.runs = [], 0
         self.operators, self.samples = {}, []
         self.files, self.functions = {}, {}
+        self.launches = []
         self.events = 0
         with open(path, "rb") as file:
             data = Bytes(file.read())
@@ -83,7 +87,7 @@ class Capture:
             self.chunk(Bytes(data.take(length)))
 
     def chunk(self, chunk):
-        self.time = self.run = self.sum_end = self.sampled = 0
+        self.time = self.run = self.sum_end = self.sampled = self.launched = 0
         while chunk.left():
             kind = chunk.take(1)[0]
             payload = Bytes(chunk.take(chunk.number()))
@@ -103,6 +107,8 @@ class Capture:
                 self.files[number] = payload.text(), payload.text()
             elif kind == FUNCTION:
                 self.function(payload)
+            elif kind == LAUNCH:
+                self.launches.append(self.launch(payload))
             elif kind == EXEC:
                 self.execs.append(self.exec(payload))
             elif kind == RUN:
@@ -144,6 +150,18 @@ class Capture:
         number, flags, file, offset, address, size = [payload.number() for _ in range(6)]
         self.functions[number] = Function(*self.files[file], bool(flags & 1), offset, address, size,
                                           payload.text())
+
+    def launch(self, payload):
+        kind, place, flags, thread = [payload.number() for _ in range(4)]
+        op = payload.number() if place == 1 else None
+        run = payload.number() if flags & 1 else None
+        self.launched += payload.signed()
+        function = self.functions[payload.number()] if flags & 2 else None
+        kernel, stream, size = [payload.number() for _ in range(3)]
+        both = [payload.number() for _ in range(6)] if kind == KERNEL else [0] * 6
+        assert not payload.left()
+        return Launch(kind, place, op, run, thread, bool(flags & 4), function, self.launched,
+                      kernel, stream, size, tuple(both[::2]), tuple(both[1::2]))
 
     def times(self, payload):
         self.time += payload.signed()

@@ -61,6 +61,7 @@ class Graph:
         self.serial = [0] if parent is None else parent.serial
         self.random = numpy.random.default_rng(len(name)) if parent is None else parent.random
         self.opset, self.ir_version = OPSET, IR_VERSION
+        self.domains = []  # beside the runtime's own
 
     def value_name(self, prefix):
         self.serial[0] += 1
@@ -686,10 +687,33 @@ def heavy_inside():
     return g
 
 
+# What nodes of operators.cu do, by the numbers that it gives to that.
+GPU = ("scale", "fill", "hidden", "plain", "configured", "cooperative", "driver",
+       "driver_configured", "graph", "copy", "copy_and_wait", "copy_area", "copy_unseen", "wait",
+       "refused", "mixed", "nothing")
+
+
+def gpu():
+    """A node of everything that GPUs can be told, and one in a loop."""
+    g = Graph("gpu")
+    g.domains.append("test.gpu")
+    x = g.input("x", "float", [1])
+
+    def tell(graph, value, number, what):
+        return graph.node("Gpu", [value], "gpu%d/%s" % (number, what), domain="test.gpu",
+                          node=number, what=GPU.index(what), times=3)
+
+    for number, what in enumerate(GPU):
+        x = tell(g, x, number, what)
+    x = loop(g, x, 2, "Loop", lambda inner, y, i: tell(inner, y, len(GPU), "scale"))
+    g.output(x)
+    return g
+
+
 MODELS = [cnn, resnet, transformer, nested, nested_unnamed, scan, tiny, unnamed, names,
           deep, not_utf8, long_names, reshape, reshape_inside, gru, pages, mlp, cycle,
           branches, values, optionals, quantised, attributed, narrow, narrower,
-          heavy, heavy_inside, unimplemented]
+          heavy, heavy_inside, unimplemented, gpu]
 
 
 def write_atomically(path, data):
@@ -706,7 +730,8 @@ def describe_input(entry):
 
 def write_model(directory, graph):
     model = helper.make_model(graph.proto(), producer_name="opprobe",
-                              opset_imports=[helper.make_opsetid("", graph.opset)])
+                              opset_imports=[helper.make_opsetid("", graph.opset)] +
+                              [helper.make_opsetid(domain, 1) for domain in graph.domains])
     model.ir_version = graph.ir_version
     path = os.path.join(directory, graph.name)
     data = model.SerializeToString().replace(PLACEHOLDER.encode(), NOT_UTF8)

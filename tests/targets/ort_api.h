@@ -29,6 +29,7 @@ struct ort_allocator {
  * never changes between releases: new entries are only added at its end.
  */
 struct api {
+	void *handle; /* of the library */
 	const char *(*error_message)(status_t);
 	status_t (*create_env)(int level, const char *log_id, void **env);
 	status_t (*create_env_with_log)(void *log, void *param, int level, const char *log_id,
@@ -92,6 +93,7 @@ static inline const char *api_load(struct api *api, const char *library)
 	table = base->get_api(10);
 	if (!table)
 		return "it does not offer version 10 of the API";
+	api->handle = handle;
 	api->error_message = table[2];
 	api->create_env = table[3];
 	api->create_env_with_log = table[4];

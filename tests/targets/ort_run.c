@@ -21,6 +21,7 @@
  *   lock               keep what is mapped from now on in memory, from its start on
  *   recreate           release the sessions and create them again
  *   reload LIBRARY     the same with another file of the runtime
+ *   load LIBRARY       have any library in memory
  *   fork               have a child that obeys, too:
  *   child COMMAND      what it is to do
  *   exec               execute this program anew, which answers as at its start
@@ -81,6 +82,7 @@ struct options {
 	int intra_threads, inter_threads, sessions, concurrency, optimize, warmup;
 	bool parallel, plain_memory, no_pattern, events, holding, times, depths, lingers;
 	const char *statistics;
+	const char *operators; /* a library that has some of its own */
 };
 
 struct worker {
@@ -226,6 +228,22 @@ static void read_inputs(const char *model)
 	fclose(file);
 }
 
+/* Have @made know the operators of another library, which stays loaded. */
+static void add_operators(void *made)
+{
+	status_t (*add)(void *, void *const *(*const *base)(uint32_t));
+	const void *(*base)(void);
+	void *library = dlopen(options.operators, RTLD_NOW | RTLD_GLOBAL);
+
+	if (!library)
+		die(options.operators, dlerror());
+	add = dlsym(library, "RegisterCustomOps");
+	base = dlsym(api.handle, "OrtGetApiBase");
+	if (!add || !base)
+		die(options.operators, "has no operators");
+	check(add(made, base()), options.operators);
+}
+
 static void create_sessions(void)
 {
 	char prefix[4096];
@@ -250,6 +268,8 @@ static void create_sessions(void)
 			check(api.add_config(made, "session.collect_node_memory_stats_to_file",
 					     options.statistics),
 			      "statistics of memory");
+		if (options.operators)
+			add_operators(made);
 		if (options.profile) {
 			snprintf(prefix, sizeof(prefix), "%s%d", options.profile, i);
 			check(api.enable_profiling(made, prefix), "profiling");
@@ -687,6 +707,9 @@ static void obey(void)
 			fork_child();
 		else if (!strncmp(line, "child ", 6))
 			dprintf(to_child, "%s\n", line + 6);
+		else if (!strncmp(line, "load ", 5))
+			printf("{\"ok\":%s}\n",
+			       dlopen(line + 5, RTLD_NOW | RTLD_GLOBAL) ? "true" : "false");
 		else if (!strcmp(line, "exec"))
 			execv("/proc/self/exe", options.arguments);
 		else
@@ -704,6 +727,7 @@ static void usage(FILE *out)
 	      "  -m    plain malloc: no arena, no memory patterns\n"
 	      "  -M    no memory patterns    -N F  memory of each node into F (from 1.22 on)\n"
 	      "  -e    read task-clock, page-faults and instructions on the calling threads\n"
+	      "  -x LIBRARY  with operators of its own\n"
 	      "  -H    runs can be held\n"
 	      "  -w N  runs before the first that counts (0)\n"
 	      "  -l    tell what each run took\n"
@@ -716,7 +740,7 @@ static void parse_options(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "t:i:s:c:pP:O:mMN:eHlw:dgh")) != -1) {
+	while ((option = getopt(argc, argv, "t:i:s:c:pP:O:mMN:eHlw:dghx:")) != -1) {
 		switch (option) {
 		case 't':
 			options.intra_threads = atoi(optarg);
@@ -747,6 +771,9 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 'N':
 			options.statistics = optarg;
+			break;
+		case 'x':
+			options.operators = optarg;
 			break;
 		case 'e':
 			options.events = true;

@@ -11,6 +11,7 @@
 
 #include "../base/clock.h"
 #include "attributes.h"
+#include "hot.h"
 #include "info.h"
 #include "sums.h"
 
@@ -55,6 +56,7 @@ struct collector *collector_new(const struct collector_options *options, struct 
 	collector->held = held_new();
 	collector->parts = options->parts ? parts_new() : NULL;
 	collector->sums = options->sums ? sums_new(collector) : NULL;
+	collector->hot = options->layers ? hot_new(collector) : NULL;
 	if (options->sampling) {
 		collector->sampled = sampled_new(collector);
 		collector->sampler = sampler_new(bpf, options->sampling, err);
@@ -62,7 +64,8 @@ struct collector *collector_new(const struct collector_options *options, struct 
 			goto fail;
 	}
 	if (!collector->identities || !collector->ring || !collector->held ||
-	    (options->parts && !collector->parts) || (options->sums && !collector->sums)) {
+	    (options->parts && !collector->parts) || (options->sums && !collector->sums) ||
+	    (options->layers && !collector->hot)) {
 		error_set(err, -ENOMEM, "cannot map the ring buffer: %s", error_reason(-errno));
 		goto fail;
 	}
@@ -533,6 +536,7 @@ void collector_free(struct collector *collector)
 	held_free(collector->held);
 	parts_free(collector->parts);
 	sums_free(collector->sums);
+	hot_free(collector->hot);
 	array_free(&collector->parts_told);
 	collector_free_members(collector);
 	array_free(&collector->news);

@@ -71,6 +71,7 @@ struct collector_options {
 			       min_duration */
 	bool shapes;	    /* of operators' values are wanted */
 	bool parts;	    /* that pool threads work are wanted one by one */
+	bool layers;	    /* what is added may have layers: see runtime_find_layers() */
 	bool few_operators; /* small tables will do */
 	/* Set by a signal handler: stop, but orderly. */
 	const volatile sig_atomic_t *stop;

@@ -286,17 +286,18 @@ static const struct hot_code *ask(struct hot *hot, const struct hot_process *pro
 	return tell_function(hot, file, &answer);
 }
 
-uint32_t hot_function(struct hot *hot, const struct member *member,
-		      const struct sample_record *record, uint32_t *at)
+uint32_t hot_function(struct hot *hot, const struct member *member, uint64_t address,
+		      uint64_t mapped, uint32_t *at)
 {
 	struct hot_process *process = process_of(hot, member);
-	struct hot_file *file = process ? file_at(process, record->ip, record->mapped) : NULL;
+	struct hot_file *file = process ? file_at(process, address, mapped) : NULL;
 	const struct hot_code *known;
 	uint64_t offset;
 
+	*at = 0;
 	if (!file)
 		return CAPTURE_UNKNOWN;
-	offset = record->ip - file->mapped.start + file->mapped.offset;
+	offset = address - file->mapped.start + file->mapped.offset;
 	known = find_known(file, offset) ?: ask(hot, process, file, offset);
 	if (!known || offset - known->offset > UINT32_MAX)
 		return CAPTURE_UNKNOWN;

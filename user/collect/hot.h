@@ -12,7 +12,6 @@
 struct collector;
 struct hot;
 struct member;
-struct sample_record;
 
 /* NULL without memory. */
 struct hot *hot_new(struct collector *collector);
@@ -20,11 +19,11 @@ void hot_free(struct hot *hot);
 /* @member is no target any more. */
 void hot_forget(struct hot *hot, const struct member *member);
 /*
- * The recording's number of the function of @member that @record was in, which is told to the
- * sink first, and in *@at how far from its first byte. CAPTURE_UNKNOWN where that is not known:
- * in memory that is of no file.
+ * The recording's number of the function of @member at @address, when it maps @mapped pages of
+ * code; it is told to the sink first. In *@at how far that is from its first byte. CAPTURE_UNKNOWN
+ * where that is not known: in memory that is of no file.
  */
-uint32_t hot_function(struct hot *hot, const struct member *member,
-		      const struct sample_record *record, uint32_t *at);
+uint32_t hot_function(struct hot *hot, const struct member *member, uint64_t address,
+		      uint64_t mapped, uint32_t *at);
 
 #endif

@@ -48,7 +48,7 @@ int instance_begin(struct instance_state *instance, struct opprobe_bpf *bpf, boo
 		instance->naming = remote_naming_new(located, bpf, instance->number);
 	if (!instance->naming && (runtime->naming_new || runtime->reader))
 		return error_set(err, -ENOMEM, "out of memory");
-	if (!wanted)
+	if (!wanted || runtime->is_layer)
 		return 0;
 	if (runtime_has_shapes(runtime))
 		shapes = remote_shapes_new(located, instance->member->process, bpf,

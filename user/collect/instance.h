@@ -23,9 +23,11 @@ struct member {
 	uint32_t number;	       /* in the recording */
 	uint32_t parent;	       /* of the process that forked it, or CAPTURE_UNKNOWN */
 	struct pool *pool;
-	bool told;   /* to the sink */
-	bool exited; /* which is news; its last records are still to be taken */
-	bool gone;   /* it is no target any more */
+	uint32_t gpu_hidden; /* bits: counters of GPUs that are not known of it, the others of */
+	uint64_t gpu_since;  /* what begins from then on */
+	bool told;	     /* to the sink */
+	bool exited;	     /* which is news; its last records are still to be taken */
+	bool gone;	     /* it is no target any more */
 };
 
 struct instance_state {

@@ -72,6 +72,7 @@ static void choose_programs(struct collector *collector)
 		for (const struct located *it = options->targets[i].located; it; it = it->next)
 			probes_prepare(bpf, &it->location, last_part(options),
 				       collector->with_memory, collector->features.multi);
+	probes_prepare_layers(bpf, options->layers, collector->features.multi);
 }
 
 static void choose_maps(struct collector *collector, bool shapes)

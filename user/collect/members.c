@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../base/clock.h"
+#include "hot.h"
 
 /* From where a process cannot be probed any more, as it is about to exit, to where it has. */
 #define EXITS_WITHIN_MS 2000
@@ -104,6 +105,7 @@ static int add_instance(struct collector *collector, struct member *member,
 	instance->first_operator = STATIC_IDS + collector->n_names;
 	collector->n_names += located->location.names.n;
 	instance->hidden = collector_hidden_counters(collector, instance->location);
+	collector_share_code(collector, instance);
 	collector->bpf->bss->instances[number].forget_each_run =
 		!location_has(&located->location, SITE_SESSION_END);
 	return instance_begin(instance, collector->bpf, collector->options.shapes,
@@ -134,6 +136,10 @@ int collector_add_target(struct collector *collector, const struct collector_tar
 			error = add_instance(collector, member, it, err);
 	if (error)
 		return error;
+	/* Unless it is known from its first instruction on: after the probes, if these are there.
+	 */
+	collector_know_gpu(collector, member, target->located,
+			   collector->operators_attached ? UINT64_MAX : 0);
 	error = collector_watch(collector, target->process->pid);
 	if (error)
 		return error_set(err, error, "cannot tell the probes of process %d: %s",
@@ -332,6 +338,14 @@ static void give_up(struct instance_state *instance)
 	probes_detach(probes, PROBES_PARTS);
 }
 
+/* What of GPUs was about to be known is known from now on. */
+static void settle_since(struct collector *collector)
+{
+	for (size_t i = 0; i < collector->members.n; i++)
+		if (collector->members.items[i]->gpu_since == UINT64_MAX)
+			collector->members.items[i]->gpu_since = clock_ns();
+}
+
 int collector_add(struct collector *collector, const struct collector_target *target,
 		  struct error *err)
 {
@@ -349,8 +363,10 @@ int collector_add(struct collector *collector, const struct collector_target *ta
 	if (error >= 0 && collector->sampled)
 		error = sampled_add(collector->sampled,
 				    find_member(collector, target->process->pid), err);
-	if (error >= 0)
+	if (error >= 0) {
+		settle_since(collector);
 		return 0;
+	}
 	if (!was_member)
 		collector_drop(collector, target->process->pid);
 	for (; first < collector->instances.n; first++)
@@ -368,6 +384,8 @@ void collector_drop(struct collector *collector, pid_t pid)
 	member->gone = true;
 	if (collector->sampled)
 		sampled_drop(collector->sampled, member);
+	if (collector->hot)
+		hot_forget(collector->hot, member);
 	collector_detach(collector, member, PROBES_OF_SESSIONS);
 	if (collector->threads)
 		thread_slots_drop(collector->threads, member->process);

@@ -8,8 +8,9 @@
 uint32_t collector_hidden_counters(const struct collector *collector,
 				   const struct location *location)
 {
-	return location_has(location, SITE_FREE) ? 0
-						 : counters_of_memory(collector->options.counters);
+	bool all = location_has(location, SITE_FREE) || location->runtime->is_layer;
+
+	return all ? 0 : counters_of_memory(collector->options.counters);
 }
 
 /*

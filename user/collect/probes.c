@@ -106,6 +106,23 @@ void probes_prepare_all(struct opprobe_bpf *bpf, bool multi)
 	}
 }
 
+void probes_prepare_layers(struct opprobe_bpf *bpf, bool wanted, bool multi)
+{
+	for (size_t i = 0; runtimes[i]; i++) {
+		const char *const *name = runtimes[i]->is_layer ? runtimes[i]->programs : NULL;
+
+		for (; name && *name; name++) {
+			struct bpf_program *program =
+				bpf_object__find_program_by_name(bpf->obj, *name);
+
+			if (program && wanted)
+				prepare(program, multi);
+			else if (program)
+				bpf_program__set_autoload(program, false);
+		}
+	}
+}
+
 /* What the kernel is to do, and has done. */
 struct multi_call {
 	struct uprobe_multi_attr attr;
@@ -224,7 +241,7 @@ static bool is_entry(const struct site *site)
 {
 	return site->role == SITE_OP_ENTER || site->role == SITE_RUN_ENTER ||
 	       site->role == SITE_SETUP_ENTER || site->role == SITE_TASK_ENTER ||
-	       site->role == SITE_ALLOC_ENTER;
+	       site->role == SITE_ALLOC_ENTER || site->role == SITE_GPU_WAIT_ENTER;
 }
 
 /* -- cookies ---------------------------------------------------------------------- */

@@ -44,6 +44,8 @@ void probes_prepare_none(struct opprobe_bpf *bpf);
 void probes_prepare(struct opprobe_bpf *bpf, const struct location *location, enum probes_part last,
 		    bool memory, bool multi);
 void probes_prepare_all(struct opprobe_bpf *bpf, bool multi);
+/* Behind all of these: whether those of layers are loaded. */
+void probes_prepare_layers(struct opprobe_bpf *bpf, bool wanted, bool multi);
 
 struct probes_target {
 	const struct location *location;

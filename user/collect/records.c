@@ -287,7 +287,8 @@ static void add_operator(struct collector *collector, struct instance_state *ins
 				.cpu = record->cpu,
 				.start = record->start,
 				.end = record->end,
-				.counted = record->counted & ~instance->hidden,
+				.counted = record->counted &
+					   ~collector_hidden(collector, instance, record->start),
 			},
 	};
 	struct capture_exec *exec = &execution.exec;
@@ -335,7 +336,8 @@ static void add_run(struct collector *collector, struct instance_state *instance
 				.threw = record->flags & FLAG_THREW,
 				.has_operators = true,
 				.operators = record->operators,
-				.counted = record->counted & ~instance->hidden,
+				.counted = record->counted &
+					   ~collector_hidden(collector, instance, record->start),
 			},
 	};
 	const uint32_t n = collector->options.counters->n;
@@ -451,6 +453,7 @@ static void take_record(struct collector *collector, const void *data, size_t si
 	const struct run_record *run = data;
 	const struct session_end_record *end = data;
 	const struct tag_record *tag = data;
+	const struct launch_record *launch = data;
 	size_t n = collector->options.counters->n;
 
 	if (!instance)
@@ -480,6 +483,10 @@ static void take_record(struct collector *collector, const void *data, size_t si
 			sums_session_ends(collector->sums, instance->number, end->owner);
 		instance->ends++;
 		identity_session_end(collector->identities, instance->number, end->owner);
+		break;
+	case RECORD_LAUNCH:
+		if (size >= sizeof(*launch) && !hold(collector, launch->run, data, size))
+			collector_add_launch(collector, instance, launch);
 		break;
 	case RECORD_TAG:
 		if (size >= sizeof(*tag) && !hold(collector, tag->run, data, size))
@@ -567,6 +574,9 @@ static bool take_late(struct collector *collector, const void *data, size_t size
 
 	if (op->type == RECORD_OPERATOR)
 		return collector->closed || op->end > collector->ended;
+	if (op->type == RECORD_LAUNCH)
+		return collector->closed ||
+		       ((const struct launch_record *)data)->time > collector->ended;
 	if (op->type == RECORD_SETUP)
 		return collector->closed ||
 		       ((const struct setup_record *)data)->end > collector->ended;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The collector's state, for its own twelve files: load.c brings the BPF
+ * The collector's state, for its own thirteen files: load.c brings the BPF
  * programs into the kernel, members.c the processes under their probes,
  * records.c takes what the programs send, unsettled.c what comes before names
  * can be read, outcomes.c what they tell of runs beside counts, models.c what
- * sessions are, attributes.c what operators are, memory.c what is known of their memory,
+ * sessions are, attributes.c what operators are, memory.c what is known of their memory, gpu.c of
+ * what they have GPUs do,
  * unfinished.c what waits for a run's end in vain, cost.c compares runs when the recording is over,
  * windows.c keeps those that lie in a window, collector.c is the life as collector.h tells it.
  */
@@ -61,6 +62,7 @@ struct collector {
 	struct sums *sums;   /* likewise */
 	struct sampled *sampled;
 	struct sampler *sampler;
+	struct hot *hot; /* with layers: names of what they are told */
 	struct {
 		ARRAY_OF(struct capture_part);
 	} parts_told; /* with the last execution */
@@ -96,6 +98,20 @@ bool counters_need_events(const struct counter_set *counters);
 /* Counters (bits) that are not known of what is at @location. */
 uint32_t collector_hidden_counters(const struct collector *collector,
 				   const struct location *location);
+/*
+ * What of GPUs is counted of @member, whose runtimes and layers are @located, and since when: of
+ * what it turns out to be known now and was not before, @since.
+ */
+void collector_know_gpu(struct collector *collector, struct member *member,
+			const struct located *located, uint64_t since);
+/* Counters (bits) that are not known of what began at @start in @instance. */
+uint32_t collector_hidden(const struct collector *collector, const struct instance_state *instance,
+			  uint64_t start);
+/* Tell the programs where the code of @instance lies, if it is a layer's. */
+void collector_share_code(struct collector *collector, const struct instance_state *instance);
+/* A GPU is told something. */
+void collector_add_launch(struct collector *collector, const struct instance_state *instance,
+			  const struct launch_record *record);
 /* Find where arenas count what they have given out, of which the programs told one. */
 void collector_look_for_arenas(struct collector *collector);
 /* Say what of memory turned out not to be known. */

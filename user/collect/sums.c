@@ -178,7 +178,8 @@ static uint64_t tell(struct sums *sums, const struct instance_state *instance, s
 	sum->unclear = gain(&told->unclear, now->unclear);
 	sum->work_ns = gain(&told->work_ns, now->work_ns);
 	sum->work_below_ns = gain(&told->work_below_ns, now->work_below_ns);
-	gain_counts(sums, told->counts, now->counts, count, instance->hidden, sum);
+	gain_counts(sums, told->counts, now->counts, count,
+		    collector_hidden(collector, instance, 0), sum);
 	sum->buckets = buckets;
 	for (uint32_t i = 0; i < SUM_BUCKETS; i++)
 		n += buckets[i] > 0;

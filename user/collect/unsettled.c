@@ -44,7 +44,7 @@ static void lose_kept(void *context, const void *data, uint32_t size)
 	struct collector *collector = context;
 
 	collector->unnamed += *(const uint8_t *)data == RECORD_OPERATOR;
-	if (needs_no_names(data))
+	if (needs_no_names(data) || *(const uint8_t *)data == RECORD_LAUNCH)
 		collector_take_settled(collector, data, size);
 }
 
@@ -64,11 +64,21 @@ void collector_settle(struct collector *collector, struct instance_state *instan
 		lose_pending(collector, instance);
 }
 
+/* Layers have no operators. */
+static size_t n_runtimes(const struct collector *collector)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < collector->instances.n; i++)
+		n += !collector->instances.items[i]->location->runtime->is_layer;
+	return n;
+}
+
 /* Names cannot be proven, and @why: a failure if there is nothing else to record. */
 static void refuse(struct collector *collector, struct instance_state *instance,
 		   const struct error *why)
 {
-	if (collector->instances.n == 1) {
+	if (n_runtimes(collector) == 1) {
 		collector->failed = -ENOTRECOVERABLE;
 		collector->failure = *why;
 		return;

@@ -286,7 +286,7 @@ int counters_default(struct counter_set *set, struct error *err)
 	return 0;
 }
 
-/* -- memory --------------------------------------------------------------- */
+/* -- what probes count ------------------------------------------------------ */
 
 static bool has_source(const struct counter_set *set, enum counter_source source)
 {
@@ -296,22 +296,42 @@ static bool has_source(const struct counter_set *set, enum counter_source source
 	return false;
 }
 
-int counters_add_memory(struct counter_set *set, struct error *err)
+/* Add all of those that @is_one of, unless they are there. */
+static int add_all(struct counter_set *set, uint32_t (*is_one)(uint32_t source), struct error *err)
 {
 	int error = 0;
 
 	for (size_t i = 0; i < n_short_events && !error; i++)
-		if (counter_is_memory(short_events[i].source) &&
-		    !has_source(set, short_events[i].source))
+		if (is_one(short_events[i].source) && !has_source(set, short_events[i].source))
 			error = set_add(set, short_events[i].name, short_events[i].name, err);
 	return error;
 }
 
-uint32_t counters_of_memory(const struct counter_set *set)
+static uint32_t all_of(const struct counter_set *set, uint32_t (*is_one)(uint32_t source))
 {
 	uint32_t mask = 0;
 
 	for (size_t i = 0; i < set->n; i++)
-		mask |= counter_is_memory(set->counters[i].source) ? 1U << i : 0;
+		mask |= is_one(set->counters[i].source) ? 1U << i : 0;
 	return mask;
+}
+
+int counters_add_memory(struct counter_set *set, struct error *err)
+{
+	return add_all(set, counter_is_memory, err);
+}
+
+uint32_t counters_of_memory(const struct counter_set *set)
+{
+	return all_of(set, counter_is_memory);
+}
+
+int counters_add_gpu(struct counter_set *set, struct error *err)
+{
+	return add_all(set, counter_is_gpu, err);
+}
+
+uint32_t counters_of_gpu(const struct counter_set *set)
+{
+	return all_of(set, counter_is_gpu);
 }

@@ -71,6 +71,9 @@ int counters_default(struct counter_set *set, struct error *err);
 int counters_add_memory(struct counter_set *set, struct error *err);
 /* Which counters of @set these are: bit i, of counter i. */
 uint32_t counters_of_memory(const struct counter_set *set);
+/* The same of what GPUs are told to do. */
+int counters_add_gpu(struct counter_set *set, struct error *err);
+uint32_t counters_of_gpu(const struct counter_set *set);
 /*
  * Try to open every counter of @set on this thread, and close it again: a
  * refusal is told before anything is attached to the target. The sentence

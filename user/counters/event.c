@@ -54,6 +54,11 @@ static int check_privilege(const char *text, const struct short_event *event,
 				 "'%s' cannot be counted: memory is got in user space only; write "
 				 "'%s' without a modifier",
 				 text, event->name);
+	if (counter_is_gpu(event->source))
+		return error_set(err, -EINVAL,
+				 "'%s' cannot be counted: GPUs are told in user space only; write "
+				 "'%s' without a modifier",
+				 text, event->name);
 	if (event->task_only)
 		return error_set(err, -EINVAL,
 				 "'%s' cannot be counted: the kernel keeps one number for user and "

@@ -149,6 +149,11 @@ const struct short_event short_events[] = {
 	TASK("freed-bytes", COUNTER_FREED_BYTES, "bytes", "Memory that was given back to it"),
 	TASK("temp-bytes", COUNTER_TEMP_BYTES, "bytes",
 	     "Of this, what the same operator had asked for"),
+	TASK("gpu-launches", COUNTER_GPU_LAUNCHES, "",
+	     "Kernels and graphs that a GPU was told to run"),
+	TASK("gpu-copies", COUNTER_GPU_COPIES, "", "Copies that a GPU was told to make"),
+	TASK("gpu-copy-bytes", COUNTER_GPU_COPY_BYTES, "bytes", "What these were to copy"),
+	TASK("gpu-wait", COUNTER_GPU_WAIT, "ns", "Time that the thread waited for a GPU"),
 };
 const size_t n_short_events = sizeof(short_events) / sizeof(short_events[0]);
 

@@ -147,7 +147,7 @@ static const struct elf_opener opener = {.open = open_debug_file};
 static int look_into(int file, const struct locate_question *question, struct location *location,
 		     struct error *err)
 {
-	const struct runtime *companion_of = runtime_at(question->runtime);
+	const struct runtime *only = runtime_at(question->runtime);
 	struct elf_image *image;
 	int error = elf_image_open_file(file, question->name, &opener, &image, err);
 
@@ -156,7 +156,7 @@ static int look_into(int file, const struct locate_question *question, struct lo
 		return error_set(err, -ENOENT, "%s: no program or library", question->name);
 	if (error)
 		return error;
-	error = runtime_locate(image, companion_of, location, err);
+	error = runtime_locate(image, only, location, err);
 	elf_image_close(image);
 	return error;
 }

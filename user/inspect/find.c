@@ -31,9 +31,12 @@ struct search {
 	int refused;
 };
 
-/* Look into @file; only running out of memory, and being stopped, is a failure. */
+/*
+ * Look into @file for any runtime, or for @only a layer or a companion of one; only running out of
+ * memory, and being stopped, is a failure.
+ */
 static int look_into(struct search *search, const struct mapped_file *file,
-		     const struct runtime *companion_of)
+		     const struct runtime *only)
 {
 	const struct wanted_file wanted = {.mapped = file};
 	struct located *located = calloc(1, sizeof(*located));
@@ -43,8 +46,8 @@ static int look_into(struct search *search, const struct mapped_file *file,
 
 	if (!located)
 		return -ENOMEM;
-	error = inspector_locate(search->inspector, &wanted, file->path, companion_of,
-				 &located->location, &located->number, &path, &why);
+	error = inspector_locate(search->inspector, &wanted, file->path, only, &located->location,
+				 &located->number, &path, &why);
 	if (!error) {
 		located->inspector = search->inspector;
 		located->file = *file;
@@ -90,14 +93,18 @@ static int look_for_companions(struct search *search, const struct mapped_file *
 /* "ONNX Runtime or ..." */
 static void list_runtimes(char *text, size_t size)
 {
+	const struct runtime *last = NULL;
 	size_t used = 0;
 
+	for (size_t i = 0; runtimes[i]; i++)
+		last = runtimes[i]->is_layer ? last : runtimes[i];
 	for (size_t i = 0; runtimes[i] && used < size; i++)
-		used += snprintf(text + used, size - used, "%s%s",
-				 !i		   ? ""
-				 : runtimes[i + 1] ? ", "
-						   : " or ",
-				 runtimes[i]->title);
+		if (!runtimes[i]->is_layer)
+			used += snprintf(text + used, size - used, "%s%s",
+					 !used		       ? ""
+					 : runtimes[i] != last ? ", "
+							       : " or ",
+					 runtimes[i]->title);
 }
 
 static int verdict(struct search *search, const struct process *process,
@@ -151,6 +158,40 @@ int runtime_find(const struct process *process, struct inspector *inspector, str
 	else
 		*found = search.found;
 	return error;
+}
+
+/* The place of the link behind the last of *@found. */
+static struct located **end_of(struct located **found)
+{
+	while (*found)
+		found = &(*found)->next;
+	return found;
+}
+
+int runtime_find_layers(const struct process *process, struct inspector *inspector,
+			struct located **found, struct error *err)
+{
+	struct located **end = end_of(found);
+	struct search search = {.inspector = inspector, .end = &search.found};
+	struct mapped_file *files = NULL;
+	ssize_t n = process_mapped_files(process, &files, err);
+	int error = 0;
+
+	if (n < 0)
+		return n;
+	for (size_t i = 0; runtimes[i] && !error; i++)
+		for (ssize_t k = 0; runtimes[i]->is_layer && k < n && !error; k++)
+			error = look_into(&search, &files[k], runtimes[i]);
+	free(files);
+	if (error) {
+		located_free(search.found);
+		return error_set(err, error, "%s",
+				 error == -EINTR ? search.refusal.text : "out of memory");
+	}
+	*end = search.found;
+	if (search.refused && *found)
+		location_note(&(*found)->location, search.refusal.text);
+	return 0;
 }
 
 void located_free(struct located *found)

@@ -26,6 +26,14 @@ struct located {
  */
 int runtime_find(const struct process *process, struct inspector *inspector, struct located **found,
 		 struct error *err);
+/*
+ * Add to the list at *@found, behind what is there, the layers of @process that are none of
+ * its runtimes: the libraries of GPUs that it maps. Those that cannot be proven are noted in the
+ * first of the list. 0, -EINTR as above, or another negative errno with @err set; what was in the
+ * list stays.
+ */
+int runtime_find_layers(const struct process *process, struct inspector *inspector,
+			struct located **found, struct error *err);
 void located_free(struct located *found);
 
 #endif

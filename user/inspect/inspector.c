@@ -374,10 +374,10 @@ int inspector_hand_over(struct inspector *inspector, const struct wanted_file *f
 }
 
 int inspector_locate(struct inspector *inspector, const struct wanted_file *file, const char *name,
-		     const struct runtime *companion_of, struct location *location,
-		     uint32_t *number, const char **path, struct error *err)
+		     const struct runtime *only, struct location *location, uint32_t *number,
+		     const char **path, struct error *err)
 {
-	struct locate_question question = {.runtime = runtime_number(companion_of)};
+	struct locate_question question = {.runtime = runtime_number(only)};
 	const void *data;
 	int error;
 

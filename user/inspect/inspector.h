@@ -50,8 +50,8 @@ struct wanted_file {
  * until the next question; *@number is that of the location in later questions.
  */
 int inspector_locate(struct inspector *inspector, const struct wanted_file *file, const char *name,
-		     const struct runtime *companion_of, struct location *location,
-		     uint32_t *number, const char **path, struct error *err);
+		     const struct runtime *only, struct location *location, uint32_t *number,
+		     const char **path, struct error *err);
 /* Have @file ready for a question that takes another one. 0, or a negative errno with @err set. */
 int inspector_hand_over(struct inspector *inspector, const struct wanted_file *file,
 			struct error *err);

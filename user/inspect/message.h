@@ -39,7 +39,7 @@ enum question {
 
 struct locate_question {
 	char name[1024];  /* of the file, for sentences */
-	uint32_t runtime; /* runtime_number() of what it is to be a companion of, of NULL for any */
+	uint32_t runtime; /* runtime_number() of the only one to look for, of NULL for any */
 	uint32_t pad;
 };
 

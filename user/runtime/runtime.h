@@ -61,6 +61,11 @@ enum site_role {
 	SITE_ALLOC,	  /* "alloc": both in one */
 	SITE_FREE,	  /* "free": it gives some back */
 	SITE_CATCH,	  /* "catch": an exception is caught, the operators that it left are over */
+	/* Of a library of GPUs: */
+	SITE_GPU_LAUNCH,     /* "gpu-launch": a GPU is told to run something, */
+	SITE_GPU_COPY,	     /* "gpu-copy": or to copy memory */
+	SITE_GPU_WAIT_ENTER, /* "gpu-wait-enter": a thread begins to wait for one */
+	SITE_GPU_WAIT_EXIT,  /* "gpu-wait-exit" */
 	SITE_ROLES
 };
 
@@ -375,6 +380,11 @@ struct runtime {
 	const char *title;   /* "ONNX Runtime": for people */
 	bool has_companions; /* detect() answers RUNTIME_COMPANION for some files */
 	/*
+	 * No runtime, but what any of them may call: it has sites, and neither operators nor
+	 * runs. Looked for beside runtimes, where it is wanted; see runtime_find_layers().
+	 */
+	bool is_layer;
+	/*
 	 * Is the runtime in @image, which has been opened, but not loaded?
 	 * Cheap, as every file of a process is asked: a dynamic symbol, or one
 	 * search for anchors. Returns enum runtime_presence, or a negative errno
@@ -434,14 +444,14 @@ const char *site_route_name(enum site_route route);
 void site_route_names(unsigned int routes, char *text, size_t size);
 
 /*
- * Detect and locate in @image, which has been opened. With @companion_of NULL
- * each runtime is tried; else only that one, and only as a companion. Returns
+ * Detect and locate in @image, which has been opened. With @only NULL each runtime
+ * is tried that is no layer; else only that one: a layer, or a companion of it. Returns
  * 0 with @location filled, to be freed; -ENOENT if no runtime is in it (not an
  * error to print when many files are tried); -ENOEXEC if one is there and
  * cannot be proven; another negative errno if the file cannot be read. Nothing
  * is to be freed then.
  */
-int runtime_locate(struct elf_image *image, const struct runtime *companion_of,
-		   struct location *location, struct error *err);
+int runtime_locate(struct elf_image *image, const struct runtime *only, struct location *location,
+		   struct error *err);
 
 #endif

@@ -10,12 +10,13 @@
 #include "../target/elf_image.h"
 #include "../target/insn_function.h"
 
-extern const struct runtime ort_runtime;
+extern const struct runtime ort_runtime, gpu_runtime;
 /* Where it is linked in, by make RUNTIME=FOLDER; else it is NULL, the end of the table. */
 extern const struct runtime more_runtime __attribute__((weak));
 
 const struct runtime *const runtimes[] = {
 	&ort_runtime,
+	&gpu_runtime,
 	&more_runtime,
 	NULL,
 };
@@ -76,6 +77,10 @@ const char *site_role_name(enum site_role role)
 		[SITE_ALLOC] = "alloc",
 		[SITE_FREE] = "free",
 		[SITE_CATCH] = "catch",
+		[SITE_GPU_LAUNCH] = "gpu-launch",
+		[SITE_GPU_COPY] = "gpu-copy",
+		[SITE_GPU_WAIT_ENTER] = "gpu-wait-enter",
+		[SITE_GPU_WAIT_EXIT] = "gpu-wait-exit",
 	};
 
 	return names[role];
@@ -177,15 +182,16 @@ static int locate_as(const struct runtime *runtime, struct elf_image *image,
 	return error;
 }
 
-int runtime_locate(struct elf_image *image, const struct runtime *companion_of,
-		   struct location *location, struct error *err)
+int runtime_locate(struct elf_image *image, const struct runtime *only, struct location *location,
+		   struct error *err)
 {
-	enum runtime_presence wanted = companion_of ? RUNTIME_COMPANION : RUNTIME_PRESENT;
+	enum runtime_presence wanted =
+		only && !only->is_layer ? RUNTIME_COMPANION : RUNTIME_PRESENT;
 
 	for (size_t i = 0; runtimes[i]; i++) {
 		int presence;
 
-		if (companion_of && runtimes[i] != companion_of)
+		if (only ? runtimes[i] != only : runtimes[i]->is_layer)
 			continue;
 		presence = runtimes[i]->detect(image, err);
 		if (presence < 0)

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""--gpu: what operators have GPUs do. The operators are real ones, of the host's side of a CUDA
+source; the libraries that they call stand in for NVIDIA's, as no GPU is here. What is told is
+compared with what the operators wrote down before they did it."""
+
+import collections
+import os
+import re
+import signal
+
+from capture import COPY, GRAPH, KERNEL, Capture
+from harness import check, check_equal, succeeds, test
+
+WAIT = 3_000_000  # ns, gpu.h
+INSIDE, OUTSIDE = 1, 0
+SYMBOLS = {
+    "_Z20__device_stub__scalePfi": "scale",
+    "_ZN4deep19__device_stub__fillIfEEvPT_S1_": "deep::fill<float>",
+    "_ZN12_GLOBAL__N_121__device_stub__hiddenEPi": "(anonymous namespace)::hidden",
+    "__device_stub__plain": "plain",
+}
+VERSIONS = ("1.10.0", "1.16.3", "1.24.3", "1.30.0")
+
+Told = collections.namedtuple("Told", "node kind kernel grid block bytes stream tid")
+
+
+def library(t, name="operators.so"):
+    return os.path.join(t.objects, "tests", "targets", "gpu", name)
+
+
+def start(t, version, *options, operators="operators.so", model="gpu"):
+    return t.ort_run(version, model, "-x", library(t, operators), *options,
+                     GPU_TRUTH=t.path("truth"))
+
+
+def forget(t):
+    """What was written down so far: the file is open to be added to."""
+    if os.path.exists(t.path("truth")):
+        os.truncate(t.path("truth"), 0)
+
+
+def begin(t, target, *options):
+    """Record, and have what the operators write down begin there."""
+    probe = t.opprobe("record", "-p", target.pid, "--gpu", "--no-cost", "-o",
+                      t.path("capture.opp"), *options).attached()
+    forget(t)
+    return probe
+
+
+def end(t, probe, *arguments):
+    probe.signal(signal.SIGINT)
+    check_equal(probe.wait(), 0, "exit status (%s)" % probe.stderr[-2000:])
+    return t.opprobe("report", t.path("capture.opp"), "--json", *arguments).finish().nothing_lost()
+
+
+def triple(text):
+    return tuple(map(int, text.split(",")))
+
+
+def truth(t):
+    with open(t.path("truth"), encoding="utf-8") as file:
+        found = [re.fullmatch(r"(\d+) (\w+) (.+) (\S+) (\S+) (\d+) (\d+) (\d+)\n", line).groups()
+                 for line in file]
+    check(found, "the operators did nothing")
+    return [Told(int(node), kind, kernel if kind != "copy" else "", triple(grid), triple(block),
+                 int(size), int(stream) if kind != "copy" else 0, int(tid))
+            for node, kind, kernel, grid, block, size, stream, tid in found]
+
+
+def node_of(name):
+    found = re.match(r"gpu(\d+)/", name)
+    return int(found[1]) if found else None
+
+
+def kernel_of(launch):
+    if launch.kind == COPY:
+        return ""
+    if launch.function:
+        return SYMBOLS[launch.function.symbol]
+    return "(%s 0x%x)" % ("graph" if launch.kind == GRAPH else "function", launch.kernel)
+
+
+def told(capture):
+    kinds = {KERNEL: "kernel", GRAPH: "graph", COPY: "copy"}
+    return [Told(node_of(capture.operators[one.op].name) if one.op is not None else None,
+                 kinds[one.kind], kernel_of(one), one.grid, one.block, one.bytes, one.stream,
+                 capture.threads[one.thread]) for one in capture.launches]
+
+
+def are_within(capture):
+    """Each launch lies in an execution of its operator on its thread, in the same run."""
+    spans = collections.defaultdict(list)
+    for one in capture.execs:
+        spans[one.op, one.thread, one.run].append((one.start, one.end))
+    for one in capture.launches:
+        check(any(start <= one.time <= end for start, end in
+                  spans[one.op, one.thread, one.run]), "a launch outside of its operator", one)
+
+
+def counted(report):
+    """By node: launches, copies, their bytes."""
+    found = collections.defaultdict(lambda: [0, 0, 0])
+    for row in report.operators:
+        if node_of(row["name"]) is not None:
+            for i, name in enumerate(("gpu-launches", "gpu-copies", "gpu-copy-bytes")):
+                found[node_of(row["name"])][i] += row["counters"][name]["self"]
+    return {node: sums for node, sums in found.items() if any(sums)}
+
+
+def counts_of(lines):
+    found = collections.defaultdict(lambda: [0, 0, 0])
+    for one in lines:
+        sums = found[one.node]
+        sums[0] += one.kind != "copy"
+        sums[1] += one.kind == "copy"
+        sums[2] += one.bytes if one.kind == "copy" else 0
+    return dict(found)
+
+
+def waits(report, runs):
+    """How long is waited, and only where it is: of each, three times a run."""
+    waited, took = collections.Counter(), collections.Counter()
+    for row in report.operators:
+        waited[row["name"]] += row["counters"]["gpu-wait"]["self"]
+        took[row["name"]] += row["self_ns"]
+    for name, ns in waited.items():
+        least = 3 * WAIT * runs if re.search("/(copy_and_wait|wait|mixed)$", name) else 0
+        check(least <= ns <= (took[name] if least else 0), "%s waits for %d of %d ns, not for %d" %
+              (name, ns, took[name], least))
+
+
+# -- each of them -----------------------------------------------------------------------------
+
+def compare(t, report, lines, runs):
+    capture = Capture(t.path("capture.opp"))
+    check_equal(collections.Counter(told(capture)), collections.Counter(lines), "launches")
+    are_within(capture)
+    check_equal(counted(report), counts_of(lines), "what nodes count")
+    waits(report, runs)
+    kernels = report.json["kernels"]
+    check_equal(sum(one["launches"] for one in kernels), len(lines), "launches in the report")
+    check({one["place"] for one in kernels} == {"operator"}, "places", kernels)
+    names = {one["name"] for one in kernels if one["symbol"]}
+    check_equal(names, {"scale(float*, int)", "void deep::fill<float>(float*, float)",
+                        "(anonymous namespace)::hidden(int*)", "plain"}, "names in the report")
+
+
+def tells_each(version, how, *options):
+    @test("%s: each launch and copy is told with all that it was given, %s" % (version, how))
+    def _(t):
+        target = start(t, version, *options)
+        probe = begin(t, target)
+        runs = target.run(4)["runs"]
+        report = end(t, probe)
+        compare(t, report, truth(t), runs)
+
+
+for each in VERSIONS:
+    tells_each(each, "by threads of two sessions", "-s", "2", "-c", "3")
+tells_each("1.24.3", "where operators run side by side", "-p", "-i", "3")
+
+
+@test("what is counted of GPUs adds up in the kernel, too")
+def _(t):
+    target = start(t, "1.24.3")
+    probe = begin(t, target, "--aggregate")
+    runs = target.run(20)["runs"]
+    report = end(t, probe)
+    lines = truth(t)
+    check_equal(counted(report), counts_of(lines), "what nodes count")
+    waits(report, runs)
+    check_equal(report.json["kernels"], [], "launches that were not recorded")
+
+
+@test("launches are kept of runs that are")
+def _(t):
+    target = start(t, "1.30.0")
+    probe = begin(t, target, "--min-duration", "1us")
+    target.run(3)
+    end(t, probe)
+    check_equal(len(Capture(t.path("capture.opp")).launches), len(truth(t)), "launches")
+    probe = begin(t, target, "--min-duration", "1h")
+    target.run(3)
+    probe.signal(signal.SIGINT)
+    check_equal(probe.wait(), 130, "status where all runs were too short")
+    probe = begin(t, target, "--runs", "1-2")
+    target.run(5)
+    end(t, probe)
+    capture = Capture(t.path("capture.opp"))
+    check_equal({one.run for one in capture.launches}, {1, 2}, "runs with launches")
+    check_equal(len(capture.launches) * 5, 2 * len(truth(t)), "launches of two runs of five")
+
+
+@test("a report shows launches of the operators and runs that it is of")
+def _(t):
+    target = start(t, "1.24.3")
+    probe = begin(t, target)
+    target.run(5)
+    end(t, probe)
+
+    def kernels(*options):
+        shown = t.opprobe("report", t.path("capture.opp"), "--json", *options).finish()
+        return collections.Counter({(one["operator"], one["kind"]): one["launches"]
+                                    for one in shown.json["kernels"]})
+
+    check_equal(kernels("--name", "gpu0/*"), {("gpu0/scale", "kernel"): 15}, "of one node")
+    check_equal(kernels("--runs", "0-1", "--name", "gpu8/*"), {("gpu8/graph", "graph"): 6},
+                "of two runs")
+    check_equal(kernels("--op", "Identity"), {}, "of operators that do nothing")
+    check_equal(kernels("--failed"), {}, "of runs that failed")
+
+
+@test("the table of launches has a line for each kernel of an operator, in any width")
+def _(t):
+    target = start(t, "1.24.3")
+    probe = begin(t, target)
+    target.run(1)
+    end(t, probe)
+    wide = succeeds(t, "report", t.path("capture.opp"), "--width", "200")
+    table = wide.split("What GPUs were told to do\n")[1].split("\n\n")[0].split("\n")
+    check_equal(table[0].split(), "Launches Kernel Operator Grid Block Bytes Stream".split(),
+                "titles")
+    check_equal(len(table) - 2, 18, "lines")
+    check(any(line.split() == ["3", "deep::fill<float>", "gpu1/fill", "(Gpu)", "varies", "varies",
+                               "0", "B", "default"] for line in table), "a kernel", *table)
+    check(any(line.split() == ["3", "(graph", "0x96a9)", "gpu8/graph", "(Gpu)", "0x5700"]
+              for line in table), "a graph", *table)
+    for width in (40, 60, 80, 100):
+        shown = succeeds(t, "report", t.path("capture.opp"), "--width", str(width))
+        table = shown.split("What GPUs were told to do\n")[1].split("\n\n")[0].split("\n")
+        check(all(len(line) <= width for line in table), "a line is too wide", *table)
+        check(all(line.startswith(("Launches  Kernel", "\u2500", " ")) for line in table),
+              "columns", *table)
+    cut = succeeds(t, "report", t.path("capture.opp"), "--limit", "3")
+    check("... and 15 more rows" in cut, "more rows", cut)
+
+
+# -- what is not known ---------------------------------------------------------------------------
+
+@test("a process without a GPU's library tells nothing of one, and it is said")
+def _(t):
+    target = t.ort_run("1.30.0", "mlp")
+    probe = t.opprobe("record", "-p", target.pid, "--gpu", "--no-cost", "-o",
+                      t.path("capture.opp")).attached()
+    target.run(3)
+    report = end(t, probe)
+    for row in report.operators:
+        for name in ("gpu-launches", "gpu-copies", "gpu-copy-bytes", "gpu-wait"):
+            check_equal(row["counters"][name]["total"], None, "%s of a node" % name)
+    notes = " ".join(report.json["notes"])
+    check("no library of a GPU was mapped" in notes, "notes", notes)
+
+
+@test("of a library that is loaded later it is known what runs from then on")
+def _(t):
+    target = t.ort_run("1.30.0", "mlp")
+    probe = t.opprobe("record", "-p", target.pid, "--gpu", "--no-cost", "-o",
+                      t.path("capture.opp")).attached()
+    target.run(3)
+    target.ask("load " + library(t, "libcudart.so.12"))
+    probe.wait_for("recorded from now on")
+    target.run(5)
+    report = end(t, probe, "--group-by", "run")
+    known = [row["counters"]["gpu-launches"]["total"] for row in report.operators]
+    runs = {row["run"]: row["counters"]["gpu-launches"]["total"] for row in report.operators}
+    check_equal([runs[i] for i in range(8)], [None] * 3 + [0] * 5, "launches of runs")
+    check(known, "no runs")
+
+
+@test("a kernel without a symbol is called by its file and where it begins there")
+def _(t):
+    target = start(t, "1.24.3", operators="stripped.so")
+    probe = begin(t, target)
+    target.run(2)
+    report = end(t, probe)
+    kernels = [one for one in report.json["kernels"]
+               if one["kind"] == "kernel" and one["file"]]
+    check(kernels and all(one["name"] is None and one["file"].endswith("/stripped.so") and
+                          int(one["offset"], 16) > 0 for one in kernels), "kernels", kernels)
+    check_equal(len({one["offset"] for one in kernels}), 4, "kernels of the file")
+    lines = [one for one in truth(t) if one.kind == "kernel" and not one.kernel.startswith("(function")]
+    check_equal(sum(one["launches"] for one in kernels), len(lines), "launches")
+    shown = succeeds(t, "report", t.path("capture.opp"), "--width", "200")
+    check("  stripped.so+0x" in shown, "the table", shown)
+
+
+@test("counters of GPUs can be asked for by name, are none of samples, and take no modifier")
+def _(t):
+    target = start(t, "1.30.0")
+    probe = t.opprobe("record", "-p", target.pid, "-e", "gpu-launches", "--no-cost", "-o",
+                      t.path("capture.opp")).attached()
+    forget(t)
+    target.run(2)
+    report = end(t, probe)
+    lines = [one for one in truth(t) if one.kind != "copy"]
+    check_equal(report.counter("gpu-launches", [row for row in report.operators
+                                                if row["op_type"] == "Gpu"]), len(lines),
+                "launches")
+    sentence = t.fails("record", "-p", target.pid, "-e", "gpu-launches:u", "-o",
+                       t.path("other.opp"))
+    check("without a modifier" in sentence, "the remedy", sentence)
+    refused = t.opprobe("record", "-p", target.pid, "--gpu", "--sample", "99")
+    check_equal(refused.wait(), 2, "status with --sample")
+    check("no probes for --gpu" in refused.stderr, "why", refused.stderr)

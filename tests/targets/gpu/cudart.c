@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * In place of libcudart, without a device: each function has the driver do it, as the real one
+ * does, and begins as the real one does, with a push.
+ */
+#include "gpu.h"
+
+#define REFUSED 9 /* cudaErrorInvalidConfiguration */
+
+static int sink;
+
+cudaError_t cudaLaunchKernel(const void *stub, struct dim3 grid, struct dim3 block,
+			     void **arguments, size_t shared, cudaStream_t stream)
+{
+	if (!grid.x)
+		return REFUSED;
+	return cuLaunchKernel((char *)stub + 1, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+			      shared, stream, arguments, NULL);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *stub, struct dim3 grid, struct dim3 block,
+					void **arguments, size_t shared, cudaStream_t stream)
+{
+	return cuLaunchKernel((char *)stub + 1, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+			      shared, stream, arguments, NULL);
+}
+
+cudaError_t cudaLaunchKernelExC(const struct launch_config *config, const void *stub,
+				void **arguments)
+{
+	const struct driver_config driver = {
+		.grid = {config->grid.x, config->grid.y, config->grid.z},
+		.block = {config->block.x, config->block.y, config->block.z},
+		.shared = config->shared,
+		.stream = config->stream,
+	};
+
+	return cuLaunchKernelEx(&driver, (char *)stub + 1, arguments, NULL);
+}
+
+cudaError_t cudaGraphLaunch(void *graph, cudaStream_t stream)
+{
+	return cuGraphLaunch(graph, stream);
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, cudaStream_t stream)
+{
+	return cuMemcpyAsync(to, from, size, stream);
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+			      size_t width, size_t height, int kind, cudaStream_t stream)
+{
+	/* Row by row: several calls of the driver are one of this. */
+	int error = cuMemcpyAsync(to, from, width * (height - 1), stream);
+
+	sink += error;
+	return error;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t size, int kind)
+{
+	int error = cuMemcpyAsync(to, from, size, NULL);
+
+	error |= cuStreamSynchronize(NULL);
+	sink += error;
+	return error;
+}
+
+cudaError_t cudaMemcpy3DAsync(const void *parameters, cudaStream_t stream)
+{
+	return cuMemcpyAsync(NULL, NULL, 3333, stream);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+	int error = cuStreamSynchronize(stream);
+
+	sink += error;
+	return error;
+}
+
+/* -- what clang's code for the host calls ------------------------------------------------------ */
+
+static __thread struct {
+	struct dim3 grid, block;
+	size_t shared;
+	cudaStream_t stream;
+} pushed;
+
+unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t shared,
+				     cudaStream_t stream)
+{
+	pushed.grid = grid;
+	pushed.block = block;
+	pushed.shared = shared;
+	pushed.stream = stream;
+	return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *shared,
+				       cudaStream_t *stream)
+{
+	*grid = pushed.grid;
+	*block = pushed.block;
+	*shared = pushed.shared;
+	*stream = pushed.stream;
+	return 0;
+}
+
+void **__cudaRegisterFatBinary(void *binary)
+{
+	static void *handle;
+
+	return &handle;
+}
+
+void __cudaRegisterFatBinaryEnd(void **handle)
+{
+}
+
+void __cudaUnregisterFatBinary(void **handle)
+{
+}
+
+int __cudaRegisterFunction(void **handle, const void *stub, char *name, const char *device_name,
+			   int limit, void *thread, void *block, void *dim, void *grid, int *size)
+{
+	return 0;
+}

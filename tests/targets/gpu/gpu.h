@@ -49,8 +49,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void *stub, struct dim3 grid, stru
 cudaError_t cudaLaunchKernelExC(const struct launch_config *config, const void *stub,
 				void **arguments);
 cudaError_t cudaGraphLaunch(void *graph, cudaStream_t stream);
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, int kind,
-			    cudaStream_t stream);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, cudaStream_t stream);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, int kind);
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
 			      size_t width, size_t height, int kind, cudaStream_t stream);
@@ -61,8 +60,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
 			   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
 			   cudaStream_t stream, void **arguments, void **extra);
-cudaError_t cuLaunchKernelEx(const struct driver_config *config, void *function,
-			     void **arguments, void **extra);
+cudaError_t cuLaunchKernelEx(const struct driver_config *config, void *function, void **arguments,
+			     void **extra);
 cudaError_t cuGraphLaunch(void *graph, cudaStream_t stream);
 cudaError_t cuMemcpyAsync(void *to, const void *from, size_t size, cudaStream_t stream);
 cudaError_t cuStreamSynchronize(cudaStream_t stream);

@@ -4,6 +4,7 @@ source; the libraries that they call stand in for NVIDIA's, as no GPU is here. W
 compared with what the operators wrote down before they did it."""
 
 import collections
+import json
 import os
 import re
 import signal
@@ -267,21 +268,38 @@ def _(t):
     check(known, "no runs")
 
 
-@test("a kernel without a symbol is called by its file and where it begins there")
+@test("in a file without symbols, kernels are called what it registers them as")
 def _(t):
     target = start(t, "1.24.3", operators="stripped.so")
+    with open(library(t, "stripped.so"), "rb") as file:
+        check(b"__device_stub__" not in file.read(), "it has symbols")
     probe = begin(t, target)
     target.run(2)
     report = end(t, probe)
-    kernels = [one for one in report.json["kernels"]
-               if one["kind"] == "kernel" and one["file"]]
-    check(kernels and all(one["name"] is None and one["file"].endswith("/stripped.so") and
-                          int(one["offset"], 16) > 0 for one in kernels), "kernels", kernels)
-    check_equal(len({one["offset"] for one in kernels}), 4, "kernels of the file")
-    lines = [one for one in truth(t) if one.kind == "kernel" and not one.kernel.startswith("(function")]
-    check_equal(sum(one["launches"] for one in kernels), len(lines), "launches")
-    shown = succeeds(t, "report", t.path("capture.opp"), "--width", "200")
-    check("  stripped.so+0x" in shown, "the table", shown)
+    names = {one["name"] for one in report.json["kernels"] if one["file"]}
+    check_equal(names, {"scale(float*, int)", "void deep::fill<float>(float*, float)",
+                        "(anonymous namespace)::hidden(int*)", "plain"}, "names")
+    found = collections.Counter({one: 0 for one in SYMBOLS.values()})
+    for one in report.json["kernels"]:
+        if one["file"]:
+            name = re.sub(r"^void ", "", one["name"])
+            found[name.rpartition("(")[0] or name] += one["launches"]
+    lines = collections.Counter(one.kernel for one in truth(t)
+                                if one.kind == "kernel" and not one.kernel.startswith("(function"))
+    check_equal(found, lines, "launches by name")
+
+
+@test("the driver shows no waits, and doctor says so")
+def _(t):
+    shown = json.loads(succeeds(t, "doctor", "--file", library(t, "libcuda.so.1"), "--json"))
+    check_equal({site["role"] for site in shown["sites"]}, {"gpu-launch", "gpu-copy"}, "sites")
+    check(all(site["emulated"] for site in shown["sites"]), "sites that are stepped over", shown)
+    check(any("how long this library waits" in note for note in shown["notes"]), "notes", shown)
+    target = start(t, "1.24.3")
+    shown = t.opprobe("doctor", "-p", target.pid)
+    check_equal(shown.wait(), 0, "status of doctor")
+    layers = re.findall(r"^ok +layer +a GPU's library, .*/(libcuda\S*)$", shown.stdout, re.M)
+    check_equal(sorted(layers), ["libcuda.so.1", "libcudart.so.12"], "layers")
 
 
 @test("counters of GPUs can be asked for by name, are none of samples, and take no modifier")

@@ -108,7 +108,7 @@ static uint32_t stub_of(struct collector *collector, const struct member *member
 
 	if (record->kind != LAUNCH_KERNEL || record->driver)
 		return CAPTURE_UNKNOWN;
-	function = hot_function(collector->hot, member, record->kernel, record->mapped, &at);
+	function = hot_function(collector->hot, member, record->kernel, record->mapped, true, &at);
 	return at ? CAPTURE_UNKNOWN : function;
 }
 

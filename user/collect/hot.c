@@ -266,7 +266,7 @@ static const struct hot_code *tell_function(struct hot *hot, struct hot_file *fi
 
 /* What is at @offset of @file, which is not known yet? NULL where no more is to be told. */
 static const struct hot_code *ask(struct hot *hot, const struct hot_process *process,
-				  struct hot_file *file, uint64_t offset)
+				  struct hot_file *file, uint64_t offset, bool stub)
 {
 	struct function_answer answer;
 	const struct hot_code *same;
@@ -274,7 +274,7 @@ static const struct hot_code *ask(struct hot *hot, const struct hot_process *pro
 	if (hot->n_files >= CAPTURE_IDS_MAX || hot->n_functions >= CAPTURE_IDS_MAX)
 		return NULL;
 	/* Where a file cannot be looked into, all of it is one. */
-	if (remote_function(process->member->located, &file->mapped, &file->asked, offset,
+	if (remote_function(process->member->located, &file->mapped, &file->asked, offset, stub,
 			    &answer)) {
 		answer = (struct function_answer){};
 		file->known.n = 0;
@@ -287,7 +287,7 @@ static const struct hot_code *ask(struct hot *hot, const struct hot_process *pro
 }
 
 uint32_t hot_function(struct hot *hot, const struct member *member, uint64_t address,
-		      uint64_t mapped, uint32_t *at)
+		      uint64_t mapped, bool stub, uint32_t *at)
 {
 	struct hot_process *process = process_of(hot, member);
 	struct hot_file *file = process ? file_at(process, address, mapped) : NULL;
@@ -298,7 +298,7 @@ uint32_t hot_function(struct hot *hot, const struct member *member, uint64_t add
 	if (!file)
 		return CAPTURE_UNKNOWN;
 	offset = address - file->mapped.start + file->mapped.offset;
-	known = find_known(file, offset) ?: ask(hot, process, file, offset);
+	known = find_known(file, offset) ?: ask(hot, process, file, offset, stub);
 	if (!known || offset - known->offset > UINT32_MAX)
 		return CAPTURE_UNKNOWN;
 	*at = offset - known->offset;

@@ -7,6 +7,7 @@
 #ifndef OPPROBE_HOT_H
 #define OPPROBE_HOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct collector;
@@ -20,10 +21,11 @@ void hot_free(struct hot *hot);
 void hot_forget(struct hot *hot, const struct member *member);
 /*
  * The recording's number of the function of @member at @address, when it maps @mapped pages of
- * code; it is told to the sink first. In *@at how far that is from its first byte. CAPTURE_UNKNOWN
- * where that is not known: in memory that is of no file.
+ * code; it is told to the sink first. As a @stub, it is called what it stands for. In *@at how far
+ * that is from its first byte. CAPTURE_UNKNOWN where that is not known: in memory that is of no
+ * file.
  */
 uint32_t hot_function(struct hot *hot, const struct member *member, uint64_t address,
-		      uint64_t mapped, uint32_t *at);
+		      uint64_t mapped, bool stub, uint32_t *at);
 
 #endif

@@ -353,8 +353,8 @@ void sampled_take(struct sampled *sampled, const struct sample_record *record)
 		sample->depth = sampled->places.items[record->id].depth;
 	}
 	if (seen_in_operator(sample->seen))
-		sample->function =
-			hot_function(sampled->hot, member, record->ip, record->mapped, &sample->at);
+		sample->function = hot_function(sampled->hot, member, record->ip, record->mapped,
+						false, &sample->at);
 	collector_send(collector, &told);
 	collector->operators += sample->op != CAPTURE_UNKNOWN;
 }

@@ -23,9 +23,15 @@ struct subject {
 	bool has_shapes;
 };
 
+/* A file whose functions were asked about. */
+struct functions_file {
+	struct functions *functions;
+	bool named; /* those that stand for something are called by that, too */
+};
+
 static struct {
 	ARRAY_OF(struct subject *) subjects;
-	ARRAY_OF(struct functions *) functions; /* of files that were asked about */
+	ARRAY_OF(struct functions_file) functions;
 	/* The one answer at a time. */
 	ARRAY_OF(uint8_t) out;
 } child;
@@ -453,7 +459,8 @@ static struct functions *load_functions(int file, struct error *err)
 static int add_functions(uint32_t *number, struct error *err)
 {
 	int file = want_file(WANT_FILE, NULL, 0);
-	struct functions *functions, **added;
+	struct functions_file *added;
+	struct functions *functions;
 
 	if (file < 0)
 		return error_set(err, file, "cannot open a file of the process: %s",
@@ -465,14 +472,24 @@ static int add_functions(uint32_t *number, struct error *err)
 		functions_free(functions);
 		return error_set(err, -ENOEXEC, "the functions of a file cannot be told");
 	}
-	*added = functions;
+	*added = (struct functions_file){.functions = functions};
 	*number = child.functions.n - 1;
 	return 0;
+}
+
+/* Once, for those of a file who are asked about as stubs: it takes a second of the largest. */
+static void name_stubs(struct functions_file *file)
+{
+	for (size_t i = 0; !file->named && runtimes[i]; i++)
+		if (runtimes[i]->name_stubs)
+			runtimes[i]->name_stubs(file->functions);
+	file->named = true;
 }
 
 static void function(const struct function_question *question)
 {
 	struct function_answer answer = {.file = question->file};
+	struct functions_file *file;
 	struct error err = {};
 	int error = 0;
 
@@ -483,9 +500,12 @@ static void function(const struct function_question *question)
 	begin(error, &err);
 	if (error)
 		return;
-	memcpy(answer.build_id, functions_image(child.functions.items[answer.file])->build_id,
+	file = &child.functions.items[answer.file];
+	if (question->stub)
+		name_stubs(file);
+	memcpy(answer.build_id, functions_image(file->functions)->build_id,
 	       sizeof(answer.build_id));
-	functions_find(child.functions.items[answer.file], question->offset, &answer.function);
+	functions_find(file->functions, question->offset, &answer.function);
 	append(&answer, sizeof(answer));
 }
 

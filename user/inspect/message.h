@@ -103,7 +103,7 @@ struct record_question {
 
 struct function_question {
 	uint32_t file; /* its number by an earlier answer, or FILE_HANDED_OVER */
-	uint32_t pad;
+	uint32_t stub; /* 1: it may be called by what it stands for to a layer */
 	uint64_t offset;
 };
 

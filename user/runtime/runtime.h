@@ -31,6 +31,7 @@ struct disassembler;
 struct element;
 struct elf_image;
 struct function;
+struct functions;
 struct identity;
 struct insn;
 struct mapped_file;
@@ -384,6 +385,10 @@ struct runtime {
 	 * runs. Looked for beside runtimes, where it is wanted; see runtime_find_layers().
 	 */
 	bool is_layer;
+	/* Of a layer: name functions of a file that stand for what it is told. NULL: there are
+	 * none.
+	 */
+	void (*name_stubs)(struct functions *functions);
 	/*
 	 * Is the runtime in @image, which has been opened, but not loaded?
 	 * Cheap, as every file of a process is asked: a dynamic symbol, or one

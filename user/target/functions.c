@@ -63,6 +63,20 @@ static int add_symbols(struct functions *functions, const struct elf_table *tabl
 	return 0;
 }
 
+void functions_name(struct functions *functions, uint64_t address, const char *symbol)
+{
+	struct named *added = array_push(&functions->named);
+
+	if (added)
+		*added = (struct named){address, 0, symbol};
+}
+
+void functions_sort(struct functions *functions)
+{
+	if (functions->named.n)
+		qsort(functions->named.items, functions->named.n, sizeof(struct named), compare);
+}
+
 struct functions *functions_new(struct elf_image *image)
 {
 	struct functions *functions = calloc(1, sizeof(*functions));
@@ -76,8 +90,7 @@ struct functions *functions_new(struct elf_image *image)
 		functions_free(functions);
 		return NULL;
 	}
-	if (functions->named.n)
-		qsort(functions->named.items, functions->named.n, sizeof(struct named), compare);
+	functions_sort(functions);
 	return functions;
 }
 

@@ -29,6 +29,12 @@ struct function_at {
 /* Those of @image, which has been loaded and is closed with them. NULL without memory. */
 struct functions *functions_new(struct elf_image *image);
 void functions_free(struct functions *functions);
+/*
+ * Beside the file's symbols, what begins at @address is called @symbol, of the image's own memory;
+ * where it ends is for the unwind tables to tell. Behind the last one: sort.
+ */
+void functions_name(struct functions *functions, uint64_t address, const char *symbol);
+void functions_sort(struct functions *functions);
 const struct elf_image *functions_image(const struct functions *functions);
 /* What is at file offset @offset; there always is something that holds it. */
 void functions_find(struct functions *functions, uint64_t offset, struct function_at *found);

@@ -13,6 +13,7 @@
 #include "../../target/elf_image.h"
 #include "../../target/insn_function.h"
 #include "../runtime.h"
+#include "stubs.h"
 
 #define LAUNCH(form, flags) SITE_GPU_LAUNCH, "gpu_launch", LAUNCH_KERNEL, form, flags
 #define GRAPH(flags)	    SITE_GPU_LAUNCH, "gpu_launch", LAUNCH_GRAPH, GPU_EXEC, flags
@@ -290,6 +291,7 @@ const struct runtime gpu_runtime = {
 	.name = "gpu",
 	.title = "a GPU's library",
 	.is_layer = true,
+	.name_stubs = gpu_name_stubs,
 	.programs = programs,
 	.detect = gpu_detect,
 	.locate = gpu_locate,

@@ -161,6 +161,16 @@ static __attribute__((noinline)) void be_refused(void)
 	cudaLaunchKernel(stub_of(scale), dim3(0), dim3(1), NULL, 0, NULL);
 }
 
+/* Further down the stack than the copy before it, which is over. */
+static __attribute__((noinline)) void copy_unseen(void)
+{
+	volatile char deep[8192];
+
+	deep[0] = 0;
+	cudaMemcpy3DAsync((const void *)deep, STREAM);
+	deep[1] = 0;
+}
+
 static void do_refused(int node, int i)
 {
 	/* It counts where it is asked for: this library does not know that it will be refused. */
@@ -227,8 +237,9 @@ static void do_one(int node, int what, int i)
 		cudaMemcpy2DAsync(memory, 16, memory, 16, 10, 20, 1, STREAM);
 		break;
 	case COPY_UNSEEN:
+		do_one(node, COPY, i);
 		tell(node, "copy", 3333);
-		cudaMemcpy3DAsync(NULL, STREAM);
+		copy_unseen();
 		break;
 	case WAIT:
 		cudaStreamSynchronize(STREAM);

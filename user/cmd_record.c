@@ -136,7 +136,9 @@ static void check_command(const struct record_arguments *arguments, struct argp_
 /* What chooses runs in another way, or has probes whose cost is not reckoned with. */
 static void check_budget(const struct recording_options *recording, struct argp_state *state)
 {
-	const char *other = recording->sums ? "--aggregate" : subject_choosy(recording);
+	const char *other = recording->sums  ? "--aggregate"
+			    : recording->gpu ? "--gpu"
+					     : subject_choosy(recording);
 
 	if (recording->max_overhead > 0 && other)
 		argp_error(state, "%s cannot be had within --max-overhead: leave one of them out",

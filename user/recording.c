@@ -129,6 +129,12 @@ static int choose_counters(const struct recording_options *options, struct count
 		error = counters_add_memory(set, err);
 	if (!error && options->gpu)
 		error = counters_add_gpu(set, err);
+	if (!error && options->max_overhead > 0 &&
+	    (counters_of_memory(set) || counters_of_gpu(set)))
+		error = error_set(
+			err, -EINVAL,
+			"what the probes of memory and of GPUs' libraries cost is not "
+			"reckoned with: count without these, or leave --max-overhead out");
 	return error || !set->n ? error : counters_check(set, err);
 }
 

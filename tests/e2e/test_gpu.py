@@ -320,3 +320,15 @@ def _(t):
     refused = t.opprobe("record", "-p", target.pid, "--gpu", "--sample", "99")
     check_equal(refused.wait(), 2, "status with --sample")
     check("no probes for --gpu" in refused.stderr, "why", refused.stderr)
+
+
+@test("what probes of GPUs' libraries cost is in no budget, so there is none with them")
+def _(t):
+    target = start(t, "1.30.0")
+    refused = t.opprobe("record", "-p", target.pid, "--gpu", "--max-overhead", "1%")
+    check_equal(refused.wait(), 2, "status with --gpu")
+    check("--gpu cannot be had within --max-overhead" in refused.stderr, "why", refused.stderr)
+    for event in "gpu-launches", "allocs":
+        sentence = t.fails("record", "-p", target.pid, "-e", event, "--max-overhead", "1%", "-o",
+                           t.path("other.opp"))
+        check("leave --max-overhead out" in sentence, "the remedy", sentence)

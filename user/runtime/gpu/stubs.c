@@ -6,9 +6,9 @@
  */
 #include "stubs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "../../base/array.h"
 #include "../../target/arch.h"
 #include "../../target/code_refs.h"
 #include "../../target/elf_image.h"
@@ -123,25 +123,21 @@ static void take_call(struct search *search, uint64_t address)
 void gpu_name_stubs(struct functions *functions)
 {
 	struct search search = {.functions = functions, .image = functions_image(functions)};
-	ARRAY_OF(uint64_t) calls = {};
+	uint64_t *calls = calloc(CALLS_MAX, sizeof(*calls));
 	struct code_target linkage[PLACES_MAX];
-	size_t n;
+	size_t n = calls && registers(search.image) ? find_linkage(search.image, linkage) : 0;
 
-	if (!registers(search.image))
-		return;
-	n = find_linkage(search.image, linkage);
-	search.dis = disassembler_new(search.image->arch, NULL);
-	if (search.dis && !array_extend(&calls, CALLS_MAX))
-		for (size_t i = 0; i < n; i++) {
-			calls.n = code_transfers_find(search.image, NULL, &linkage[i],
-						      TRANSFER_CALL | TRANSFER_JUMP, calls.items,
-						      CALLS_MAX);
-			for (size_t k = 0; k < calls.n; k++)
-				take_call(&search, calls.items[k]);
-		}
+	search.dis = n ? disassembler_new(search.image->arch, NULL) : NULL;
+	for (size_t i = 0; search.dis && i < n; i++) {
+		size_t found = code_transfers_find(search.image, NULL, &linkage[i],
+						   TRANSFER_CALL | TRANSFER_JUMP, calls, CALLS_MAX);
+
+		for (size_t k = 0; k < found; k++)
+			take_call(&search, calls[k]);
+	}
 	functions_sort(functions);
 	if (search.decoded)
 		function_free(&search.function);
 	disassembler_free(search.dis);
-	array_free(&calls);
+	free(calls);
 }

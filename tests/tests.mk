@@ -61,6 +61,32 @@ unit: $(UNIT_PROGRAMS)
 
 -include $(UNIT_PROGRAMS:=.d)
 
+# -- what stands in for a GPU ---------------------------------------------------------
+
+# Operators that have a GPU do things, by clang's own code for the host, and what stands in for
+# the libraries of a GPU.
+GPU_FOLDER := $(O)/tests/targets/gpu
+GPU_OPERATORS := $(GPU_FOLDER)/operators.so $(GPU_FOLDER)/stripped.so
+GPU_SOURCES := $(addprefix tests/targets/gpu/,cuda.S cuda.c cudart.c gpu.h operators.cu)
+GPU_CUDA := clang -x cuda --cuda-host-only -nocudainc -nocudalib -Xclang -fcuda-include-gpubinary \
+	-Xclang $(GPU_FOLDER)/fatbinary -Wno-unknown-cuda-version -O2 -fPIC -std=c++14 -Wall
+
+$(GPU_OPERATORS) &: $(GPU_SOURCES)
+	$(say) CUDA $(GPU_FOLDER)
+	$(Q)mkdir -p $(GPU_FOLDER)
+	$(Q)$(CC) -O2 -fPIC -shared -fno-omit-frame-pointer -Wl,-soname,libcuda.so.1 \
+		-o $(GPU_FOLDER)/libcuda.so.1 tests/targets/gpu/cuda.S tests/targets/gpu/cuda.c
+	$(Q)$(CC) -O2 -fPIC -shared -fno-omit-frame-pointer -Wl,-soname,libcudart.so.12 \
+		-o $(GPU_FOLDER)/libcudart.so.12 tests/targets/gpu/cudart.c \
+		$(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
+	$(Q)echo 'no code of a device' >$(GPU_FOLDER)/fatbinary
+	$(Q)$(GPU_CUDA) -c -o $(GPU_FOLDER)/operators.o tests/targets/gpu/operators.cu
+	$(Q)$(CC) -shared -o $(GPU_FOLDER)/operators.so $(GPU_FOLDER)/operators.o \
+		$(GPU_FOLDER)/libcudart.so.12 $(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
+	$(Q)$(CC) -shared -s -Wl,--version-script=tests/targets/gpu/stripped.map \
+		-o $(GPU_FOLDER)/stripped.so $(GPU_FOLDER)/operators.o \
+		$(GPU_FOLDER)/libcudart.so.12 $(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
+
 # -- fuzzing: the library once more, instrumented ----------------------------------
 
 FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -88,7 +114,14 @@ $(FUZZ_RUNTIME): tests/unit/fake_runtime.cc
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -Os -fPIC -shared -fvisibility=hidden -s -Wl,-z,noseparate-code -o $@ $<
 
-fuzz: $(FUZZ_PROGRAMS) $(FUZZ_RUNTIME)
+# And what stands in for libraries of GPUs, with a file that registers kernels.
+FUZZ_GPU := $(FUZZ_RUNTIME)-gpu
+$(FUZZ_GPU): $(GPU_OPERATORS)
+	$(Q)mkdir -p $(@D)
+	$(Q)cp $(GPU_FOLDER)/stripped.so $@ && cp $(GPU_FOLDER)/libcudart.so.12 $@-runtime && \
+		cp $(GPU_FOLDER)/libcuda.so.1 $@-driver
+
+fuzz: $(FUZZ_PROGRAMS) $(FUZZ_RUNTIME) $(FUZZ_GPU)
 	$(Q)tests/run-fuzz $(FUZZ_SECONDS) $(FUZZ_PROGRAMS)
 
 .PHONY: FORCE
@@ -115,7 +148,7 @@ soak: $(PROGRAM) e2e-programs
 
 # -- the first tier: for everyone, after every change -------------------------------
 
-test: $(PROGRAM) $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(FUZZ_RUNTIME)
+test: $(PROGRAM) $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(FUZZ_RUNTIME) $(FUZZ_GPU)
 	$(Q)tests/run-unit $(UNIT_PROGRAMS)
 	$(Q)tests/run-fuzz 0 $(FUZZ_PROGRAMS)
 
@@ -133,30 +166,6 @@ $(ORT_RUN): tests/targets/ort_run.c tests/targets/ort_api.h tests/targets/ort_he
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -O2 -g $(WARNINGS) -o $@ $< -ldl -lpthread
-
-# Operators that have a GPU do things, by clang's own code for the host, and what stands in for
-# the libraries of a GPU.
-GPU_FOLDER := $(O)/tests/targets/gpu
-GPU_OPERATORS := $(GPU_FOLDER)/operators.so $(GPU_FOLDER)/stripped.so
-GPU_SOURCES := $(addprefix tests/targets/gpu/,cuda.S cuda.c cudart.c gpu.h operators.cu)
-GPU_CUDA := clang -x cuda --cuda-host-only -nocudainc -nocudalib -Xclang -fcuda-include-gpubinary \
-	-Xclang $(GPU_FOLDER)/fatbinary -Wno-unknown-cuda-version -O2 -fPIC -std=c++14 -Wall
-
-$(GPU_OPERATORS) &: $(GPU_SOURCES)
-	$(say) CUDA $(GPU_FOLDER)
-	$(Q)mkdir -p $(GPU_FOLDER)
-	$(Q)$(CC) -O2 -fPIC -shared -fno-omit-frame-pointer -Wl,-soname,libcuda.so.1 \
-		-o $(GPU_FOLDER)/libcuda.so.1 tests/targets/gpu/cuda.S tests/targets/gpu/cuda.c
-	$(Q)$(CC) -O2 -fPIC -shared -fno-omit-frame-pointer -Wl,-soname,libcudart.so.12 \
-		-o $(GPU_FOLDER)/libcudart.so.12 tests/targets/gpu/cudart.c \
-		$(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
-	$(Q)echo 'no code of a device' >$(GPU_FOLDER)/fatbinary
-	$(Q)$(GPU_CUDA) -c -o $(GPU_FOLDER)/operators.o tests/targets/gpu/operators.cu
-	$(Q)$(CC) -shared -o $(GPU_FOLDER)/operators.so $(GPU_FOLDER)/operators.o \
-		$(GPU_FOLDER)/libcudart.so.12 $(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
-	$(Q)$(CC) -shared -s -Wl,--version-script=tests/targets/gpu/stripped.map \
-		-o $(GPU_FOLDER)/stripped.so $(GPU_FOLDER)/operators.o \
-		$(GPU_FOLDER)/libcudart.so.12 $(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
 
 # Opprobe once more, with a runtime that no release has, and what that one is for.
 RUNTIME_PROGRAM := $(O)/runtime/opprobe

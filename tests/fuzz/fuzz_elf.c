@@ -2,7 +2,7 @@
 /*
  * Any bytes as a file that some process has mapped: opened, its symbols and
  * relocations read, its functions and their frames looked up, its code
- * scanned and decoded, and the runtime searched for in it.
+ * scanned and decoded, and runtimes, layers and their stubs searched for in it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -114,6 +114,9 @@ static void check_functions(struct elf_image *image)
 	struct function_at found;
 
 	require(functions);
+	for (size_t i = 0; runtimes[i]; i++)
+		if (runtimes[i]->name_stubs)
+			runtimes[i]->name_stubs(functions);
 	for (uint64_t at = 0; at < image->size; at += image->size / PLACES + 1) {
 		functions_find(functions, at, &found);
 		require(found.size && found.size <= FUNCTION_SIZE_MAX &&
@@ -142,9 +145,23 @@ static void check_image(struct elf_image *image)
 	disassembler_free(dis);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* A runtime, or with @only a layer. */
+static void check_locate(const char *path, const struct runtime *only)
 {
 	struct location location;
+	struct elf_image *image;
+	struct error err = {};
+
+	require(!elf_image_open(path, &image, &err));
+	if (runtime_locate(image, only, &location, &err))
+		require_sentence(&err);
+	else
+		location_free(&location);
+	elf_image_close(image);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
 	struct elf_image *image;
 	struct error err = {};
 	char path[64];
@@ -166,12 +183,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			elf_image_close(image);
 		else
 			check_functions(image);
-		require(!elf_image_open(path, &image, &err));
-		if (runtime_locate(image, NULL, &location, &err))
-			require_sentence(&err);
-		else
-			location_free(&location);
-		elf_image_close(image);
+		check_locate(path, NULL);
+		for (size_t i = 0; runtimes[i]; i++)
+			if (runtimes[i]->is_layer)
+				check_locate(path, runtimes[i]);
 	}
 	close(fd);
 	return 0;

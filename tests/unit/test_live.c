@@ -211,10 +211,20 @@ static void memory_stays_what_it_is_and_the_rows_tell_all(void **state)
 	struct error err = {};
 	size_t largest = 0;
 	uint64_t since;
+	struct capture_record launch = {
+		.type = CAPTURE_LAUNCH,
+		.launch = {.kind = CAPTURE_LAUNCH_KERNEL,
+			   .place = CAPTURE_LAUNCH_INSIDE,
+			   .function = CAPTURE_UNKNOWN,
+			   .kernel = 0x1000},
+	};
 
 	capture_writer_drop(r.c.writer, NULL);
 	r.c.writer = NULL;
 	for (uint32_t run = 0; run < 100000; run++) {
+		launch.launch.run = run;
+		launch.launch.time = r.began + 100 + run * 11000ULL;
+		send_one(&r, launch);
 		send_whole_run(&r, run, r.began + 100 + run * 11000ULL);
 		if (run % 10000)
 			continue;
@@ -237,6 +247,8 @@ static void memory_stays_what_it_is_and_the_rows_tell_all(void **state)
 	since = (look.since - r.began - 100) / 11000;
 	assert_true(since > 50000 && since < 99000);
 	assert_in_range(look.analysis->runs->count, 100000 - since - 1, 100000 - since);
+	assert_in_range(look.analysis->launches.items[0]->count, 100000 - since - 1,
+			100000 - since);
 	assert_true(look.analysis->lost >= 1 && look.analysis->lost <= 5);
 	live_release(r.live);
 	assert_same_as_written(&r);

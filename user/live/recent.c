@@ -181,6 +181,7 @@ static enum making making_of(enum capture_type type)
 	case CAPTURE_SUM:
 	case CAPTURE_TAG:
 	case CAPTURE_SAMPLE:
+	case CAPTURE_LAUNCH:
 		return MAKING_EVENTS;
 	default:
 		return MAKING_DEFINITIONS;
@@ -206,6 +207,7 @@ static void know_last(struct recent *recent, const struct capture_record *record
 		       : record->type == CAPTURE_RUN	? record->run.end
 		       : record->type == CAPTURE_SUM	? record->sum.end
 		       : record->type == CAPTURE_SAMPLE ? record->sample.time
+		       : record->type == CAPTURE_LAUNCH ? record->launch.time
 							: 0;
 
 	recent->last = end > recent->last ? end : recent->last;

@@ -352,7 +352,8 @@ static int take_own(struct metrics *m, const struct capture_record *record)
 	default:
 		m->executes |= executed;
 		m->size.executions += record->type == CAPTURE_EXEC;
-		m->size.defined += !executed && record->type != CAPTURE_POOL;
+		m->size.defined +=
+			!executed && record->type != CAPTURE_POOL && record->type != CAPTURE_LAUNCH;
 		return 0;
 	}
 }

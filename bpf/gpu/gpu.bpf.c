@@ -172,8 +172,7 @@ static __always_inline bool counts(struct pt_regs *ctx, struct thread_state *thr
 	return true;
 }
 
-/* -- each ---------------------------------------------------------------------------------------
- */
+/* -- each ------------------------------------------------------------------------------------- */
 
 /* A record of what @thread does at @site; NULL where none is to be told, or it is lost. */
 static __always_inline struct launch_record *tell(struct thread_state *thread,

@@ -364,18 +364,16 @@ static int put_kernel(const struct analyze_kernel *kernel, FILE *out)
 	const bool runs = kernel->kind == CAPTURE_LAUNCH_KERNEL;
 	const bool copies = kernel->kind == CAPTURE_LAUNCH_COPY;
 	const struct capture_launch *first = &kernel->first;
-	char *name = kernel->stub && *kernel->stub->symbol ? kernel_name(kernel, true) : NULL;
-	int error = kernel->stub && *kernel->stub->symbol && !name ? -ENOMEM : 0;
+	const char *symbol = kernel->stub && *kernel->stub->symbol ? kernel->stub->symbol : NULL;
+	char *name = symbol ? kernel_name(kernel, true) : NULL;
+	int error = symbol && !name ? -ENOMEM : 0;
 
 	fprintf(out, "{\"kind\":\"%s\",\"place\":\"%s\",\"launches\":%" PRIu64, kinds[kernel->kind],
 		place_keys[kernel->place], kernel->count);
 	error = error ?: put_text(out, "operator", kernel->name);
 	error = error ?: put_text(out, "op_type", kernel->op_type);
 	error = error ?: put_text(out, "name", name);
-	error = error
-			?: put_text(out, "symbol",
-				    kernel->stub && *kernel->stub->symbol ? kernel->stub->symbol
-									  : NULL);
+	error = error ?: put_text(out, "symbol", symbol);
 	error = error ?: put_text(out, "file", kernel->stub ? kernel->stub->path : NULL);
 	error = error
 			?: put_hex(out, "offset", kernel->stub ? kernel->stub->offset : 0,

@@ -473,7 +473,8 @@ struct launch_record {
 	__u32 run;	  /* NO_ID: in none that is known */
 	__u8 in_operator; /* 1: one is open, of which nothing may be known; else, */
 	__u8 in_task;	  /* 1: it works for one of another thread */
-	__u8 pad[6];
+	__u8 pad[2];
+	__u32 unloads; /* so far, of what holds kernels: their handles may be others' then */
 	__u64 time;
 	__u64 kernel;		 /* or the graph; of a copy 0 */
 	__u64 stream;		 /* 0: the default one, or not known */

@@ -67,7 +67,7 @@ unit: $(UNIT_PROGRAMS)
 # the libraries of a GPU.
 GPU_FOLDER := $(O)/tests/targets/gpu
 GPU_OPERATORS := $(GPU_FOLDER)/operators.so $(GPU_FOLDER)/stripped.so
-GPU_SOURCES := $(addprefix tests/targets/gpu/,cuda.S cuda.c cudart.c gpu.h operators.cu)
+GPU_SOURCES := $(addprefix tests/targets/gpu/,cuda.S cuda.c cudart.c device.h gpu.h operators.cu)
 GPU_CUDA := clang -x cuda --cuda-host-only -nocudainc -nocudalib -Xclang -fcuda-include-gpubinary \
 	-Xclang $(GPU_FOLDER)/fatbinary -Wno-unknown-cuda-version -O2 -fPIC -std=c++14 -Wall
 
@@ -76,6 +76,8 @@ $(GPU_OPERATORS) &: $(GPU_SOURCES)
 	$(Q)mkdir -p $(GPU_FOLDER)
 	$(Q)$(CC) -O2 -fPIC -shared -fno-omit-frame-pointer -Wl,-soname,libcuda.so.1 \
 		-o $(GPU_FOLDER)/libcuda.so.1 tests/targets/gpu/cuda.S tests/targets/gpu/cuda.c
+	$(Q)$(CC) -O2 -fPIC -shared -DCONTRADICTS -Wl,-soname,libcuda.so.1 \
+		-o $(GPU_FOLDER)/contradicting.so tests/targets/gpu/cuda.S tests/targets/gpu/cuda.c
 	$(Q)$(CC) -O2 -fPIC -shared -fno-omit-frame-pointer -Wl,-soname,libcudart.so.12 \
 		-o $(GPU_FOLDER)/libcudart.so.12 tests/targets/gpu/cudart.c \
 		$(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'

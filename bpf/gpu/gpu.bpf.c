@@ -20,6 +20,9 @@
 #include "core.bpf.h"
 #include "gpu/layout.h"
 
+/* Of what holds kernels, in any process. */
+__u32 gpu_unloads;
+
 /* -- what a function is handed -------------------------------------------------------------- */
 
 #if defined(__TARGET_ARCH_arm64)
@@ -200,6 +203,7 @@ static __always_inline struct launch_record *tell(struct thread_state *thread,
 	record->in_operator = frame != NULL;
 	record->in_task = !frame && thread->task_depth;
 	record->mapped = pages_of_code();
+	record->unloads = gpu_unloads;
 	record->time = bpf_ktime_get_ns();
 	return record;
 }
@@ -232,6 +236,13 @@ int gpu_launch(struct pt_regs *ctx)
 		record->stream = argument(ctx, &site, 1);
 	}
 	record_submit(record);
+	return 0;
+}
+
+SEC("uprobe")
+int gpu_unload(struct pt_regs *ctx)
+{
+	__sync_fetch_and_add(&gpu_unloads, 1);
 	return 0;
 }
 

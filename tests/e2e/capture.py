@@ -148,7 +148,8 @@ class Capture:
 
     def function(self, payload):
         number, flags, file, offset, address, size = [payload.number() for _ in range(6)]
-        self.functions[number] = Function(*self.files[file], bool(flags & 1), offset, address, size,
+        where = self.files.get(file, ("", ""))  # a kernel of a GPU is in none
+        self.functions[number] = Function(*where, bool(flags & 1), offset, address, size,
                                           payload.text())
 
     def launch(self, payload):

@@ -18,6 +18,13 @@ SYMBOLS = {
     "_ZN4deep19__device_stub__fillIfEEvPT_S1_": "deep::fill<float>",
     "_ZN12_GLOBAL__N_121__device_stub__hiddenEPi": "(anonymous namespace)::hidden",
     "__device_stub__plain": "plain",
+    "_Z6loadedi": "_Z6loadedi",
+    "reloaded_0d1d2d": "reloaded_0d1d2d",
+    # By nvcc, for a machine that has a GPU.
+    "_Z5scalePfi": "scale",
+    "_ZN4deep4fillIfEEvPT_S1_": "deep::fill<float>",
+    "_ZN12_GLOBAL__N_16hiddenEPi": "(anonymous namespace)::hidden",
+    "plain": "plain",
 }
 VERSIONS = ("1.10.0", "1.16.3", "1.24.3", "1.30.0")
 
@@ -76,7 +83,9 @@ def kernel_of(launch):
     if launch.kind == COPY:
         return ""
     if launch.function:
-        return SYMBOLS[launch.function.symbol]
+        symbol = launch.function.symbol
+        unnamed = re.match(r"_ZN(\d+)(_GLOBAL__N_.*)", symbol)
+        return SYMBOLS["_ZN12_GLOBAL__N_1" + unnamed[2][int(unnamed[1]):] if unnamed else symbol]
     return "(%s 0x%x)" % ("graph" if launch.kind == GRAPH else "function", launch.kernel)
 
 
@@ -142,7 +151,8 @@ def compare(t, report, lines, runs):
     check({one["place"] for one in kernels} == {"operator"}, "places", kernels)
     names = {one["name"] for one in kernels if one["symbol"]}
     check_equal(names, {"scale(float*, int)", "void deep::fill<float>(float*, float)",
-                        "(anonymous namespace)::hidden(int*)", "plain"}, "names in the report")
+                        "(anonymous namespace)::hidden(int*)", "plain", "loaded(int)"},
+                "names in the report")
 
 
 def tells_each(version, how, *options):
@@ -220,7 +230,7 @@ def _(t):
     table = wide.split("What GPUs were told to do\n")[1].split("\n\n")[0].split("\n")
     check_equal(table[0].split(), "Launches Kernel Operator Grid Block Bytes Stream".split(),
                 "titles")
-    check_equal(len(table) - 2, 18, "lines")
+    check_equal(len(table) - 2, 20, "lines")
     check(any(line.split() == ["3", "deep::fill<float>", "gpu1/fill", "(Gpu)", "varies", "varies",
                                "0", "B", "default"] for line in table), "a kernel", *table)
     check(any(line.split() == ["3", "(graph", "0x96a9)", "gpu8/graph", "(Gpu)", "0x5700"]
@@ -232,7 +242,7 @@ def _(t):
         check(all(line.startswith(("Launches  Kernel", "\u2500", " ")) for line in table),
               "columns", *table)
     cut = succeeds(t, "report", t.path("capture.opp"), "--limit", "3")
-    check("... and 15 more rows" in cut, "more rows", cut)
+    check("... and 17 more rows" in cut, "more rows", cut)
 
 
 # -- what is not known ---------------------------------------------------------------------------
@@ -274,20 +284,65 @@ def _(t):
     names = {one["name"] for one in report.json["kernels"] if one["file"]}
     check_equal(names, {"scale(float*, int)", "void deep::fill<float>(float*, float)",
                         "(anonymous namespace)::hidden(int*)", "plain"}, "names")
-    found = collections.Counter({one: 0 for one in SYMBOLS.values()})
+    found = collections.Counter()
     for one in report.json["kernels"]:
         if one["file"]:
             name = re.sub(r"^void ", "", one["name"])
             found[name.rpartition("(")[0] or name] += one["launches"]
-    lines = collections.Counter(one.kernel for one in truth(t)
-                                if one.kind == "kernel" and not one.kernel.startswith("(function"))
+    lines = collections.Counter(one.kernel for one in truth(t) if one.kind == "kernel" and
+                                not one.kernel.startswith(("(function", "_Z6loaded")))
     check_equal(found, lines, "launches by name")
+
+
+def kernels_are_told(t, lines):
+    """Each launch has its kernel's name, or none. Returns how many have one."""
+    found = [one for one in told(Capture(t.path("capture.opp")))]
+    nameless = collections.Counter(one._replace(kernel="") for one in lines)
+    check_equal(collections.Counter(one._replace(kernel="") for one in found), nameless, "launches")
+    named = collections.Counter(one for one in found if not one.kernel.startswith("(function"))
+    check(not named - collections.Counter(lines), "wrong names", named - collections.Counter(lines))
+    return sum(named.values())
+
+
+def launches_of(report):
+    return sum(one["launches"] for one in report["kernels"])
+
+
+@test("a handle is called what it was when it was launched, or nothing")
+def _(t):
+    target = start(t, "1.24.3", "-c", "2", model="gpu_reloading")
+    probe = begin(t, target)
+    for _ in range(20):
+        target.run(10)
+    end(t, probe)
+    lines = truth(t)
+    check(len({one.kernel for one in lines}) == 2, "no other kernel came")
+    kernels_are_told(t, lines)
+    # After the last one of a run went, the one that came stays.
+    target = start(t, "1.24.3", model="gpu_reloading")
+    os.unlink(t.path("capture.opp"))
+    probe = begin(t, target)
+    for runs in range(1, 4):
+        target.run(1)
+        t.recorded("no launches", lambda report, runs=runs: launches_of(report) == 12 * runs)
+    end(t, probe)
+    check(kernels_are_told(t, truth(t)) >= 3 * 6, "names of what is still there")
+
+
+@test("where a driver's functions do not agree on it, no names are read")
+def _(t):
+    def sites(name):
+        shown = json.loads(succeeds(t, "doctor", "--file", library(t, name), "--json"))
+        return {site["role"] for site in shown["sites"]}
+
+    check("gpu-unload" in sites("libcuda.so.1"), "they agree")
+    check_equal(sites("contradicting.so"), {"gpu-launch", "gpu-copy"}, "they do not")
 
 
 @test("the driver shows no waits, and doctor says so")
 def _(t):
     shown = json.loads(succeeds(t, "doctor", "--file", library(t, "libcuda.so.1"), "--json"))
-    check_equal({site["role"] for site in shown["sites"]}, {"gpu-launch", "gpu-copy"}, "sites")
+    check_equal({site["role"] for site in shown["sites"]}, {"gpu-launch", "gpu-copy", "gpu-unload"}, "sites")
     check(all(site["emulated"] for site in shown["sites"]), "sites that are stepped over", shown)
     check(any("how long this library waits" in note for note in shown["notes"]), "notes", shown)
     target = start(t, "1.24.3")

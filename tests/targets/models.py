@@ -690,7 +690,7 @@ def heavy_inside():
 # What nodes of operators.cu do, by the numbers that it gives to that.
 GPU = ("scale", "fill", "hidden", "plain", "configured", "cooperative", "driver",
        "driver_configured", "graph", "copy", "copy_and_wait", "copy_area", "copy_unseen", "wait",
-       "refused", "mixed", "nothing")
+       "refused", "mixed", "loaded", "handled", "reloaded", "nothing")
 
 
 def gpu():
@@ -704,8 +704,21 @@ def gpu():
                           node=number, what=GPU.index(what), times=3)
 
     for number, what in enumerate(GPU):
-        x = tell(g, x, number, what)
+        if what != "reloaded":
+            x = tell(g, x, number, what)
     x = loop(g, x, 2, "Loop", lambda inner, y, i: tell(inner, y, len(GPU), "scale"))
+    g.output(x)
+    return g
+
+
+def gpu_reloading():
+    """Kernels go, and others come in their places: an odd number of times in a run."""
+    g = Graph("gpu_reloading")
+    g.domains.append("test.gpu")
+    x = g.input("x", "float", [1])
+    for number, what in enumerate(("loaded", "reloaded", "handled", "loaded")):
+        x = g.node("Gpu", [x], "gpu%d/%s" % (number, what), domain="test.gpu", node=number,
+                   what=GPU.index(what), times=3)
     g.output(x)
     return g
 
@@ -713,7 +726,7 @@ def gpu():
 MODELS = [cnn, resnet, transformer, nested, nested_unnamed, scan, tiny, unnamed, names,
           deep, not_utf8, long_names, reshape, reshape_inside, gru, pages, mlp, cycle,
           branches, values, optionals, quantised, attributed, narrow, narrower,
-          heavy, heavy_inside, unimplemented, gpu]
+          heavy, heavy_inside, unimplemented, gpu, gpu_reloading]
 
 
 def write_atomically(path, data):

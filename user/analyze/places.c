@@ -32,7 +32,8 @@ int places_add_function(struct places *places, const struct capture_function *fu
 	struct capture_function kept = *function;
 	int error;
 
-	if (function->file >= places->files.n || !places->files.items[function->file].path)
+	if (function->file != CAPTURE_UNKNOWN &&
+	    (function->file >= places->files.n || !places->files.items[function->file].path))
 		return -EINVAL;
 	error = keep(places, &kept.symbol);
 	error = error ?: array_extend(&places->functions, (size_t)function->function + 1);
@@ -118,6 +119,7 @@ static const struct analyze_place *get(struct places *places, const struct analy
 const struct analyze_place *places_get(struct places *places, const struct capture_sample *sample,
 				       bool addresses, int *error)
 {
+	static const struct capture_file none = {.path = "", .build_id = ""};
 	const struct capture_function *function = NULL;
 	const struct analyze_place *place;
 	const struct capture_file *file;
@@ -127,7 +129,7 @@ const struct analyze_place *places_get(struct places *places, const struct captu
 	*error = -EINVAL;
 	if (!function || !function->symbol)
 		return NULL;
-	file = &places->files.items[function->file];
+	file = function->file == CAPTURE_UNKNOWN ? &none : &places->files.items[function->file];
 	place = get(places, &(struct analyze_place){
 				    .path = file->path,
 				    .build_id = file->build_id,

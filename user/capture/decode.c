@@ -487,7 +487,7 @@ static const char *decode_function(struct decoder *decoder, struct cursor *c,
 		*error = -ENOMEM;
 	if (c->failed || *error)
 		return NULL;
-	if (!ids_has(&decoder->files, function->file))
+	if (function->file != CAPTURE_UNKNOWN && !ids_has(&decoder->files, function->file))
 		return "a function of a file that was not defined";
 	return define(&decoder->functions, function->function, false, error);
 }

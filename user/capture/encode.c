@@ -583,7 +583,7 @@ static int write_function(struct capture_writer *writer, const struct capture_fu
 
 	if (!string_fits(function->symbol))
 		return -E2BIG;
-	if (!ids_has(&writer->files, function->file) || !function_is_sound(function))
+	if (!defined_or_unknown(&writer->files, function->file) || !function_is_sound(function))
 		return -EINVAL;
 	error = define(writer, &writer->functions, function->function);
 	if (error)

@@ -506,10 +506,13 @@ struct capture_file {
 	const char *build_id; /* hexadecimal; "" if it has none, or could not be read */
 };
 
-/* What samples saw of a file: a function, or where that is not known, a part of the code. */
+/*
+ * What samples saw of a file: a function, or where that is not known, a part of the code. Or a
+ * kernel of a GPU, of which nothing but the symbol is known.
+ */
 struct capture_function {
 	uint32_t function;
-	uint32_t file;
+	uint32_t file;	    /* CAPTURE_UNKNOWN of a kernel */
 	bool bounded;	    /* it is one function, else what lies between those that are known */
 	uint64_t offset;    /* in the file, of its first byte */
 	uint64_t address;   /* the same as the file was linked, 0 if not known */
@@ -544,7 +547,8 @@ struct capture_launch {
 	uint32_t run;	/* CAPTURE_UNKNOWN if it was in none, or that is not known */
 	uint32_t thread;
 	bool driver;	   /* it was told to the driver, not to a library above that */
-	uint32_t function; /* of the host, that stands for the kernel; CAPTURE_UNKNOWN: not known */
+	uint32_t function; /* the kernel, or one of the host that stands for it; CAPTURE_UNKNOWN:
+			      not known */
 	uint64_t time;
 	uint64_t kernel; /* its address, or the driver's handle; of a graph its; of a copy 0 */
 	uint64_t stream; /* 0: the default one, or not known */

@@ -106,6 +106,9 @@ void sample_get(struct cursor *c, struct capture_sample *sample, struct format_s
 
 bool function_is_sound(const struct capture_function *function)
 {
+	if (function->file == CAPTURE_UNKNOWN &&
+	    (function->bounded || function->offset || function->address || function->size))
+		return false;
 	return function->size <= CAPTURE_FUNCTION_MAX &&
 	       function->offset <= UINT64_MAX - function->size &&
 	       function->address <= UINT64_MAX - function->size;

@@ -6,6 +6,7 @@
 
 #include "../../bpf/gpu/layout.h"
 #include "hot.h"
+#include "kernels.h"
 
 /* -- what is known -------------------------------------------------------------------------- */
 
@@ -100,22 +101,30 @@ static enum capture_launch_place place_of(const struct launch_record *record, ui
 				     : CAPTURE_LAUNCH_OUTSIDE;
 }
 
-/* The function at which the host's stub of a kernel begins: it has the kernel's name. */
-static uint32_t stub_of(struct collector *collector, const struct member *member,
-			const struct launch_record *record)
+/*
+ * The function at which the host's stub of a kernel begins: it has the kernel's name. What is none,
+ * also to the libraries above the driver, is the driver's handle of it.
+ */
+static uint32_t function_of(struct collector *collector, struct member *member,
+			    const struct launch_record *record)
 {
 	uint32_t at, function;
 
-	if (record->kind != LAUNCH_KERNEL || record->driver)
+	if (record->kind != LAUNCH_KERNEL)
 		return CAPTURE_UNKNOWN;
-	function = hot_function(collector->hot, member, record->kernel, record->mapped, true, &at);
-	return at ? CAPTURE_UNKNOWN : function;
+	if (!record->driver) {
+		function = hot_function(collector->hot, member, record->kernel, record->mapped,
+					true, &at);
+		if (function != CAPTURE_UNKNOWN)
+			return at ? CAPTURE_UNKNOWN : function;
+	}
+	return kernels_number(collector, member, record->kernel, record->unloads);
 }
 
 void collector_add_launch(struct collector *collector, const struct instance_state *instance,
 			  const struct launch_record *record)
 {
-	const struct member *member = instance->member;
+	struct member *member = instance->member;
 	const uint32_t op = record->in_operator && record->id != NO_ID
 				    ? collector_operator(collector, record->id)
 				    : CAPTURE_UNKNOWN;
@@ -127,7 +136,7 @@ void collector_add_launch(struct collector *collector, const struct instance_sta
 			   .run = record->run,
 			   .thread = collector_thread(collector, record->tid, member),
 			   .driver = record->driver,
-			   .function = stub_of(collector, member, record),
+			   .function = function_of(collector, member, record),
 			   .time = record->time,
 			   .kernel = record->kernel,
 			   .stream = record->stream,

@@ -304,3 +304,18 @@ uint32_t hot_function(struct hot *hot, const struct member *member, uint64_t add
 	*at = offset - known->offset;
 	return known->function;
 }
+
+uint32_t hot_kernel(struct hot *hot, const char *symbol)
+{
+	const struct capture_record record = {
+		.type = CAPTURE_FUNCTION,
+		.function = {.function = hot->n_functions,
+			     .file = CAPTURE_UNKNOWN,
+			     .symbol = symbol},
+	};
+
+	if (hot->n_functions >= CAPTURE_IDS_MAX)
+		return CAPTURE_UNKNOWN;
+	collector_send(hot->collector, &record);
+	return hot->n_functions++;
+}

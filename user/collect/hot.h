@@ -27,5 +27,10 @@ void hot_forget(struct hot *hot, const struct member *member);
  */
 uint32_t hot_function(struct hot *hot, const struct member *member, uint64_t address,
 		      uint64_t mapped, bool stub, uint32_t *at);
+/*
+ * Likewise the number of a kernel of a GPU that is called @symbol, which is told as a new one.
+ * CAPTURE_UNKNOWN where there are too many.
+ */
+uint32_t hot_kernel(struct hot *hot, const char *symbol);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "../inspect/find.h"
 #include "kept.h"
+#include "kernels.h"
 #include "pool.h"
 #include "probes.h"
 #include "shapes.h"
@@ -25,9 +26,10 @@ struct member {
 	struct pool *pool;
 	uint32_t gpu_hidden; /* bits: counters of GPUs that are not known of it, the others of */
 	uint64_t gpu_since;  /* what begins from then on */
-	bool told;	     /* to the sink */
-	bool exited;	     /* which is news; its last records are still to be taken */
-	bool gone;	     /* it is no target any more */
+	struct kernels kernels;
+	bool told;   /* to the sink */
+	bool exited; /* which is news; its last records are still to be taken */
+	bool gone;   /* it is no target any more */
 };
 
 struct instance_state {

@@ -33,6 +33,7 @@ static void free_member(struct member *member)
 	if (!member)
 		return;
 	pool_free(member->pool);
+	kernels_free(&member->kernels);
 	free(member);
 }
 

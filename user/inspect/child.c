@@ -509,6 +509,22 @@ static void function(const struct function_question *question)
 	append(&answer, sizeof(answer));
 }
 
+static void kernel(const struct kernel_question *question)
+{
+	const struct subject *subject = subject_of(question->location);
+	const struct location *location = subject ? &subject->location : NULL;
+	struct kernel_answer answer = {};
+	struct error err = {};
+	int error = location && location->runtime->kernel_name
+			    ? location->runtime->kernel_name(location, &child_memory,
+							     question->handle, answer.name)
+			    : -ENOENT;
+
+	begin(error, &err);
+	if (!error)
+		append(&answer, sizeof(answer));
+}
+
 /* -- life ------------------------------------------------------------------------------------- */
 
 static union {
@@ -523,6 +539,7 @@ static union {
 	struct shapes_question shapes;
 	struct record_question record;
 	struct function_question function;
+	struct kernel_question kernel;
 } question;
 
 static void answer(uint32_t type)
@@ -563,6 +580,9 @@ static void answer(uint32_t type)
 		break;
 	case ASK_FUNCTION:
 		function(&question.function);
+		break;
+	case ASK_KERNEL:
+		kernel(&question.kernel);
 		break;
 	default:
 		exit(EXIT_FAILURE);

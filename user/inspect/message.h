@@ -35,6 +35,7 @@ enum question {
 	ASK_PROVE,	/* struct record_question: is what was read a shape? */
 	ASK_VERIFY,	/* struct record_question: is it of its operator? */
 	ASK_FUNCTION,	/* struct function_question: what is at an offset of a file? */
+	ASK_KERNEL,	/* struct kernel_question: what a kernel of a GPU is called */
 };
 
 struct locate_question {
@@ -112,6 +113,15 @@ struct function_answer {
 	uint32_t pad;
 	char build_id[41];
 	struct function_at function;
+};
+
+struct kernel_question {
+	uint32_t location, pad; /* of the driver */
+	uint64_t handle;
+};
+
+struct kernel_answer {
+	char name[KERNEL_NAME];
 };
 
 /* Every answer begins with this one; @result 0 or more brings what was asked for. */

@@ -441,3 +441,20 @@ int remote_function(const struct located *located, const struct mapped_file *fil
 	*number = answer->file;
 	return 0;
 }
+
+int remote_kernel_name(const struct located *located, uint64_t handle, struct kernel_answer *answer)
+{
+	const struct kernel_question question = {.location = located->number, .handle = handle};
+	const void *data;
+	int error;
+
+	if (!located->inspector)
+		return -ENOENT;
+	inspector_allow(located->inspector, SINGLE_TIME);
+	error = inspector_ask(located->inspector, ASK_KERNEL, &question, sizeof(question),
+			      sizeof(*answer), &data, NULL);
+	if (error)
+		return error < 0 ? error : -EBADMSG;
+	memcpy(answer, data, sizeof(*answer));
+	return memchr(answer->name, '\0', sizeof(answer->name)) && *answer->name ? 0 : -EBADMSG;
+}

@@ -38,4 +38,11 @@ int remote_sessions(const struct located *located, const struct process *process
 int remote_function(const struct located *located, const struct mapped_file *file, uint32_t *number,
 		    uint64_t offset, bool stub, struct function_answer *answer);
 
+/*
+ * What the kernel that has @handle is called in the driver @located. Returns 0 with @answer filled,
+ * or a negative errno where that is not to be had.
+ */
+int remote_kernel_name(const struct located *located, uint64_t handle,
+		       struct kernel_answer *answer);
+
 #endif

@@ -364,6 +364,7 @@ static int put_kernel(const struct analyze_kernel *kernel, FILE *out)
 	const bool runs = kernel->kind == CAPTURE_LAUNCH_KERNEL;
 	const bool copies = kernel->kind == CAPTURE_LAUNCH_COPY;
 	const struct capture_launch *first = &kernel->first;
+	const bool in_file = kernel->stub && *kernel->stub->path;
 	const char *symbol = kernel->stub && *kernel->stub->symbol ? kernel->stub->symbol : NULL;
 	char *name = symbol ? kernel_name(kernel, true) : NULL;
 	int error = symbol && !name ? -ENOMEM : 0;
@@ -374,10 +375,8 @@ static int put_kernel(const struct analyze_kernel *kernel, FILE *out)
 	error = error ?: put_text(out, "op_type", kernel->op_type);
 	error = error ?: put_text(out, "name", name);
 	error = error ?: put_text(out, "symbol", symbol);
-	error = error ?: put_text(out, "file", kernel->stub ? kernel->stub->path : NULL);
-	error = error
-			?: put_hex(out, "offset", kernel->stub ? kernel->stub->offset : 0,
-				   kernel->stub);
+	error = error ?: put_text(out, "file", in_file ? kernel->stub->path : NULL);
+	error = error ?: put_hex(out, "offset", in_file ? kernel->stub->offset : 0, in_file);
 	error = error ?: put_hex(out, "handle", kernel->kernel, !kernel->stub && !copies);
 	free(name);
 	put_three(out, "grid", first->grid, runs && !(kernel->differ & DIFFER_GRID));

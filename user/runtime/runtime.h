@@ -67,6 +67,7 @@ enum site_role {
 	SITE_GPU_COPY,	     /* "gpu-copy": or to copy memory */
 	SITE_GPU_WAIT_ENTER, /* "gpu-wait-enter": a thread begins to wait for one */
 	SITE_GPU_WAIT_EXIT,  /* "gpu-wait-exit" */
+	SITE_GPU_UNLOAD,     /* "gpu-unload": kernels go */
 	SITE_ROLES
 };
 
@@ -128,6 +129,7 @@ struct landmark {
 #define LANDMARK_DISTANCE_MAX 0x4000 /* far above the frame of any function */
 
 #define LOCATION_NOTES 4
+#define KERNEL_NAME    4096 /* bytes, with the NUL: mangled C++ names are long */
 
 /* All sites of one runtime in one file. */
 struct location {
@@ -147,6 +149,12 @@ struct location {
 	/* Features that could not be proven, one sentence each; the rest works. */
 	char notes[LOCATION_NOTES][256];
 	size_t n_notes;
+	/*
+	 * Of a GPU's driver: where in what a kernel's handle points to the address of its name
+	 * is, if names_kernels. Known to the process that located it.
+	 */
+	bool names_kernels;
+	uint32_t kernel_name_at;
 };
 
 struct static_name {
@@ -389,6 +397,12 @@ struct runtime {
 	 * none.
 	 */
 	void (*name_stubs)(struct functions *functions);
+	/*
+	 * Likewise: the name of the kernel that has @handle in a process with @memory, into @name.
+	 * 0, or a negative errno where that is not to be had: always, if NULL.
+	 */
+	int (*kernel_name)(const struct location *location, const struct memory *memory,
+			   uint64_t handle, char name[KERNEL_NAME]);
 	/*
 	 * Is the runtime in @image, which has been opened, but not loaded?
 	 * Cheap, as every file of a process is asked: a dynamic symbol, or one

@@ -81,6 +81,7 @@ const char *site_role_name(enum site_role role)
 		[SITE_GPU_COPY] = "gpu-copy",
 		[SITE_GPU_WAIT_ENTER] = "gpu-wait-enter",
 		[SITE_GPU_WAIT_EXIT] = "gpu-wait-exit",
+		[SITE_GPU_UNLOAD] = "gpu-unload",
 	};
 
 	return names[role];

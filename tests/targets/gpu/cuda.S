@@ -10,6 +10,9 @@ state:	.long	1
 	.align	8
 to_done:	.quad	done
 to_waited:	.quad	waited
+to_named:	.quad	named
+to_kernel_named: .quad	kernel_named
+to_unloaded:	.quad	unloaded
 
 	.text
 .macro function name, table
@@ -35,5 +38,8 @@ to_waited:	.quad	waited
 	function cuMemcpyHtoDAsync_v2, to_done
 	function cuStreamSynchronize, to_waited
 	function cuCtxSynchronize, to_waited
+	function cuFuncGetName, to_named
+	function cuKernelGetName, to_kernel_named
+	function cuModuleUnload, to_unloaded
 
 	.section .note.GNU-stack, "", @progbits

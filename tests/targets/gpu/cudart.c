@@ -29,10 +29,14 @@ cudaError_t cudaLaunchKernelExC(const struct launch_config *config, const void *
 				void **arguments)
 {
 	const struct driver_config driver = {
-		.grid = {config->grid.x, config->grid.y, config->grid.z},
-		.block = {config->block.x, config->block.y, config->block.z},
-		.shared = config->shared,
-		.stream = config->stream,
+		.gridDimX = config->gridDim.x,
+		.gridDimY = config->gridDim.y,
+		.gridDimZ = config->gridDim.z,
+		.blockDimX = config->blockDim.x,
+		.blockDimY = config->blockDim.y,
+		.blockDimZ = config->blockDim.z,
+		.sharedMemBytes = config->dynamicSmemBytes,
+		.hStream = config->stream,
 	};
 
 	return cuLaunchKernelEx(&driver, (char *)stub + 1, arguments, NULL);
@@ -81,6 +85,11 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 
 	sink += error;
 	return error;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+	return 0;
 }
 
 /* -- what clang's code for the host calls ------------------------------------------------------ */

@@ -26,8 +26,8 @@ struct dim3 {
 
 /* cudaLaunchConfig_t */
 struct launch_config {
-	struct dim3 grid, block;
-	size_t shared;
+	struct dim3 gridDim, blockDim;
+	size_t dynamicSmemBytes;
 	cudaStream_t stream;
 	void *attributes;
 	unsigned n_attributes;
@@ -35,9 +35,10 @@ struct launch_config {
 
 /* CUlaunchConfig */
 struct driver_config {
-	unsigned grid[3], block[3];
-	unsigned shared;
-	cudaStream_t stream;
+	unsigned gridDimX, gridDimY, gridDimZ;
+	unsigned blockDimX, blockDimY, blockDimZ;
+	unsigned sharedMemBytes;
+	cudaStream_t hStream;
 	void *attributes;
 	unsigned n_attributes;
 };
@@ -56,6 +57,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 /* One of many that opprobe has no probe in, and that leads to the driver, too. */
 cudaError_t cudaMemcpy3DAsync(const void *parameters, cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaGetLastError(void);
 
 cudaError_t cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
 			   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
@@ -65,6 +67,11 @@ cudaError_t cuLaunchKernelEx(const struct driver_config *config, void *function,
 cudaError_t cuGraphLaunch(void *graph, cudaStream_t stream);
 cudaError_t cuMemcpyAsync(void *to, const void *from, size_t size, cudaStream_t stream);
 cudaError_t cuStreamSynchronize(cudaStream_t stream);
+
+cudaError_t cuFuncGetName(const char **name, void *function);
+cudaError_t cuModuleUnload(void *module);
+/* A function that was loaded, of the thread's own: unloaded, there is another one in its place. */
+void *stand_in_kernel(void);
 
 /* How long the stand-in's device is at work when somebody waits for it. */
 #define DEVICE_WAIT_NS 3000000

@@ -6,8 +6,11 @@
  *	NODE KIND KERNEL GRID BLOCK BYTES STREAM TID
  *
  * Its attributes: `node`, its number; `what`, see below; `times`. Clang compiles it as it does
- * any CUDA source, for the host alone.
+ * any CUDA source, for the host alone; nvcc for a machine that has a GPU (device.h).
  */
+#ifdef __NVCC__
+#include "device.h"
+#else
 #include "gpu.h"
 
 #define __global__ __attribute__((global))
@@ -19,13 +22,17 @@ extern "C" long syscall(long number, ...);
 extern "C" char *getenv(const char *name);
 extern "C" int open(const char *path, int flags, ...);
 extern "C" int dprintf(int file, const char *format, ...);
+extern "C" int snprintf(char *to, size_t size, const char *format, ...);
 extern "C" void *calloc(size_t n, size_t size);
 extern "C" void free(void *);
+#endif
 
 /* -- kernels ------------------------------------------------------------------------------- */
 
 __global__ void scale(float *to, int n)
 {
+	if (to)
+		*to *= n;
 }
 
 namespace deep
@@ -48,9 +55,52 @@ extern "C" __global__ void plain(int n)
 
 /* -- doing it, and writing it down ----------------------------------------------------------- */
 
+#ifndef __NVCC__
 #define STREAM ((cudaStream_t)0x5700)
-#define HANDLE ((void *)0xc0de1000)
+#define HANDLE ((void *)0xc0de1000) /* of plain() */
 #define GRAPH  ((void *)0x96a9)
+#define LOADED_KERNEL stand_in_kernel()
+#define MODULE	      stand_in_kernel()
+/* Areas that bytes are copied from and to: nothing here does it. */
+#define FROM	  NULL
+#define TO	  NULL
+#define TO_DEVICE 1
+
+static void prepare()
+{
+}
+#else
+static cudaStream_t the_stream;
+static CUfunction the_function;
+static cudaGraphExec_t the_graph;
+static char *from_host, *to_device;
+
+#define STREAM the_stream
+#define HANDLE the_function
+#define GRAPH  the_graph
+#define LOADED_KERNEL the_function
+#define MODULE	      NULL /* which is refused: nothing is unloaded */
+#define FROM   from_host
+#define TO	to_device
+
+/* What is given to the GPU before anybody looks: it is in no operator. */
+static void prepare()
+{
+	cudaGraph_t graph;
+
+	cudaStreamCreateWithFlags(&the_stream, cudaStreamNonBlocking);
+	cudaGetFuncBySymbol(&the_function, (const void *)plain);
+	cudaMallocHost(&from_host, AREA);
+	cudaMalloc(&to_device, AREA);
+	cudaStreamBeginCapture(the_stream, cudaStreamCaptureModeThreadLocal);
+	scale<<<1, 32, 0, the_stream>>>(NULL, 1);
+	hidden<<<2, 32, 0, the_stream>>>(NULL);
+	plain<<<3, 32, 0, the_stream>>>(1);
+	cudaStreamEndCapture(the_stream, &graph);
+	cudaGraphInstantiate(&the_graph, graph, 0);
+	cudaDeviceSynchronize();
+}
+#endif
 
 enum what {
 	SCALE,
@@ -69,6 +119,9 @@ enum what {
 	WAIT,
 	REFUSED, /* by the runtime's library, so that the driver is told */
 	MIXED,	 /* a copy, a kernel, and a wait */
+	LOADED,	 /* a function that has a name, by the driver */
+	HANDLED, /* and by the runtime, which takes handles, too */
+	RELOADED, /* the same, after all were unloaded and others loaded */
 	NOTHING,
 };
 
@@ -116,6 +169,19 @@ static void launch(int node, const char *kernel, int i, unsigned long bytes, uns
 	write_down(call);
 }
 
+/* By its name, or, where none can be read, by its handle. */
+static void launch_handle(int node, int i, unsigned long bytes)
+{
+#ifdef __NVCC__
+	launch(node, "plain", i, bytes, (unsigned long)STREAM);
+#else
+	char name[64];
+
+	snprintf(name, sizeof(name), "(function %p)", HANDLE);
+	launch(node, name, i, bytes, (unsigned long)STREAM);
+#endif
+}
+
 static void tell(int node, const char *kind, unsigned long bytes)
 {
 	call call = {node, kind, "-", dim3(0, 0, 0), dim3(0, 0, 0), bytes, 0};
@@ -131,45 +197,91 @@ template <typename T> static const void *stub_of(T *kernel)
 static void do_driver(int node, int i)
 {
 	dim3 grid = grid_of(i), block = block_of(i);
+	void *arguments[] = {&i};
 
-	launch(node, "(function 0xc0de1000)", i, 512, 0x5700);
-	cuLaunchKernel(HANDLE, grid.x, grid.y, grid.z, block.x, block.y, block.z, 512, STREAM, NULL,
-		       NULL);
+	launch_handle(node, i, 512);
+	cuLaunchKernel(HANDLE, grid.x, grid.y, grid.z, block.x, block.y, block.z, 512, STREAM,
+		       arguments, NULL);
 }
 
 static void do_configured(int node, int i)
 {
-	launch_config config = {grid_of(i), block_of(i), 1024, STREAM, NULL, 0};
+	launch_config config = {};
+	float *to = NULL;
+	void *arguments[] = {&to, &i};
 
-	launch(node, "scale", i, 1024, 0x5700);
-	cudaLaunchKernelExC(&config, stub_of(scale), NULL);
+	config.gridDim = grid_of(i);
+	config.blockDim = block_of(i);
+	config.dynamicSmemBytes = 1024;
+	config.stream = STREAM;
+	launch(node, "scale", i, 1024, (unsigned long)STREAM);
+	cudaLaunchKernelExC(&config, stub_of(scale), arguments);
 }
 
 static void do_driver_configured(int node, int i)
 {
 	dim3 grid = grid_of(i), block = block_of(i);
-	driver_config config = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
-				2048, STREAM, NULL, 0};
+	void *arguments[] = {&i};
+	driver_config config = {};
 
-	launch(node, "(function 0xc0de1000)", i, 2048, 0x5700);
-	cuLaunchKernelEx(&config, HANDLE, NULL, NULL);
+	config.gridDimX = grid.x;
+	config.gridDimY = grid.y;
+	config.gridDimZ = grid.z;
+	config.blockDimX = block.x;
+	config.blockDimY = block.y;
+	config.blockDimZ = block.z;
+	config.sharedMemBytes = 2048;
+	config.hStream = STREAM;
+	launch_handle(node, i, 2048);
+	cuLaunchKernelEx(&config, HANDLE, arguments, NULL);
+}
+
+static void do_loaded(int node, int what, int i)
+{
+	dim3 grid = grid_of(i), block = block_of(i);
+	void *arguments[] = {&i};
+	const char *name;
+
+	cuFuncGetName(&name, LOADED_KERNEL);
+	launch(node, name, i, 32, (unsigned long)STREAM);
+	if (what == HANDLED)
+		cudaLaunchKernel((const void *)LOADED_KERNEL, grid, block, arguments, 32, STREAM);
+	else
+		cuLaunchKernel(LOADED_KERNEL, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+			       32, STREAM, arguments, NULL);
 }
 
 static __attribute__((noinline)) void be_refused(void)
 {
 	/* Further down the stack than what the driver is told behind it. */
 	cudaLaunchKernel(stub_of(scale), dim3(0), dim3(1), NULL, 0, NULL);
+	cudaGetLastError(); /* The next one that asks is not to take it for its own. */
 }
 
+#ifndef __NVCC__
 /* Further down the stack than the copy before it, which is over. */
-static __attribute__((noinline)) void copy_unseen(void)
+static __attribute__((noinline)) void copy_unseen(int node)
 {
 	volatile char deep[8192];
 
+	tell(node, "copy", 3333);
 	deep[0] = 0;
 	cudaMemcpy3DAsync((const void *)deep, STREAM);
 	deep[1] = 0;
 }
+#else
+/* The driver is told by a function that it does not export: nobody sees it. */
+static void copy_unseen(int node)
+{
+	cudaMemcpy3DParms parameters = {};
+
+	parameters.srcPtr = make_cudaPitchedPtr(FROM, 101, 101, 33);
+	parameters.dstPtr = make_cudaPitchedPtr(TO, 101, 101, 33);
+	parameters.extent = make_cudaExtent(101, 33, 1);
+	parameters.kind = TO_DEVICE;
+	cudaMemcpy3DAsync(&parameters, STREAM);
+}
+#endif
 
 static void do_refused(int node, int i)
 {
@@ -183,11 +295,12 @@ static void do_refused(int node, int i)
 
 static void do_one(int node, int what, int i)
 {
-	char memory[8];
+	float *none = NULL;
+	void *arguments[] = {&none, &i};
 
 	switch (what) {
 	case SCALE:
-		launch(node, "scale", i, 64, 0x5700);
+		launch(node, "scale", i, 64, (unsigned long)STREAM);
 		scale<<<grid_of(i), block_of(i), 64, STREAM>>>(NULL, i);
 		break;
 	case FILL:
@@ -199,16 +312,16 @@ static void do_one(int node, int what, int i)
 		hidden<<<grid_of(i), block_of(i)>>>(NULL);
 		break;
 	case PLAIN:
-		launch(node, "plain", i, 0, 0x5700);
+		launch(node, "plain", i, 0, (unsigned long)STREAM);
 		plain<<<grid_of(i), block_of(i), 0, STREAM>>>(i);
 		break;
 	case CONFIGURED:
 		do_configured(node, i);
 		break;
 	case COOPERATIVE:
-		launch(node, "scale", i, 96, 0x5700);
-		cudaLaunchCooperativeKernel(stub_of(scale), grid_of(i), block_of(i), NULL, 96,
-					    STREAM);
+		launch(node, "scale", i, 96, (unsigned long)STREAM);
+		cudaLaunchCooperativeKernel(stub_of(scale), grid_of(i), block_of(i),
+					    arguments, 96, STREAM);
 		break;
 	case DRIVER:
 		do_driver(node, i);
@@ -217,8 +330,11 @@ static void do_one(int node, int what, int i)
 		do_driver_configured(node, i);
 		break;
 	case GRAPHS: {
-		call call = {node, "graph", "(graph 0x96a9)", dim3(0, 0, 0), dim3(0, 0, 0), 0,
-			     0x5700};
+		char name[64];
+
+		snprintf(name, sizeof(name), "(graph %p)", (void *)GRAPH);
+		call call = {node, "graph", name, dim3(0, 0, 0), dim3(0, 0, 0), 0,
+			     (unsigned long)STREAM};
 
 		write_down(call);
 		cudaGraphLaunch(GRAPH, STREAM);
@@ -226,26 +342,32 @@ static void do_one(int node, int what, int i)
 	}
 	case COPY:
 		tell(node, "copy", 1000 + i);
-		cudaMemcpyAsync(memory, memory, 1000 + i, 1, STREAM);
+		cudaMemcpyAsync(TO, FROM, 1000 + i, TO_DEVICE, STREAM);
 		break;
 	case COPY_AND_WAIT:
 		tell(node, "copy", 7000);
-		cudaMemcpy(memory, memory, 7000, 1);
+		cudaMemcpy(TO, FROM, 7000, TO_DEVICE);
 		break;
 	case COPY_AREA:
 		tell(node, "copy", 10 * 20);
-		cudaMemcpy2DAsync(memory, 16, memory, 16, 10, 20, 1, STREAM);
+		cudaMemcpy2DAsync(TO, 16, FROM, 16, 10, 20, TO_DEVICE, STREAM);
 		break;
 	case COPY_UNSEEN:
 		do_one(node, COPY, i);
-		tell(node, "copy", 3333);
-		copy_unseen();
+		copy_unseen(node);
 		break;
 	case WAIT:
 		cudaStreamSynchronize(STREAM);
 		break;
 	case REFUSED:
 		do_refused(node, i);
+		break;
+	case RELOADED:
+		cuModuleUnload(MODULE);
+		/* fall through */
+	case LOADED:
+	case HANDLED:
+		do_loaded(node, what, i);
 		break;
 	case MIXED:
 		do_one(node, COPY, i);
@@ -365,6 +487,7 @@ extern "C" status_t RegisterCustomOps(void *options, void *const *(*const *base)
 	void *const *api = (*base)(8);
 	void *domain = NULL;
 
+	prepare();
 	((status_t(*)(const char *, void **))api[CREATE_DOMAIN])("test.gpu", &domain);
 	((status_t(*)(void *, custom_op *))api[ADD_OPERATOR])(domain, &op);
 	return ((status_t(*)(void *, void *))api[ADD_DOMAIN])(options, domain);

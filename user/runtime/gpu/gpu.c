@@ -13,12 +13,14 @@
 #include "../../target/elf_image.h"
 #include "../../target/insn_function.h"
 #include "../runtime.h"
+#include "names.h"
 #include "stubs.h"
 
 #define LAUNCH(form, flags) SITE_GPU_LAUNCH, "gpu_launch", LAUNCH_KERNEL, form, flags
 #define GRAPH(flags)	    SITE_GPU_LAUNCH, "gpu_launch", LAUNCH_GRAPH, GPU_EXEC, flags
 #define COPY(form, flags)   SITE_GPU_COPY, "gpu_copy", LAUNCH_COPY, form, flags
 #define WAIT(flags)	    SITE_GPU_WAIT_ENTER, "gpu_wait", 0, GPU_STUB, (flags) | GPU_WAITS
+#define UNLOAD()	    SITE_GPU_UNLOAD, "gpu_unload", 0, GPU_EXEC, GPU_DRIVER
 #define DRIVER		    GPU_DRIVER
 #define WAITS		    GPU_WAITS
 
@@ -69,6 +71,12 @@ static const struct gpu_function {
 	{"cuStreamSynchronize", WAIT(DRIVER), true},
 	{"cuEventSynchronize", WAIT(DRIVER), false},
 	{"cuCtxSynchronize", WAIT(DRIVER), false},
+	{"cuModuleUnload", UNLOAD(), false},
+	{"cuLibraryUnload", UNLOAD(), false},
+	{"cuCtxDestroy_v2", UNLOAD(), false},
+	{"cuDevicePrimaryCtxRelease_v2", UNLOAD(), false},
+	{"cuDevicePrimaryCtxReset_v2", UNLOAD(), false},
+	{"cuGreenCtxDestroy", UNLOAD(), false},
 
 	{"hipLaunchKernel", LAUNCH(GPU_STUB, 0), false},
 	{"hipLaunchCooperativeKernel", LAUNCH(GPU_STUB, 0), false},
@@ -267,6 +275,19 @@ static void drop_lacking(struct finder *finder)
 			      "that no probe covers");
 }
 
+/* Names are of handles that are still good: when they cease to be must be seen. */
+static void find_names(struct finder *finder)
+{
+	struct location *location = finder->location;
+
+	if (!finder->lacks[SITE_GPU_UNLOAD] && location_has(location, SITE_GPU_UNLOAD) &&
+	    location_has(location, SITE_GPU_LAUNCH))
+		location->names_kernels =
+			gpu_find_names(finder->image, finder->dis, &location->kernel_name_at);
+	if (!location->names_kernels)
+		drop(location, SITE_GPU_UNLOAD);
+}
+
 static int gpu_locate(struct elf_image *image, struct location *location, struct error *err)
 {
 	struct finder finder = {.image = image, .location = location};
@@ -277,14 +298,16 @@ static int gpu_locate(struct elf_image *image, struct location *location, struct
 		return -ENOMEM;
 	for (size_t i = 0; i < FUNCTIONS && !error; i++)
 		error = add_with_twins(&finder, &functions[i], err);
-	if (!error)
+	if (!error) {
 		drop_lacking(&finder);
+		find_names(&finder);
+	}
 	disassembler_free(finder.dis);
 	return error;
 }
 
 static const char *const programs[] = {
-	"gpu_launch", "gpu_copy", "gpu_wait", "gpu_waited", NULL,
+	"gpu_launch", "gpu_copy", "gpu_wait", "gpu_waited", "gpu_unload", NULL,
 };
 
 const struct runtime gpu_runtime = {
@@ -292,6 +315,7 @@ const struct runtime gpu_runtime = {
 	.title = "a GPU's library",
 	.is_layer = true,
 	.name_stubs = gpu_name_stubs,
+	.kernel_name = gpu_kernel_name,
 	.programs = programs,
 	.detect = gpu_detect,
 	.locate = gpu_locate,

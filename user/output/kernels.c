@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../base/demangle.h"
+#include "listing.h"
 #include "text.h"
 
 /* -- names ------------------------------------------------------------------------------------ */
@@ -53,6 +54,15 @@ static void shorten(char *name)
 	name[arguments_of(name)] = '\0';
 }
 
+char *kernel_shorten(const char *name)
+{
+	char *copy = strdup(name);
+
+	if (copy)
+		shorten(copy);
+	return copy;
+}
+
 static char *name_of_stub(const struct analyze_place *stub, bool whole)
 {
 	char title[1024], *name;
@@ -91,7 +101,7 @@ static const char *const places[CAPTURE_LAUNCH_PLACES] = {
 	[CAPTURE_LAUNCH_POOL] = "(by threads of the pool)",
 };
 
-static char *operator_of(const struct analyze_kernel *kernel)
+char *kernel_operator(const struct analyze_kernel *kernel)
 {
 	char *text = NULL;
 
@@ -106,22 +116,14 @@ static char *operator_of(const struct analyze_kernel *kernel)
 
 enum column { COUNT, KERNEL, OPERATOR, GRID, BLOCK, BYTES, STREAM, COLUMNS };
 
-static const char *const titles[COLUMNS] = {
-	[COUNT] = "Launches", [KERNEL] = "Kernel", [OPERATOR] = "Operator", [GRID] = "Grid",
-	[BLOCK] = "Block",    [BYTES] = "Bytes",   [STREAM] = "Stream",
-};
-
-#define SPACE	   2
-#define TEXT_LEAST 12 /* columns that a name gets at least */
-
-struct line {
-	char *cells[COLUMNS]; /* allocated, for a terminal */
-};
-
-struct picture {
-	ARRAY_OF(struct line);
-	size_t widths[COLUMNS];
-	bool shown[COLUMNS];
+static const struct listing_column columns[COLUMNS] = {
+	[COUNT] = {"Launches"},
+	[KERNEL] = {"Kernel", .is_name = true},
+	[OPERATOR] = {"Operator", .is_name = true},
+	[GRID] = {"Grid"},
+	[BLOCK] = {"Block"},
+	[BYTES] = {"Bytes"},
+	[STREAM] = {"Stream"},
 };
 
 static char *three(const struct analyze_kernel *kernel, const uint32_t values[3], uint32_t differ)
@@ -166,151 +168,34 @@ static char *stream_of(const struct analyze_kernel *kernel)
 	return strdup(text);
 }
 
-/* @text for a terminal; it is freed. */
-static char *clean(char *text)
+static int add_line(struct listing *listing, const struct analyze_kernel *kernel)
 {
-	char *cleaned = text ? text_terminal(text) : NULL;
-
-	free(text);
-	return cleaned;
-}
-
-static int add_line(struct picture *picture, const struct analyze_kernel *kernel)
-{
-	struct line *line = array_push(picture);
 	char count[32];
 
-	if (!line)
-		return -ENOMEM;
-	*line = (struct line){
-		.cells = {
-			[COUNT] = strdup(text_count(count, sizeof(count), kernel->count)),
-			[KERNEL] = clean(kernel_name(kernel, false)),
-			[OPERATOR] = clean(operator_of(kernel)),
-			[GRID] = three(kernel, kernel->first.grid, DIFFER_GRID),
-			[BLOCK] = three(kernel, kernel->first.block, DIFFER_BLOCK),
-			[BYTES] = bytes_of(kernel),
-			[STREAM] = stream_of(kernel),
-		}};
-	for (int c = 0; c < COLUMNS; c++) {
-		size_t width = line->cells[c] ? text_width(line->cells[c]) : 0;
-
-		if (!line->cells[c])
-			return -ENOMEM;
-		picture->widths[c] = width > picture->widths[c] ? width : picture->widths[c];
-	}
-	return 0;
-}
-
-static size_t whole_width(const struct picture *picture)
-{
-	size_t sum = 0;
-
-	for (int c = 0; c < COLUMNS; c++)
-		sum += picture->shown[c] ? picture->widths[c] + SPACE : 0;
-	return sum - SPACE;
-}
-
-/* Have column @c give what is too much for @room. */
-static void give(struct picture *picture, enum column c, size_t room)
-{
-	size_t width = whole_width(picture), *its = &picture->widths[c];
-	size_t over = width > room ? width - room : 0;
-
-	if (*its > TEXT_LEAST)
-		*its = *its > TEXT_LEAST + over ? *its - over : TEXT_LEAST;
-}
-
-/* Names become shorter, the longer one first, and then the last columns go. */
-static void fit(struct picture *picture, size_t room)
-{
-	enum column longer =
-		picture->widths[KERNEL] > picture->widths[OPERATOR] ? KERNEL : OPERATOR;
-
-	if (!room)
-		return;
-	if (whole_width(picture) > room) {
-		size_t other = picture->widths[KERNEL + OPERATOR - longer];
-		size_t kept = other > TEXT_LEAST ? other : TEXT_LEAST;
-
-		give(picture, longer, room);
-		if (picture->widths[longer] < kept)
-			picture->widths[longer] = kept;
-		give(picture, KERNEL + OPERATOR - longer, room);
-		give(picture, longer, room);
-	}
-	for (int c = STREAM; c > OPERATOR && whole_width(picture) > room; c--)
-		picture->shown[c] = false;
-}
-
-static bool is_name(enum column c)
-{
-	return c == KERNEL || c == OPERATOR;
-}
-
-static int put_cell(const struct picture *picture, enum column c, const char *text, FILE *out)
-{
-	size_t width = picture->widths[c], used;
-	char *cut = text_shorten(text, width);
-
-	if (!cut)
-		return -ENOMEM;
-	used = text_width(cut);
-	fprintf(out, "%s%*s%s%*s", c ? "  " : "",
-		is_name(c) || used > width ? 0 : (int)(width - used), "", cut,
-		is_name(c) && used < width ? (int)(width - used) : 0, "");
-	free(cut);
-	return 0;
-}
-
-static int put_line(const struct picture *picture, const char *const *cells, FILE *out)
-{
-	int error = 0;
-
-	for (int c = 0; c < COLUMNS && !error; c++)
-		if (picture->shown[c])
-			error = put_cell(picture, c, cells[c], out);
-	fputc('\n', out);
-	return error;
-}
-
-static int put_picture(const struct picture *picture, FILE *out)
-{
-	int error = put_line(picture, titles, out);
-
-	for (size_t i = 0; i < whole_width(picture); i++)
-		fputs("\xe2\x94\x80", out);
-	fputc('\n', out);
-	for (size_t i = 0; i < picture->n && !error; i++)
-		error = put_line(picture, (const char *const *)picture->items[i].cells, out);
-	return error;
+	return listing_add(
+		listing, (char *[COLUMNS]){
+				 [COUNT] = strdup(text_count(count, sizeof(count), kernel->count)),
+				 [KERNEL] = kernel_name(kernel, false),
+				 [OPERATOR] = kernel_operator(kernel),
+				 [GRID] = three(kernel, kernel->first.grid, DIFFER_GRID),
+				 [BLOCK] = three(kernel, kernel->first.block, DIFFER_BLOCK),
+				 [BYTES] = bytes_of(kernel),
+				 [STREAM] = stream_of(kernel),
+			 });
 }
 
 int kernels_print(const struct analysis *a, size_t limit, size_t room, FILE *out)
 {
-	size_t n = limit && limit < a->launches.n ? limit : a->launches.n;
-	struct picture picture = {};
-	char left[32];
+	struct listing listing = {.columns = columns, .n_columns = COLUMNS};
 	int error = 0;
 
 	if (!a->launches.n)
 		return 0;
-	for (int c = 0; c < COLUMNS; c++) {
-		picture.widths[c] = strlen(titles[c]);
-		picture.shown[c] = true;
-	}
-	for (size_t i = 0; i < n && !error; i++)
-		error = add_line(&picture, a->launches.items[i]);
-	fit(&picture, room);
+	for (size_t i = 0; i < a->launches.n && (!limit || i < limit) && !error; i++)
+		error = add_line(&listing, a->launches.items[i]);
 	fputs("\nWhat GPUs were told to do\n", out);
-	error = error ?: put_picture(&picture, out);
-	if (!error && n < a->launches.n)
-		fprintf(out, "... and %s more rows\n",
-			text_count(left, sizeof(left), a->launches.n - n));
-	for (size_t i = 0; i < picture.n; i++)
-		for (int c = 0; c < COLUMNS; c++)
-			free(picture.items[i].cells[c]);
-	array_free(&picture);
+	error = error ?: listing_print(&listing, a->launches.n, room, out);
+	listing_free(&listing);
 	return error;
 }
 
@@ -329,25 +214,13 @@ static const char *const place_keys[CAPTURE_LAUNCH_PLACES] = {
 	[CAPTURE_LAUNCH_POOL] = "pool",
 };
 
-/* @bytes, NULL for null. */
-static int put_text(FILE *out, const char *key, const char *bytes)
-{
-	char *text = bytes ? text_json(bytes) : strdup("null");
-
-	if (!text)
-		return -ENOMEM;
-	fprintf(out, ",\"%s\":%s", key, text);
-	free(text);
-	return 0;
-}
-
 /* Numbers of 64 bits are no numbers everywhere. */
 static int put_hex(FILE *out, const char *key, uint64_t value, bool known)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "0x%" PRIx64, value);
-	return put_text(out, key, known ? text : NULL);
+	return text_put_member(out, key, known ? text : NULL);
 }
 
 static void put_three(FILE *out, const char *key, const uint32_t values[3], bool known)
@@ -371,11 +244,11 @@ static int put_kernel(const struct analyze_kernel *kernel, FILE *out)
 
 	fprintf(out, "{\"kind\":\"%s\",\"place\":\"%s\",\"launches\":%" PRIu64, kinds[kernel->kind],
 		place_keys[kernel->place], kernel->count);
-	error = error ?: put_text(out, "operator", kernel->name);
-	error = error ?: put_text(out, "op_type", kernel->op_type);
-	error = error ?: put_text(out, "name", name);
-	error = error ?: put_text(out, "symbol", symbol);
-	error = error ?: put_text(out, "file", in_file ? kernel->stub->path : NULL);
+	error = error ?: text_put_member(out, "operator", kernel->name);
+	error = error ?: text_put_member(out, "op_type", kernel->op_type);
+	error = error ?: text_put_member(out, "name", name);
+	error = error ?: text_put_member(out, "symbol", symbol);
+	error = error ?: text_put_member(out, "file", in_file ? kernel->stub->path : NULL);
 	error = error ?: put_hex(out, "offset", in_file ? kernel->stub->offset : 0, in_file);
 	error = error ?: put_hex(out, "handle", kernel->kernel, !kernel->stub && !copies);
 	free(name);

@@ -13,6 +13,10 @@
  * in parentheses. NULL if out of memory.
  */
 char *kernel_name(const struct analyze_kernel *kernel, bool whole);
+/* The name of a kernel as C++ has it without what it is called with, allocated; NULL likewise. */
+char *kernel_shorten(const char *name);
+/* Whose it was, allocated, of any bytes: "conv1 (Conv)", "(in no operator)". NULL likewise. */
+char *kernel_operator(const struct analyze_kernel *kernel);
 /*
  * Print the table of @analysis, of @limit rows at most (0: all), in @room columns (0: any number),
  * and nothing where GPUs were told nothing. 0 or -ENOMEM.

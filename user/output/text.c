@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -379,4 +380,15 @@ size_t text_room(FILE *out)
 	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size))
 		return 0;
 	return size.ws_col;
+}
+
+int text_put_member(FILE *out, const char *key, const char *bytes)
+{
+	char *text = bytes ? text_json(bytes) : strdup("null");
+
+	if (!text)
+		return -ENOMEM;
+	fprintf(out, ",\"%s\":%s", key, text);
+	free(text);
+	return 0;
 }

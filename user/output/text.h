@@ -13,6 +13,8 @@
 
 /* Write @bytes as text_terminal() makes them. */
 void text_put(FILE *out, const char *bytes);
+/* Put a member behind others of an object: its key, and @bytes, or null for NULL. 0 or -ENOMEM. */
+int text_put_member(FILE *out, const char *key, const char *bytes);
 
 /* The following return an allocated string, NULL if out of memory. */
 

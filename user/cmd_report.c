@@ -12,12 +12,17 @@
 enum key {
 	KEY_JSON_SCHEMA = 256,
 	KEY_RUN,
+	KEY_JOIN,
 };
 
 /* Beside those of the table: what a recording of some runs calls otherwise. */
 static const struct argp_option options[] = {
 	{"run", KEY_RUN, "LIST", 0, "Runs by number, such as 0,5-9,20-", 2},
 	{"runs", KEY_RUN, 0, OPTION_ALIAS, 0, 2},
+	{"join", KEY_JOIN, "FILE", 0,
+	 "Tell what GPUs did, by what their profiler recorded at the same time: a database of "
+	 "Nsight Systems or a trace of PyTorch's profiler",
+	 1},
 	{"output", 'o', "FILE", 0, "Write here instead of stdout", 3},
 	{"json-schema", KEY_JSON_SCHEMA, 0, 0, "Print the schema of the JSON, and exit", 3},
 	{},
@@ -35,6 +40,7 @@ static const char doc_format[] =
 	"  opprobe report run.opp --model resnet.onnx    the sessions of this file\n"
 	"  opprobe report run.opp --failed --group-by run  runs that failed, one by one\n"
 	"  opprobe report run.opp --metric 'bytes/instr=64*cache-misses/instructions'\n"
+	"  opprobe report run.opp --join nsys.sqlite     what GPUs did for each operator\n"
 	"  opprobe report run.opp --json | jq '.operators[0]'\n"
 	"  opprobe report run.opp --html -o run.html     a page to look at, in any browser\n"
 	"\n"
@@ -63,6 +69,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (analyze_parse_runs(&arguments->report.analyze, arg, &err))
 			argp_error(state, "%s", err.text);
 		return 0;
+	case KEY_JOIN:
+		arguments->report.join = arg;
+		return 0;
 	case 'o':
 		arguments->output = arg;
 		return 0;
@@ -89,13 +98,29 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* Returns 0 or a negative errno with @err set. */
-static int write_report(const struct arguments *arguments, struct error *err)
+static int write_one(const struct arguments *arguments, struct error *err)
 {
 	if (arguments->json_schema)
 		return report_print_json_schema(stdout, err);
 	if (arguments->output && strcmp(arguments->output, "-") != 0)
 		return report_write(arguments->capture, &arguments->report, arguments->output, err);
 	return report_print(arguments->capture, &arguments->report, stdout, err);
+}
+
+static int write_report(struct arguments *arguments, struct error *err)
+{
+	struct profile profile = {};
+	int error;
+
+	if (!arguments->report.join)
+		return write_one(arguments, err);
+	error = profile_read(arguments->report.join, &profile, err);
+	if (error)
+		return error;
+	arguments->report.analyze.profile = &profile;
+	error = write_one(arguments, err);
+	profile_free(&profile);
+	return error;
 }
 
 int cmd_report(int argc, char **argv)

@@ -32,7 +32,7 @@ enum key {
 
 static const struct argp_option options[] = {
 	{"group-by", KEY_GROUP_BY, "WHAT", 0,
-	 "One row per node (the default), op, shape, thread, session, model, run, process or tag",
+	 "One row per node (the default), op, shape, thread, session, model, run, process or tag; with --join, kernel, stream or device as well",
 	 1},
 	{"tree", KEY_TREE, 0, 0, "Show nodes inside the nodes (If, Loop, Scan) that they ran in",
 	 1},
@@ -122,6 +122,14 @@ static void add_metric(struct argp_state *state, struct analyze_options *analyze
 		analyze->metrics[analyze->n_metrics++] = text;
 }
 
+/* What rows of GPUs' work are of; rows of operators are nodes then. */
+static const char *const devices[] = {
+	[DEVICES_BY_OPERATOR] = NULL,
+	[DEVICES_BY_KERNEL] = "kernel",
+	[DEVICES_BY_STREAM] = "stream",
+	[DEVICES_BY_DEVICE] = "device",
+};
+
 static error_t parse_selection(int key, char *arg, struct argp_state *state,
 			       struct analyze_options *analyze)
 {
@@ -129,6 +137,11 @@ static error_t parse_selection(int key, char *arg, struct argp_state *state,
 
 	switch (key) {
 	case KEY_GROUP_BY:
+		for (size_t i = 1; i < sizeof(devices) / sizeof(devices[0]); i++)
+			if (!strcmp(arg, devices[i])) {
+				analyze->devices_by = i;
+				return 0;
+			}
 		if (analyze_parse_group(analyze, arg, &err))
 			argp_error(state, "%s", err.text);
 		return 0;
@@ -233,6 +246,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		report->analyze.runs_apart_within_budget =
 			!report->columns && report->analyze.group != GROUP_RUN &&
 			!(report->format && !strcmp(report->format, "html"));
+		if (report->analyze.devices_by && !report->join)
+			argp_error(state,
+				   "--group-by %s is of what GPUs did, which a profile "
+				   "tells: name it with --join",
+				   devices[report->analyze.devices_by]);
 		if (report->analyze.tree && report->analyze.group != GROUP_NODE)
 			argp_error(state, "--tree is of nodes: leave out --group-by");
 		if (report->analyze.tree && report->analyze.hot)

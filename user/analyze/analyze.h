@@ -25,6 +25,7 @@
 #include "../base/hash.h"
 #include "attributes.h"
 #include "cost.h"
+#include "devices.h"
 #include "launches.h"
 #include "places.h"
 #include "processes.h"
@@ -88,6 +89,8 @@ struct analyze_options {
 	bool runs_apart_within_budget; /* the same, if the recording kept one and can be read twice
 					*/
 	struct analyze_watch *watch;   /* not with runs_apart, see watch.h; or NULL */
+	const struct profile *profile; /* to join with launches; or NULL */
+	enum devices_by devices_by;
 	bool compensate;	       /* subtract what the probes added, if the capture knows it */
 };
 
@@ -285,6 +288,7 @@ struct analysis {
 	struct places places; /* where they were in operators, as far as that was recorded */
 	/* What GPUs were told, of the selected operators and runs; sorted once it is finished. */
 	struct launches launches;
+	struct analyze_join join;
 	/* All of the processes that are shown, whatever else is selected: by enum capture_seen,
 	 * of which those whose stacks told nothing are one, and together. */
 	struct analyze_row *seen[CAPTURE_SEEN_KINDS], *all_seen;

@@ -4,7 +4,8 @@
  * life, fold.c adds records up, sums.c those that are sums, samples.c samples, setups.c what came
  * before runs, grouping.c says to which rows, counters.c adds what events counted, amounts.c what
  * operators computed and moved, memory.c tells runs apart by how their operators get memory,
- * run_parts.c keeps what each row took in each run, launches.c adds up what GPUs were told.
+ * run_parts.c keeps what each row took in each run, launches.c adds up what GPUs were told,
+ * devices.c what they did.
  */
 #ifndef OPPROBE_ANALYZE_FOLD_H
 #define OPPROBE_ANALYZE_FOLD_H
@@ -147,6 +148,14 @@ int samples_missing(struct fold *f);
 int fold_setup(struct fold *f, const struct capture_setup *setup);
 /* Add up the setups of sessions that are selected, as far as is known by now. */
 void fold_look_at_setups(struct fold *f);
+
+/* -- devices.c --------------------------------------------------------------- */
+
+/*
+ * Join options.profile, once all launches are known and before they are put in order. 0, -ENOENT if
+ * it is of another recording, -ENOTUNIQ if it fits in several places, or -ENOMEM.
+ */
+int devices_join(struct fold *f);
 
 /* -- launches.c -------------------------------------------------------------- */
 

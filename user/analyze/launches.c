@@ -43,6 +43,7 @@ static struct analyze_kernel *get(struct launches *launches, const struct analyz
 	}
 	*kernel = *key;
 	kernel->first = *first;
+	kernel->number = launches->n - 1;
 	*added = kernel;
 	if (!hash_add(&launches->table, &kernel->node, hash))
 		return kernel;
@@ -93,6 +94,26 @@ static int make_key(struct fold *f, const struct capture_launch *launch,
 	return 0;
 }
 
+/* For a profile: all of them, shown in the row @mark or in none. */
+static int keep(struct fold *f, const struct capture_launch *launch, uint32_t mark)
+{
+	struct match_launch *kept;
+
+	if (!f->a.options.profile)
+		return 0;
+	kept = array_push(&f->a.launches.each);
+	if (!kept)
+		return -ENOMEM;
+	*kept = (struct match_launch){.time = launch->time + f->a.info.realtime_offset,
+				      .bytes = launch->bytes,
+				      .kind = launch->kind,
+				      .thread = launch->thread,
+				      .mark = mark};
+	memcpy(kept->grid, launch->grid, sizeof(kept->grid));
+	memcpy(kept->block, launch->block, sizeof(kept->block));
+	return 0;
+}
+
 int fold_launch(struct fold *f, const struct capture_launch *launch)
 {
 	struct thread_state *thread = table_get(&f->threads, launch->thread);
@@ -107,7 +128,7 @@ int fold_launch(struct fold *f, const struct capture_launch *launch)
 	f->last = launch->time > f->last ? launch->time : f->last;
 	if (!fold_shows(f, thread->process, launch->run, state ? state->session : NULL) ||
 	    (state && !state->shown) || (!state && (f->a.options.name || f->a.options.op)))
-		return 0;
+		return keep(f, launch, UINT32_MAX);
 	error = make_key(f, launch, thread, state, &key);
 	if (error)
 		return error;
@@ -115,7 +136,7 @@ int fold_launch(struct fold *f, const struct capture_launch *launch)
 	if (!kernel)
 		return -ENOMEM;
 	add(kernel, launch);
-	return 0;
+	return keep(f, launch, kernel->number);
 }
 
 static int by_count(const void *a, const void *b)
@@ -139,5 +160,6 @@ void launches_free(struct launches *launches)
 	for (size_t i = 0; i < launches->n; i++)
 		free(launches->items[i]);
 	hash_free(&launches->table);
+	array_free(&launches->each);
 	array_free(launches);
 }

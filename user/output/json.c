@@ -13,6 +13,7 @@
 #include "columns.h"
 #include "formats.h"
 #include "header.h"
+#include "devices.h"
 #include "kernels.h"
 #include "models.h"
 #include "text.h"
@@ -594,6 +595,7 @@ int json_print(const struct analysis *a, const struct report_options *options, F
 		put_totals(&j);
 		put_outcomes(&j);
 		j.failed |= kernels_put_json(a, out) != 0;
+		j.failed |= devices_put_json(a, out) != 0;
 		put_losses(&j);
 	}
 	if (j.failed)

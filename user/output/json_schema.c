@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "columns.h"
+#include "devices.h"
 #include "kernels.h"
 
 /* clang-format off: one line of JSON per line where it fits */
@@ -690,6 +691,7 @@ int report_print_json_schema(FILE *out, struct error *err)
 	errno = 0;
 	fputs(before_kernels, out);
 	fputs(kernels_schema, out);
+	fputs(devices_schema, out);
 	fputs(before_row, out);
 	for (const struct column_kind *kind = column_kinds; kind->value; kind++)
 		if (kind->member.name)

@@ -67,6 +67,7 @@ enum report_header {
 
 struct report_options {
 	struct analyze_options analyze;
+	const char *join;   /* path of the profile that analyze.profile is of, or NULL */
 	const char *format; /* one of report_formats, or NULL: the first */
 	const char *sort;   /* a column (see columns.h), or NULL: by total time */
 	/* Columns to show, separated by commas, "all" of the usual ones, or NULL: those of them

@@ -9,6 +9,7 @@
 #include "columns.h"
 #include "formats.h"
 #include "header.h"
+#include "devices.h"
 #include "kernels.h"
 #include "layout.h"
 #include "shorten.h"
@@ -474,6 +475,8 @@ static int print_report(struct table_state *t)
 		error = print_table(t);
 	if (!error)
 		error = kernels_print(t->a, t->options->limit, t->room, t->out);
+	if (!error)
+		error = devices_print(t->a, t->options->limit, t->room, t->out);
 	if (!error)
 		error = print_wrapped(t, NOTES_INDENT, header_print_notes, t->a->n_rows ? "\n" : "",
 				      "");

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""report --join: what GPUs did for operators, by profiles of launches that were recorded. In the
+profile each activity takes as long as tells whose it is: what is joined wrongly shows in sums."""
+
+import collections
+import json
+import os
+import random
+
+from capture import Capture
+from harness import check, check_equal, succeeds, test
+from profiles import work_of, write_kineto, write_nsys
+from test_gpu import begin, end, start
+
+WRITERS = {"nsys": write_nsys, "kineto": write_kineto}
+
+
+def record(t, runs, *options):
+    target = start(t, "1.24.3", *options)
+    probe = begin(t, target)
+    target.run(runs)
+    report = end(t, probe)
+    return Capture(t.path("capture.opp")), report.json["recording"]["realtime_offset_ns"]
+
+
+def join(t, *options):
+    return json.loads(succeeds(t, "report", t.path("capture.opp"), "--join", t.path("profile"),
+                               "--json", *options))
+
+
+def sums(capture, works):
+    """By operator: how many, and how long."""
+    found = collections.defaultdict(lambda: [0, 0])
+    for work in works:
+        of = found[capture.operators[capture.launches[work.launch].op].name]
+        of[0] += 1
+        of[1] += work.end - work.begin
+    return dict(found)
+
+
+def sums_told(report):
+    found = collections.defaultdict(lambda: [0, 0])
+    for row in report["gpu"]:
+        found[row["operator"]][0] += row["count"]
+        found[row["operator"]][1] += row["total_ns"]
+    return dict(found)
+
+
+def union(works):
+    total, until = 0, 0
+    for first, last in sorted((work.begin, work.end) for work in works):
+        total += max(0, last - max(first, until))
+        until = max(until, last)
+    return total
+
+
+def all_are_joined(writer, skew, version=""):
+    @test("10,000 launches have what a GPU did for them, by %s%s, clocks %+d us apart" %
+          (writer, version, skew // 1000))
+    def _(t):
+        capture, offset = record(t, 85, "-s", "2", "-c", "3")
+        check(len(capture.launches) >= 10_000, "launches", len(capture.launches))
+        works = work_of(capture, offset, skew)
+        options = {"bare": True} if version else {}
+        WRITERS[writer](t.path("profile"), capture, works, **options)
+        report = join(t)
+        told = report["join"]
+        check_equal((told["launches"], told["matched"]), (len(works), len(works)), "matched")
+        check_equal([told[name] for name in ("ambiguous_calls", "launches_without_work",
+                                             "kernels_without_launch", "copies_without_launch")],
+                    [0] * 4, "what is not")
+        check_equal(sums_told(report), sums(capture, works), "what GPUs did, by operator")
+        check_equal(told["sum_ns"], sum(work.end - work.begin for work in works), "sum")
+        # Microseconds from the epoch on, as a double, are a quarter of a microsecond apart.
+        check(abs(told["busy_ns"] / union(works) - 1) <= (1e-3 if options else 0), "union", told)
+        check(abs(told["clocks_apart_ns"] - skew - 1200) < 300, "clocks", told)
+        check(told["residual_max_ns"] <= 1200, "residual", told)
+
+
+for each in ("nsys", "kineto"):
+    for apart in (-40_000_000, 0, 1_300_000, 40_000_000):
+        all_are_joined(each, apart)
+all_are_joined("kineto", -7_000_000, " without a base, as of PyTorch 1.13")
+
+
+def incomplete(writer):
+    @test("where rows are missing from %s's profile, no launch gets another's" % writer)
+    def _(t):
+        capture, offset = record(t, 60, "-c", "4")
+        works = work_of(capture, offset, -3_000_000)
+        chance = random.Random(2)
+        kept = [work for work in works if chance.random() >= 0.1]
+        WRITERS[writer](t.path("profile"), capture, kept)
+        report = join(t)
+        told = report["join"]
+        check_equal(sums_told(report), sums(capture, kept), "what GPUs did, by operator")
+        check_equal(told["matched"], len(kept), "matched of %d" % len(works))
+        check_equal(told["kernels_without_launch"] + told["copies_without_launch"], 0, "alone")
+
+
+incomplete("nsys")
+incomplete("kineto")
+
+
+@test("what GPUs did is of the runs that are shown, and what was launched before is left alone")
+def _(t):
+    capture, offset = record(t, 40, "-c", "2")
+    works = work_of(capture, offset, 500_000)
+    # The profile goes on behind the recording, with what is told of none in it.
+    last = works[-1]
+    more = [last._replace(start=last.start + (i + 1) * 100_000, begin=last.begin + i * 100_000,
+                          end=last.begin + i * 100_000 + 500) for i in range(50)]
+    write_nsys(t.path("profile"), capture, works, more)
+    report = join(t, "--runs", "0-9")
+    shown = [work for work in works if capture.launches[work.launch].run <= 9]
+    check_equal(sums_told(report), sums(capture, shown), "of ten runs")
+    told = report["join"]
+    check_equal((told["matched"], told["kernels_without_launch"]), (len(works), 50), "of all")
+
+
+@test("what GPUs did is told by kernel, by stream and by device, and as a table")
+def _(t):
+    capture, offset = record(t, 10)
+    works = work_of(capture, offset, 0)
+    write_kineto(t.path("profile"), capture, works)
+    rows = join(t, "--group-by", "kernel")["gpu"]
+    check_equal({row["kernel"]: row["count"] for row in rows},
+                dict(collections.Counter(work.name for work in works)), "kernels")
+    check({row["operator"] for row in rows} == {None}, "operators", rows)
+    for by in "stream", "device":
+        rows = join(t, "--group-by", by)["gpu"]
+        check_equal([(row[by], row["count"]) for row in rows], [(7 if by == "stream" else 0,
+                                                                 len(works))], by)
+    shown = succeeds(t, "report", t.path("capture.opp"), "--join", t.path("profile"), "--width",
+                     "160")
+    table = shown.split("What GPUs did\n")[1].split("\n")
+    check_equal(table[0].split(), "GPU time Percent Count Avg Kernel Operator Queued Registers "
+                                  "Stream Device".split(), "titles")
+    check("%s of %s launches found" % (("{:,}".format(len(works)),) * 2) in shown, "what it is of",
+          shown[-600:])
+
+
+@test("a profile that is none, or of another recording, is refused with the remedy")
+def _(t):
+    capture, offset = record(t, 5)
+    works = work_of(capture, offset, 3_600_000_000_000)
+    write_nsys(t.path("other"), capture, works)
+    for name, text, what in (("other", None, "record both at the same time"),
+                             ("empty", b"", "neither a database"),
+                             ("cut", b"SQLite format 3\0" + b"\xff" * 5000, "export it again"),
+                             ("nothing", b'{"traceEvents": []}', "ProfilerActivity.CUDA"),
+                             ("missing", None, "cannot open")):
+        if text is not None:
+            with open(t.path(name), "wb") as file:
+                file.write(text)
+        sentence = t.fails("report", t.path("capture.opp"), "--join", t.path(name))
+        check(what in sentence, "the sentence of %s" % name, sentence)
+    check(not os.path.exists(t.path("missing")), "a file came to be")
+    refused = t.opprobe("report", t.path("capture.opp"), "--group-by", "stream")
+    check_equal(refused.wait(), 2, "status of --group-by without a profile")
+    check("name it with --join" in refused.stderr, "why", refused.stderr)

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which call of a GPU's profile is which launch. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/records.h"
+#include "join/match.h"
+
+#include "h200.inc"
+
+#define N	(sizeof(h200_launches) / sizeof(h200_launches[0]))
+#define START	UINT64_C(1795737096391286479)
+#define MILLION INT64_C(1000000)
+
+/* A profile of calls, the number of each of which is told by the caller. */
+static void add(struct profile *profile, const struct h200_call *it, uint64_t number, int64_t shift)
+{
+	struct profile_call *call = array_push(&profile->calls);
+	struct profile_activity *activity;
+
+	*call = (struct profile_call){.correlation = number,
+				      .start = START + it->start + shift,
+				      .end = START + it->start + it->took + shift,
+				      .thread = it->thread,
+				      .kind = it->kind};
+	if (!it->did)
+		return;
+	activity = array_push(&profile->activities);
+	*activity = (struct profile_activity){
+		.correlation = number, .bytes = it->bytes, .kind = it->kind, .name = ""};
+	memcpy(activity->grid, it->grid, sizeof(it->grid));
+	memcpy(activity->block, it->block, sizeof(it->block));
+}
+
+/* The launches, in one order whatever was done before. */
+static struct match_launch *launches_of(const struct match_launch *from, size_t n)
+{
+	struct match_launch *launches = calloc(n, sizeof(*launches));
+
+	for (size_t i = 0; i < n; i++) {
+		launches[i] = from[i];
+		launches[i].time += START;
+		launches[i].mark = i;
+	}
+	return launches;
+}
+
+/* The threads of the recording by the profiler's numbers. */
+static uint32_t thread_of(uint64_t number)
+{
+	static const uint64_t numbers[] = {616, 593319616, 584926912};
+	uint32_t i = 0;
+
+	while (numbers[i] != number)
+		i++;
+	return i;
+}
+
+/* The launch that call @i is: as many of its thread are before it. */
+static size_t truth(size_t i)
+{
+	uint32_t thread = thread_of(h200_calls[i].thread);
+	size_t before = 0, k = 0;
+
+	for (size_t j = 0; j < i; j++)
+		before += h200_calls[j].thread == h200_calls[i].thread;
+	for (;; k++)
+		if (h200_launches[k].thread == thread && !before--)
+			return k;
+}
+
+static void check(int64_t shift, size_t every, size_t expected)
+{
+	struct match_launch *launches = launches_of(h200_launches, N);
+	struct profile profile = {};
+	struct match_result result;
+	size_t matched = 0;
+
+	for (size_t i = 0; i < N; i++)
+		if (!every || i % every)
+			add(&profile, &h200_calls[i], i, shift);
+	assert_int_equal(profile_connect(&profile), 0);
+	assert_int_equal(match_calls(launches, N, &profile, &result), 0);
+	for (size_t i = 0; i < N; i++) {
+		const struct profile_call *call;
+
+		if (launches[i].call == PROFILE_NONE)
+			continue;
+		call = &profile.calls.items[launches[i].call];
+		assert_int_equal(truth(call->correlation), launches[i].mark);
+		matched++;
+	}
+	assert_int_equal(matched, expected);
+	assert_int_equal(matched, result.matched);
+	assert_in_range(result.shift - shift + 2000, 2000, 4000);
+	profile_free(&profile);
+	free(launches);
+}
+
+static void each_launch_of_an_h200_is_found(void **state)
+{
+	check(0, 0, N);
+	check(40 * MILLION, 0, N);
+	check(-40 * MILLION, 0, N);
+	check(1300 * 1000, 0, N);
+}
+
+static void where_calls_are_missing_no_launch_gets_anothers(void **state)
+{
+	check(-3 * MILLION, 10, N - (N + 9) / 10);
+	check(3 * MILLION, 3, N - (N + 2) / 3);
+}
+
+/* -- what repeats itself ---------------------------------------------------------------------- */
+
+#define TIMES 400
+
+/* A kernel each 10 us; the profile has the calls from @first on. */
+static int match_regular(size_t first, int64_t shift, uint32_t calls[TIMES])
+{
+	struct match_launch made[TIMES] = {}, *launches;
+	struct profile profile = {};
+	struct match_result result;
+	int error;
+
+	for (size_t i = 0; i < TIMES; i++) {
+		made[i] = (struct match_launch){.time = i * 10000, .kind = CAPTURE_LAUNCH_KERNEL};
+		if (i >= first)
+			add(&profile,
+			    &(struct h200_call){i * 10000 + 700,
+						2000,
+						5,
+						0,
+						CAPTURE_LAUNCH_KERNEL,
+						true,
+						{0},
+						{0}},
+			    i, shift);
+	}
+	launches = launches_of(made, TIMES);
+	assert_int_equal(profile_connect(&profile), 0);
+	error = match_calls(launches, TIMES, &profile, &result);
+	for (size_t i = 0; i < TIMES && !error; i++)
+		calls[launches[i].mark] =
+			launches[i].call == PROFILE_NONE
+				? PROFILE_NONE
+				: profile.calls.items[launches[i].call].correlation;
+	profile_free(&profile);
+	free(launches);
+	return error;
+}
+
+static void what_repeats_itself_is_told_by_its_ends_or_by_the_clock(void **state)
+{
+	uint32_t calls[TIMES];
+
+	/* All of them: shifted by one, one would be without a partner; which is too little. */
+	assert_int_equal(match_regular(0, 37 * MILLION, calls), -ENOTUNIQ);
+	/* The last half: it fits in many places, of which the clock says one. */
+	assert_int_equal(match_regular(TIMES / 2, 0, calls), 0);
+	for (uint32_t i = 0; i < TIMES; i++)
+		assert_int_equal(calls[i], i < TIMES / 2 ? PROFILE_NONE : i);
+	assert_int_equal(match_regular(TIMES / 2, 37 * MILLION, calls), -ENOTUNIQ);
+}
+
+/* -- who is who ------------------------------------------------------------------------------- */
+
+static void threads_that_do_the_same_at_once_are_told_apart(void **state)
+{
+	struct match_launch made[2 * TIMES] = {}, *launches;
+	struct profile profile = {};
+	struct match_result result;
+	uint64_t at = 0;
+
+	for (size_t i = 0; i < TIMES; i++) {
+		/* Now and then they are alone, which tells who they are. */
+		const uint64_t behind = i % 10 ? 300 : 50000;
+
+		at += 100000 + i * i % 7919;
+		for (uint32_t k = 0; k < 2; k++) {
+			made[2 * i + k] = (struct match_launch){.time = at + k * behind,
+								.kind = CAPTURE_LAUNCH_KERNEL,
+								.thread = k,
+								.grid = {1, 1, 1}};
+			add(&profile,
+			    &(struct h200_call){at + k * behind + 700,
+						2000,
+						70 + k,
+						0,
+						CAPTURE_LAUNCH_KERNEL,
+						true,
+						{1, 1, 1},
+						{0}},
+			    2 * i + k, 0);
+		}
+	}
+	launches = launches_of(made, 2 * TIMES);
+	assert_int_equal(profile_connect(&profile), 0);
+	assert_int_equal(match_calls(launches, 2 * TIMES, &profile, &result), 0);
+	assert_int_equal(result.matched, 2 * TIMES);
+	for (size_t i = 0; i < 2 * TIMES; i++)
+		assert_int_equal(profile.calls.items[launches[i].call].correlation,
+				 launches[i].mark);
+	profile_free(&profile);
+	free(launches);
+}
+
+static void a_call_that_may_be_one_of_two_is_none(void **state)
+{
+	struct match_launch *launches = launches_of(h200_launches, N);
+	struct profile profile = {};
+	struct match_result result;
+
+	for (size_t i = 0; i < N; i++)
+		add(&profile, &h200_calls[i], i, 0);
+	/* A second claim to a launch, and two that have one number. */
+	add(&profile, &h200_calls[50], N, 100);
+	add(&profile, &h200_calls[60], 60, 100);
+	assert_int_equal(profile_connect(&profile), 0);
+	assert_int_equal(match_calls(launches, N, &profile, &result), 0);
+	for (size_t i = 0; i < N; i++) {
+		if (launches[i].mark == truth(50))
+			assert_int_equal(launches[i].call, PROFILE_NONE);
+		if (launches[i].mark == truth(60) && launches[i].call != PROFILE_NONE)
+			assert_int_equal(profile.calls.items[launches[i].call].n, 0);
+	}
+	assert_int_equal(result.ambiguous, 2);
+	profile_free(&profile);
+	free(launches);
+}
+
+static void calls_of_another_recording_are_none_of_this(void **state)
+{
+	struct match_launch *launches = launches_of(h200_launches, N);
+	struct profile profile = {};
+	struct match_result result;
+
+	assert_int_equal(match_calls(launches, N, &profile, &result), -ENOENT);
+	for (size_t i = 0; i < N; i++)
+		add(&profile, &h200_calls[i], i, 3600 * 1000 * MILLION);
+	assert_int_equal(profile_connect(&profile), 0);
+	assert_int_equal(match_calls(launches, N, &profile, &result), -ENOENT);
+	assert_int_equal(match_calls(launches, 0, &profile, &result), -ENOENT);
+	profile_free(&profile);
+	free(launches);
+}
+
+static void functions_are_known_by_their_names(void **state)
+{
+	assert_int_equal(profile_kind_of("cudaLaunchKernel_v7000"), CAPTURE_LAUNCH_KERNEL);
+	assert_int_equal(profile_kind_of("cuLaunchKernelEx_ptsz"), CAPTURE_LAUNCH_KERNEL);
+	assert_int_equal(profile_kind_of("cudaLaunchCooperativeKernel"), CAPTURE_LAUNCH_KERNEL);
+	assert_int_equal(profile_kind_of("cudaGraphLaunch_v10000"), CAPTURE_LAUNCH_GRAPH);
+	assert_int_equal(profile_kind_of("cuMemcpyHtoDAsync_v2"), CAPTURE_LAUNCH_COPY);
+	assert_int_equal(profile_kind_of("cudaMemcpy2DAsync"), CAPTURE_LAUNCH_COPY);
+	assert_int_equal(profile_kind_of("cudaMemcpy3DAsync"), 0);
+	assert_int_equal(profile_kind_of("cudaStreamIsCapturing"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_launch_of_an_h200_is_found),
+		cmocka_unit_test(where_calls_are_missing_no_launch_gets_anothers),
+		cmocka_unit_test(what_repeats_itself_is_told_by_its_ends_or_by_the_clock),
+		cmocka_unit_test(threads_that_do_the_same_at_once_are_told_apart),
+		cmocka_unit_test(a_call_that_may_be_one_of_two_is_none),
+		cmocka_unit_test(calls_of_another_recording_are_none_of_this),
+		cmocka_unit_test(functions_are_known_by_their_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "match.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/hash.h"
+#include "../capture/records.h"
+
+#define SHIFT_MAX  INT64_C(250000000) /* ns by which clocks may differ */
+#define BIN	   INT64_C(2000)      /* ns: a call and its launch are nearer to each other */
+#define BINS	   (2 * SHIFT_MAX / BIN + 2)
+#define PAIRS_MAX  (UINT64_C(1) << 26) /* that vote */
+#define VOTERS_MAX 8192
+#define NEAR	   INT64_C(20000) /* ns, from the shift that was voted for */
+#define LEAST	   INT64_C(1000)  /* ns by which a call may differ, however exact others are */
+/* Of those that could vote for a shift, so many have to: else it fits by chance. */
+#define SHARE_LEAST 0.3
+#define CLEAR	    50	 /* a part of the votes: by fewer no place is better than another */
+#define SAME	    3	 /* bins: clocks that are no further apart are the same one */
+#define OWN_SHARE   0.05 /* of a thread's votes: fewer are by chance */
+
+struct match {
+	struct match_launch *launches;
+	size_t n;
+	const struct profile *profile;
+	int64_t shift; /* of the calls' clock, from the launches' */
+	int64_t width; /* how far a call may be from its launch then */
+	bool *used;    /* launches, by place */
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct match_launch *x = a, *y = b;
+
+	return x->time > y->time ? 1 : -(x->time < y->time);
+}
+
+/* The first launch at @time or later. */
+static size_t from(const struct match *match, int64_t time)
+{
+	size_t low = 0, high = match->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if ((int64_t)match->launches[middle].time < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* May it be the same that was called? What no GPU did for it tells nothing against that. */
+static bool fits(const struct match *match, const struct profile_call *call,
+		 const struct match_launch *launch)
+{
+	const struct profile_activity *did = &match->profile->activities.items[call->first];
+
+	if (call->kind != launch->kind)
+		return false;
+	if (!call->n || call->kind == CAPTURE_LAUNCH_GRAPH)
+		return true;
+	if (call->kind == CAPTURE_LAUNCH_COPY)
+		return did->bytes == launch->bytes;
+	return !memcmp(did->grid, launch->grid, sizeof(did->grid)) &&
+	       !memcmp(did->block, launch->block, sizeof(did->block));
+}
+
+/* -- the clocks ------------------------------------------------------------------------------- */
+
+/* Each pair votes for how far its two are apart. Returns how many calls could vote. */
+static size_t vote(const struct match *match, uint32_t *bins)
+{
+	const size_t n = match->profile->calls.n;
+	size_t step = n / VOTERS_MAX + 1, voters = 0;
+	uint64_t pairs = 0;
+
+	for (size_t i = 0; i < n && pairs < PAIRS_MAX; i += step) {
+		const struct profile_call *call = &match->profile->calls.items[i];
+		int64_t start = call->start;
+		bool votes = false;
+
+		for (size_t k = from(match, start - SHIFT_MAX); k < match->n; k++, pairs++) {
+			int64_t apart = start - (int64_t)match->launches[k].time;
+
+			if (apart < -SHIFT_MAX)
+				break;
+			if (!call->n || !fits(match, call, &match->launches[k]))
+				continue;
+			bins[(apart + SHIFT_MAX) / BIN]++;
+			votes = true;
+		}
+		voters += votes;
+	}
+	return voters;
+}
+
+static uint32_t votes_at(const uint32_t *bins, size_t bin)
+{
+	return bins[bin] + bins[bin + 1];
+}
+
+static size_t far_from(size_t bin, size_t other)
+{
+	return bin > other ? bin - other : other - bin;
+}
+
+/*
+ * What repeats itself fits in several places, of which the others leave its ends without a partner.
+ * Where that does not tell them apart, the clocks are the same, as they should be, or it is not
+ * known: *@unsure.
+ */
+static size_t choose(const uint32_t *bins, uint32_t *votes, bool *unsure)
+{
+	const size_t middle = SHIFT_MAX / BIN - 1;
+	size_t chosen = SIZE_MAX;
+	uint32_t most = 0;
+
+	for (size_t i = 0; i + 1 < BINS; i++)
+		most = votes_at(bins, i) > most ? votes_at(bins, i) : most;
+	for (size_t i = 0; i + 1 < BINS; i++)
+		if (votes_at(bins, i) >= most - most / CLEAR &&
+		    (chosen == SIZE_MAX || far_from(i, middle) < far_from(chosen, middle)))
+			chosen = i;
+	*unsure = false;
+	for (size_t i = 0; i + 1 < BINS; i++)
+		*unsure |= votes_at(bins, i) >= most - most / CLEAR && far_from(i, chosen) > 2 &&
+			   far_from(chosen, middle) > SAME;
+	*votes = most;
+	return chosen;
+}
+
+static int find_shift(struct match *match)
+{
+	uint32_t *bins = calloc(BINS, sizeof(*bins)), votes;
+	size_t voters, chosen;
+	bool unsure;
+
+	if (!bins)
+		return -ENOMEM;
+	voters = vote(match, bins);
+	chosen = choose(bins, &votes, &unsure);
+	free(bins);
+	if (!voters || votes < SHARE_LEAST * (double)voters)
+		return -ENOENT;
+	match->shift = (int64_t)(chosen + 1) * BIN - SHIFT_MAX;
+	match->width = NEAR;
+	return unsure ? -ENOTUNIQ : 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x > y ? 1 : -(x < y);
+}
+
+/* -- near ones -------------------------------------------------------------------------------- */
+
+/* How far @call is behind @launch, as the clocks are. */
+static int64_t apart_of(const struct match *match, const struct profile_call *call,
+			const struct match_launch *launch)
+{
+	return (int64_t)call->start - (int64_t)launch->time - match->shift;
+}
+
+/*
+ * The launch that is nearest to @call among those that fit and are of the @threads; NULL: of any.
+ * match->n: none. *@second: how far the next one is.
+ */
+static size_t nearest(const struct match *match, const struct profile_call *call,
+		      const bool *threads, int64_t width, int64_t *apart, int64_t *second)
+{
+	size_t found = match->n;
+	int64_t best = INT64_MAX;
+
+	*second = INT64_MAX;
+	for (size_t k = from(match, (int64_t)call->start - match->shift - width); k < match->n;
+	     k++) {
+		const struct match_launch *launch = &match->launches[k];
+		int64_t far = apart_of(match, call, launch);
+
+		if (far < -width)
+			break;
+		if (!fits(match, call, launch) || (threads && !threads[launch->thread]))
+			continue;
+		far = far < 0 ? -far : far;
+		if (far < best) {
+			*second = best;
+			best = far;
+			found = k;
+		} else if (far < *second) {
+			*second = far;
+		}
+	}
+	*apart = found < match->n ? apart_of(match, call, &match->launches[found]) : 0;
+	return found;
+}
+
+/* From what is near by now: where the middle is, and how far most are from there. */
+static int narrow(struct match *match)
+{
+	const size_t n = match->profile->calls.n;
+	int64_t *far = malloc((n ?: 1) * sizeof(*far)), second, wide;
+	size_t found = 0;
+
+	if (!far)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (nearest(match, &match->profile->calls.items[i], NULL, match->width, &far[found],
+			    &second) < match->n)
+			found++;
+	if (!found) {
+		free(far);
+		return -ENOENT;
+	}
+	qsort(far, found, sizeof(*far), by_value);
+	match->shift += far[found / 2];
+	wide = far[found - 1 - found / 10] - far[found / 10];
+	match->width = 3 * wide > LEAST ? 3 * wide : LEAST;
+	match->width = match->width < NEAR ? match->width : NEAR;
+	free(far);
+	return 0;
+}
+
+/* -- threads ---------------------------------------------------------------------------------- */
+
+/* A thread of the profiler's, and which of the launches' threads it may be: its number may have
+ * been another's before. */
+struct thread {
+	struct hash_node node;
+	uint64_t number;
+	uint32_t *votes; /* n_threads of them */
+	bool *is;	 /* likewise */
+	uint32_t all;
+};
+
+struct threads {
+	struct hash table;
+	uint32_t n_threads;
+};
+
+static struct thread *thread_of(struct threads *threads, uint64_t number, bool make)
+{
+	uint64_t hash = hash_word(0, number);
+	struct thread *thread;
+
+	hash_for_each_possible(thread, &threads->table, hash, node)
+		if (thread->number == number)
+			return thread;
+	if (!make)
+		return NULL;
+	thread =
+		calloc(1, sizeof(*thread) + threads->n_threads * (sizeof(uint32_t) + sizeof(bool)));
+	if (!thread)
+		return NULL;
+	thread->number = number;
+	thread->votes = (uint32_t *)(thread + 1);
+	thread->is = (bool *)(thread->votes + threads->n_threads);
+	if (!hash_add(&threads->table, &thread->node, hash))
+		return thread;
+	free(thread);
+	return NULL;
+}
+
+static void free_threads(struct threads *threads)
+{
+	struct thread *thread;
+
+	hash_for_each(thread, &threads->table, node)
+		free(thread);
+	hash_free(&threads->table);
+}
+
+static int find_threads(const struct match *match, struct threads *threads)
+{
+	struct thread *thread;
+
+	for (size_t i = 0; i < match->profile->calls.n; i++) {
+		const struct profile_call *call = &match->profile->calls.items[i];
+		int64_t apart, second;
+		size_t k = nearest(match, call, NULL, match->width, &apart, &second);
+
+		/* Two that fit may be of two threads. */
+		if (k == match->n || second <= match->width)
+			continue;
+		thread = thread_of(threads, call->thread, true);
+		if (!thread)
+			return -ENOMEM;
+		thread->votes[match->launches[k].thread]++;
+		thread->all++;
+	}
+	hash_for_each(thread, &threads->table, node)
+		for (uint32_t i = 0; i < threads->n_threads; i++)
+			thread->is[i] =
+				thread->votes[i] && thread->votes[i] >= OWN_SHARE * thread->all;
+	return 0;
+}
+
+/* -- all -------------------------------------------------------------------------------------- */
+
+/* Is launch @k the last one of its thread before @call? Then who was held up in it was late. */
+static bool is_last(const struct match *match, const struct profile_call *call, const bool *threads,
+		    size_t k)
+{
+	for (size_t i = k + 1;
+	     i < match->n && apart_of(match, call, &match->launches[i]) >= -match->width; i++)
+		if (threads[match->launches[i].thread])
+			return false;
+	return apart_of(match, call, &match->launches[k]) > 0;
+}
+
+/*
+ * The only launch of its @threads during @call; match->n: there is none, or are more. A library
+ * that has the runtime's in itself is seen where it tells the driver, at the call's end.
+ */
+static size_t inside(const struct match *match, const struct profile_call *call,
+		     const bool *threads)
+{
+	int64_t start = (int64_t)call->start - match->shift - match->width;
+	int64_t end = (int64_t)call->end - match->shift;
+	size_t found = match->n;
+
+	for (size_t k = from(match, start); k < match->n; k++) {
+		if ((int64_t)match->launches[k].time > end)
+			break;
+		if (!threads[match->launches[k].thread])
+			continue;
+		if (found < match->n)
+			return match->n;
+		found = k;
+	}
+	return found < match->n && fits(match, call, &match->launches[found]) ? found : match->n;
+}
+
+/* The launch that @call is; match->n: that is not known, *@unsure if there is more than one. */
+static size_t find(const struct match *match, const struct profile_call *call, const bool *threads,
+		   int64_t *apart, bool *unsure)
+{
+	int64_t second;
+	size_t k = nearest(match, call, threads, match->width, apart, &second);
+
+	*unsure = k < match->n && second <= match->width;
+	if (k < match->n)
+		return *unsure ? match->n : k;
+	k = nearest(match, call, threads, NEAR, apart, &second);
+	if (k < match->n && is_last(match, call, threads, k))
+		return k;
+	k = inside(match, call, threads);
+	*apart = k < match->n ? apart_of(match, call, &match->launches[k]) : 0;
+	return k;
+}
+
+/* One that led to nothing may be a part of another that did: it has no claim to what has a call. */
+static void take(struct match *match, struct threads *threads, uint32_t number,
+		 struct match_result *result, int64_t *far)
+{
+	const struct profile_call *call = &match->profile->calls.items[number];
+	const struct thread *thread = thread_of(threads, call->thread, false);
+	struct match_launch *launch;
+	bool unsure = false;
+	int64_t apart;
+	size_t k;
+
+	if (!thread)
+		return;
+	k = find(match, call, thread->is, &apart, &unsure);
+	if (!call->n && (unsure || k == match->n || match->used[k]))
+		return;
+	result->ambiguous += unsure;
+	if (k == match->n)
+		return;
+	launch = &match->launches[k];
+	if (match->used[k]) {
+		/* Two calls lay claim to it: neither has it. */
+		result->ambiguous += 1 + (launch->call != PROFILE_NONE);
+		launch->call = PROFILE_NONE;
+		return;
+	}
+	match->used[k] = true;
+	launch->call = number;
+	far[number] = apart < 0 ? -apart : apart;
+}
+
+static uint32_t count_threads(const struct match *match)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < match->n; i++)
+		most = match->launches[i].thread >= most ? match->launches[i].thread + 1 : most;
+	return most;
+}
+
+/* @far: how far each call is from its launch. */
+static void measure(const struct match *match, const int64_t *far, struct match_result *result)
+{
+	int64_t *found = malloc(match->n * sizeof(*found));
+	size_t n = 0;
+
+	for (size_t i = 0; i < match->n; i++) {
+		if (match->launches[i].call == PROFILE_NONE)
+			continue;
+		result->matched++;
+		if (found)
+			found[n++] = far[match->launches[i].call];
+	}
+	if (n) {
+		qsort(found, n, sizeof(*found), by_value);
+		result->residual_median = found[n / 2];
+		result->residual_most = found[n - 1];
+	}
+	free(found);
+}
+
+static int take_all(struct match *match, struct match_result *result)
+{
+	const size_t n = match->profile->calls.n;
+	struct threads threads = {.n_threads = count_threads(match)};
+	int64_t *far = malloc(n * sizeof(*far));
+	int error = 0;
+
+	match->used = calloc(match->n, sizeof(*match->used));
+	if (!far || !match->used)
+		error = -ENOMEM;
+	error = error ?: find_threads(match, &threads);
+	for (size_t i = 0; i < n && !error; i++)
+		if (match->profile->calls.items[i].n)
+			take(match, &threads, i, result, far);
+	for (size_t i = 0; i < n && !error; i++)
+		if (!match->profile->calls.items[i].n)
+			take(match, &threads, i, result, far);
+	if (!error)
+		measure(match, far, result);
+	free_threads(&threads);
+	free(match->used);
+	free(far);
+	return error;
+}
+
+int match_calls(struct match_launch *launches, size_t n, const struct profile *profile,
+		struct match_result *result)
+{
+	struct match match = {.launches = launches, .n = n, .profile = profile};
+	int error;
+
+	*result = (struct match_result){};
+	for (size_t i = 0; i < n; i++)
+		launches[i].call = PROFILE_NONE;
+	if (!n || !profile->calls.n)
+		return -ENOENT;
+	qsort(launches, n, sizeof(*launches), by_time);
+	error = find_shift(&match);
+	error = error ?: narrow(&match);
+	error = error ?: take_all(&match, result);
+	result->shift = match.shift;
+	return error;
+}

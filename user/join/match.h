@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which call of a profile is which launch? Both saw the same thread call the same function, within
+ * about a microsecond of each other, by clocks that may differ, and with threads by other numbers.
+ * The difference of the clocks is voted for by pairs that do the same, as is which thread is which;
+ * then a call is the launch of its thread that is near it, does the same, and is the only one. All
+ * else is left out and counted: what either of them missed, and what cannot be told apart.
+ */
+#ifndef OPPROBE_JOIN_MATCH_H
+#define OPPROBE_JOIN_MATCH_H
+
+#include "profile.h"
+
+struct match_launch {
+	uint64_t time;	 /* ns, of CLOCK_REALTIME */
+	uint64_t bytes;	 /* of a copy */
+	uint32_t kind;	 /* enum capture_launch_kind */
+	uint32_t thread; /* any number */
+	uint32_t grid[3], block[3];
+	uint32_t mark; /* the caller's own */
+	uint32_t call; /* found: its place in the profile, or PROFILE_NONE */
+};
+
+struct match_result {
+	int64_t shift;		  /* ns that calls are behind launches, in the middle */
+	uint64_t residual_median; /* ns by which they differ from that, either way */
+	uint64_t residual_most;
+	size_t matched;	  /* launches with a call */
+	size_t ambiguous; /* calls that may be one of several */
+};
+
+/*
+ * Give the @n @launches, which are put in the order of their time, their calls. Returns 0;
+ * -ENOENT if no difference of the clocks fits: it is another recording; -ENOTUNIQ if several do,
+ * and none of them is about 0; -ENOMEM.
+ */
+int match_calls(struct match_launch *launches, size_t n, const struct profile *profile,
+		struct match_result *result);
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "profile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../capture/records.h"
+
+/* Every SQLite database begins with it: sqlite.org/fileformat2.html. */
+static const char database[16] = "SQLite format 3";
+
+int profile_read(const char *path, struct profile *profile, struct error *err)
+{
+	char head[sizeof(database)] = "";
+	FILE *file = fopen(path, "re");
+	size_t n;
+	int error;
+
+	*profile = (struct profile){};
+	if (!file)
+		return error_set(err, -errno, "cannot open %s: %s", path, strerror(errno));
+	n = fread(head, 1, sizeof(head), file);
+	fclose(file);
+	error = n == sizeof(head) && !memcmp(head, database, sizeof(head))
+			? nsys_read(path, profile, err)
+			: kineto_read(path, profile, err);
+	error = error ?: profile_connect(profile);
+	if (error == -ENOMEM)
+		error_set(err, error, "%s does not fit into memory", path);
+	if (error)
+		profile_free(profile);
+	return error;
+}
+
+void profile_free(struct profile *profile)
+{
+	array_free(&profile->calls);
+	array_free(&profile->activities);
+	strings_free(&profile->strings);
+	*profile = (struct profile){};
+}
+
+uint32_t profile_kind_of(const char *name)
+{
+	static const char *const others[] = {"3D", "Array", "Batch", "Ato", "toA", "Unaligned"};
+
+	/* Versions and twins have suffixes: cudaLaunchKernel_v7000, cuMemcpyHtoDAsync_v2_ptsz. */
+	if (strstr(name, "GraphLaunch"))
+		return CAPTURE_LAUNCH_GRAPH;
+	if (strstr(name, "LaunchKernel") || strstr(name, "LaunchCooperativeKernel"))
+		return CAPTURE_LAUNCH_KERNEL;
+	/* Copies that opprobe does not see. */
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strstr(name, others[i]))
+			return 0;
+	return strstr(name, "Memcpy") ? CAPTURE_LAUNCH_COPY : 0;
+}
+
+static int calls_by_number(const void *a, const void *b)
+{
+	const struct profile_call *x = a, *y = b;
+
+	return x->correlation > y->correlation ? 1 : -(x->correlation < y->correlation);
+}
+
+static int activities_by_number(const void *a, const void *b)
+{
+	const struct profile_activity *x = a, *y = b;
+
+	if (x->correlation != y->correlation)
+		return x->correlation > y->correlation ? 1 : -1;
+	return x->start > y->start ? 1 : -(x->start < y->start);
+}
+
+static int calls_by_start(const void *a, const void *b)
+{
+	const struct profile_call *x = a, *y = b;
+
+	return x->start > y->start ? 1 : -(x->start < y->start);
+}
+
+/* Both are by number. */
+static void find_activities(struct profile *profile)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < profile->calls.n; i++) {
+		struct profile_call *call = &profile->calls.items[i];
+
+		while (at < profile->activities.n &&
+		       profile->activities.items[at].correlation < call->correlation)
+			at++;
+		call->first = at;
+		call->n = 0;
+		/* A number that was given twice is no one's. */
+		if ((i && call[-1].correlation == call->correlation) ||
+		    (i + 1 < profile->calls.n && call[1].correlation == call->correlation))
+			continue;
+		while (at < profile->activities.n &&
+		       profile->activities.items[at].correlation == call->correlation) {
+			at++;
+			call->n++;
+		}
+	}
+}
+
+int profile_connect(struct profile *profile)
+{
+	if (profile->calls.n >= PROFILE_NONE || profile->activities.n >= PROFILE_NONE)
+		return -ENOMEM;
+	if (profile->calls.n)
+		qsort(profile->calls.items, profile->calls.n, sizeof(profile->calls.items[0]),
+		      calls_by_number);
+	if (profile->activities.n)
+		qsort(profile->activities.items, profile->activities.n,
+		      sizeof(profile->activities.items[0]), activities_by_number);
+	find_activities(profile);
+	if (profile->calls.n)
+		qsort(profile->calls.items, profile->calls.n, sizeof(profile->calls.items[0]),
+		      calls_by_start);
+	for (size_t i = 0; i < profile->activities.n; i++)
+		profile->activities.items[i].call = PROFILE_NONE;
+	for (size_t i = 0; i < profile->calls.n; i++)
+		for (uint32_t k = 0; k < profile->calls.items[i].n; k++)
+			profile->activities.items[profile->calls.items[i].first + k].call = i;
+	return 0;
+}

@@ -258,6 +258,24 @@ static __always_inline void begin_to_wait(struct thread_state *thread, const str
 	call->wait_start = bpf_ktime_get_ns();
 }
 
+static __always_inline __u64 bytes_of_2d(struct pt_regs *ctx, const struct site *site)
+{
+	__u64 area[2] = {};
+
+	bpf_probe_read_user(area, sizeof(area),
+			    (void *)argument(ctx, site, 0) + offsetof(struct gpu_copy2d, width));
+	return area[0] * area[1];
+}
+
+static __always_inline __u64 bytes_of_3d(struct pt_regs *ctx, const struct site *site)
+{
+	__u64 area[3] = {};
+
+	bpf_probe_read_user(area, sizeof(area),
+			    (void *)argument(ctx, site, 0) + offsetof(struct gpu_copy3d, width));
+	return area[0] * area[1] * area[2];
+}
+
 SEC("uprobe")
 int gpu_copy(struct pt_regs *ctx)
 {
@@ -271,6 +289,15 @@ int gpu_copy(struct pt_regs *ctx)
 	switch (gpu_form(site.value)) {
 	case GPU_COUNT2:
 		bytes = argument(ctx, &site, 2);
+		break;
+	case GPU_COUNT3:
+		bytes = argument(ctx, &site, 3);
+		break;
+	case GPU_COPY2:
+		bytes = bytes_of_2d(ctx, &site);
+		break;
+	case GPU_COPY3:
+		bytes = bytes_of_3d(ctx, &site);
 		break;
 	case GPU_COUNT4:
 		bytes = argument(ctx, &site, 4);

@@ -13,8 +13,11 @@ enum gpu_form {
 	GPU_CONFIG, /* struct gpu_config *, stub or handle */
 	GPU_EXEC,   /* graph, stream */
 	GPU_COUNT2, /* a copy, whose bytes are argument 2, counted from 0, */
+	GPU_COUNT3, /* or 3, */
 	GPU_COUNT4, /* or 4, */
-	GPU_AREA,   /* or argument 4 times 5 */
+	GPU_AREA,   /* or argument 4 times 5, */
+	GPU_COPY2,  /* or as struct gpu_copy2d *, */
+	GPU_COPY3,  /* or struct gpu_copy3d * says */
 	GPU_FORMS
 };
 
@@ -28,6 +31,17 @@ struct gpu_config {
 };
 
 _Static_assert(sizeof(struct gpu_config) == 40, "gpu_config");
+
+/* CUDA_MEMCPY2D and CUDA_MEMCPY3D (cuda.h 12.4): where from, where to, and how much. */
+struct gpu_copy2d {
+	__u64 from_and_to[14];
+	__u64 width, height; /* bytes, lines */
+};
+
+struct gpu_copy3d {
+	__u64 from_and_to[22];
+	__u64 width, height, depth;
+};
 
 /* A site's value. */
 #define GPU_DRIVER 0x100 /* the library below: what passes another one first counts there */

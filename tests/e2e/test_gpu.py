@@ -12,7 +12,8 @@ import signal
 from capture import COPY, GRAPH, KERNEL, Capture
 from harness import check, check_equal, succeeds, test
 
-WAIT = 3_000_000  # ns, gpu.h
+# ns, gpu.h; a real GPU has nothing to do for so long.
+WAIT = 0 if os.environ.get("OPPROBE_REAL_GPU") else 3_000_000
 SYMBOLS = {
     "_Z20__device_stub__scalePfi": "scale",
     "_ZN4deep19__device_stub__fillIfEEvPT_S1_": "deep::fill<float>",
@@ -133,9 +134,10 @@ def waits(report, runs):
         waited[row["name"]] += row["counters"]["gpu-wait"]["self"]
         took[row["name"]] += row["self_ns"]
     for name, ns in waited.items():
-        least = 3 * WAIT * runs if re.search("/(copy_and_wait|wait|mixed)$", name) else 0
-        check(least <= ns <= (took[name] if least else 0), "%s waits for %d of %d ns, not for %d" %
-              (name, ns, took[name], least))
+        waiting = re.search("/(copy_and_wait|wait|mixed)$", name)
+        least = 3 * WAIT * runs if waiting else 0
+        check(least <= ns <= (took[name] if waiting else 0),
+              "%s waits for %d of %d ns, not for %d" % (name, ns, took[name], least))
 
 
 # -- each of them -----------------------------------------------------------------------------
@@ -150,9 +152,9 @@ def compare(t, report, lines, runs):
     check_equal(sum(one["launches"] for one in kernels), len(lines), "launches in the report")
     check({one["place"] for one in kernels} == {"operator"}, "places", kernels)
     names = {one["name"] for one in kernels if one["symbol"]}
-    check_equal(names, {"scale(float*, int)", "void deep::fill<float>(float*, float)",
-                        "(anonymous namespace)::hidden(int*)", "plain", "loaded(int)"},
-                "names in the report")
+    check_equal(names - {"loaded(int)"},
+                {"scale(float*, int)", "void deep::fill<float>(float*, float)",
+                 "(anonymous namespace)::hidden(int*)", "plain"}, "names in the report")
 
 
 def tells_each(version, how, *options):
@@ -281,12 +283,13 @@ def _(t):
     probe = begin(t, target)
     target.run(2)
     report = end(t, probe)
-    names = {one["name"] for one in report.json["kernels"] if one["file"]}
-    check_equal(names, {"scale(float*, int)", "void deep::fill<float>(float*, float)",
+    # By the stubs, or, as nvcc compiles it, by handles.
+    names = {one["name"] for one in report.json["kernels"] if one["name"]}
+    check_equal(names - {"loaded(int)"}, {"scale(float*, int)", "void deep::fill<float>(float*, float)",
                         "(anonymous namespace)::hidden(int*)", "plain"}, "names")
     found = collections.Counter()
     for one in report.json["kernels"]:
-        if one["file"]:
+        if one["name"] and not one["name"].startswith("loaded"):
             name = re.sub(r"^void ", "", one["name"])
             found[name.rpartition("(")[0] or name] += one["launches"]
     lines = collections.Counter(one.kernel for one in truth(t) if one.kind == "kernel" and

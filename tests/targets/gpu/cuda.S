@@ -36,6 +36,8 @@ to_unloaded:	.quad	unloaded
 	function cuGraphLaunch, to_done
 	function cuMemcpyAsync, to_done
 	function cuMemcpyHtoDAsync_v2, to_done
+	function cuMemcpy2DAsync_v2, to_done
+	function cuMemcpy3DAsync_v2, to_done
 	function cuStreamSynchronize, to_waited
 	function cuCtxSynchronize, to_waited
 	function cuFuncGetName, to_named

@@ -73,7 +73,8 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t size, int kind)
 
 cudaError_t cudaMemcpy3DAsync(const void *parameters, cudaStream_t stream)
 {
-	int error = cuMemcpyAsync(NULL, NULL, 3333, stream);
+	const struct CUDA_MEMCPY3D copy = {.WidthInBytes = 101, .Height = 11, .Depth = 3};
+	int error = cuMemcpy3DAsync_v2(&copy, stream);
 
 	sink += error;
 	return error;

@@ -43,6 +43,17 @@ struct driver_config {
 	unsigned n_attributes;
 };
 
+/* CUDA_MEMCPY2D and CUDA_MEMCPY3D. */
+struct CUDA_MEMCPY2D {
+	size_t from_and_to[14];
+	size_t WidthInBytes, Height;
+};
+
+struct CUDA_MEMCPY3D {
+	size_t from_and_to[22];
+	size_t WidthInBytes, Height, Depth;
+};
+
 cudaError_t cudaLaunchKernel(const void *stub, struct dim3 grid, struct dim3 block,
 			     void **arguments, size_t shared, cudaStream_t stream);
 cudaError_t cudaLaunchCooperativeKernel(const void *stub, struct dim3 grid, struct dim3 block,
@@ -56,6 +67,8 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 			      size_t width, size_t height, int kind, cudaStream_t stream);
 /* One of many that opprobe has no probe in, and that leads to the driver, too. */
 cudaError_t cudaMemcpy3DAsync(const void *parameters, cudaStream_t stream);
+cudaError_t cuMemcpy2DAsync_v2(const struct CUDA_MEMCPY2D *copy, cudaStream_t stream);
+cudaError_t cuMemcpy3DAsync_v2(const struct CUDA_MEMCPY3D *copy, cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaGetLastError(void);
 

@@ -114,8 +114,8 @@ enum what {
 	GRAPHS,
 	COPY,
 	COPY_AND_WAIT,
-	COPY_AREA,
-	COPY_UNSEEN, /* by a function that has no probe */
+	COPY_AREA,   /* by both */
+	COPY_UNSEEN, /* by a function that has no probe, */
 	WAIT,
 	REFUSED, /* by the runtime's library, so that the driver is told */
 	MIXED,	 /* a copy, a kernel, and a wait */
@@ -244,11 +244,13 @@ static void do_loaded(int node, int what, int i)
 
 	cuFuncGetName(&name, LOADED_KERNEL);
 	launch(node, name, i, 32, (unsigned long)STREAM);
-	if (what == HANDLED)
+	if (what == HANDLED) {
 		cudaLaunchKernel((const void *)LOADED_KERNEL, grid, block, arguments, 32, STREAM);
-	else
-		cuLaunchKernel(LOADED_KERNEL, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-			       32, STREAM, arguments, NULL);
+		cudaGetLastError(); /* Of a device: it is no cudaKernel_t. */
+		return;
+	}
+	cuLaunchKernel(LOADED_KERNEL, grid.x, grid.y, grid.z, block.x, block.y, block.z, 32, STREAM,
+		       arguments, NULL);
 }
 
 static __attribute__((noinline)) void be_refused(void)
@@ -256,6 +258,24 @@ static __attribute__((noinline)) void be_refused(void)
 	/* Further down the stack than what the driver is told behind it. */
 	cudaLaunchKernel(stub_of(scale), dim3(0), dim3(1), NULL, 0, NULL);
 	cudaGetLastError(); /* The next one that asks is not to take it for its own. */
+}
+
+/* Of the driver's own. */
+static void copy_area()
+{
+	CUDA_MEMCPY2D copy = {};
+
+#ifdef __NVCC__
+	copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+	copy.srcHost = FROM;
+	copy.srcPitch = 16;
+	copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+	copy.dstDevice = (CUdeviceptr)TO;
+	copy.dstPitch = 16;
+#endif
+	copy.WidthInBytes = 12;
+	copy.Height = 21;
+	cuMemcpy2DAsync_v2(&copy, STREAM);
 }
 
 #ifndef __NVCC__
@@ -270,15 +290,15 @@ static __attribute__((noinline)) void copy_unseen(int node)
 	deep[1] = 0;
 }
 #else
-/* The driver is told by a function that it does not export: nobody sees it. */
 static void copy_unseen(int node)
 {
 	cudaMemcpy3DParms parameters = {};
 
-	parameters.srcPtr = make_cudaPitchedPtr(FROM, 101, 101, 33);
-	parameters.dstPtr = make_cudaPitchedPtr(TO, 101, 101, 33);
-	parameters.extent = make_cudaExtent(101, 33, 1);
+	parameters.srcPtr = make_cudaPitchedPtr(FROM, 101, 101, 11);
+	parameters.dstPtr = make_cudaPitchedPtr(TO, 101, 101, 11);
+	parameters.extent = make_cudaExtent(101, 11, 3);
 	parameters.kind = TO_DEVICE;
+	tell(node, "copy", 3333);
 	cudaMemcpy3DAsync(&parameters, STREAM);
 }
 #endif
@@ -351,6 +371,8 @@ static void do_one(int node, int what, int i)
 	case COPY_AREA:
 		tell(node, "copy", 10 * 20);
 		cudaMemcpy2DAsync(TO, 16, FROM, 16, 10, 20, TO_DEVICE, STREAM);
+		tell(node, "copy", 12 * 21);
+		copy_area();
 		break;
 	case COPY_UNSEEN:
 		do_one(node, COPY, i);

@@ -86,7 +86,8 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER NOT NULL, end INTEGE
 """
 
 
-def write_nsys(path, capture, works, more=()):
+def write_nsys(path, capture, works, more=(), another=()):
+    """With work behind the launches, and of another process, which gives calls the same numbers."""
     database = sqlite3.connect(path)
     database.executescript(SCHEMA)
     base = works[0].start - 10**9
@@ -98,19 +99,15 @@ def write_nsys(path, capture, works, more=()):
             database.execute("INSERT INTO StringIds VALUES (?, ?)", (strings[text], text))
         return strings[text]
 
-    def call(name, thread, start, number):
+    def call(name, thread, start, number, pid=PID):
         database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?,?,0,?,?,?,0,NULL)",
-                         (start - base, start - base + 2_500, 1 << 48 | PID << 24 | thread, number,
+                         (start - base, start - base + 2_500, 1 << 48 | pid << 24 | thread, number,
                           string(name)))
 
-    database.execute("INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (?, '', '')", (base,))
-    for name, thread, start in foreign(works):
-        call(name + "_v3020", thread, start, 9)
-    for number, work in enumerate([*works, *more], 100):
+    def put(work, number, pid=PID):
         launch = capture.launches[work.launch]
-        place = (work.begin - base, work.end - base, 0, 1, 7, number,
-                 1 << 48 | PID << 24)
-        call(work.call + "_v7000", work.thread, work.start, number)
+        place = (work.begin - base, work.end - base, 0, 1, 7, number, 1 << 48 | pid << 24)
+        call(work.call + "_v7000", work.thread, work.start, number, pid)
         if launch.kind == COPY:
             database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (?,?,?,?,?,?,?,?,1)",
                              (*place, launch.bytes))
@@ -122,5 +119,13 @@ def write_nsys(path, capture, works, more=()):
                              "(?,?,?,?,?,?,?,?,?,24,?,?,?,?,?,?)",
                              (*place, string(work.name), string(work.name.split("(")[0]),
                               *launch.grid, *launch.block))
+
+    database.execute("INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (?, '', '')", (base,))
+    for name, thread, start in foreign(works):
+        call(name + "_v3020", thread, start, 9)
+    for number, work in enumerate([*works, *more], 100):
+        put(work, number)
+    for number, work in enumerate(another, 100):
+        put(work, number, PID + 1)
     database.commit()
     database.close()

@@ -118,6 +118,21 @@ def _(t):
     check_equal((told["matched"], told["kernels_without_launch"]), (len(works), 50), "of all")
 
 
+@test("of two processes in one profile, calls that have the same numbers are kept apart")
+def _(t):
+    capture, offset = record(t, 20)
+    works = work_of(capture, offset, 0)
+    later = works[-1].start - works[0].start + 10_000_000
+    another = [work._replace(start=work.start + later, begin=work.begin + later,
+                             end=work.end + later + 5, thread=work.thread + 1) for work in works]
+    write_nsys(t.path("profile"), capture, works, another=another)
+    report = join(t)
+    check_equal(sums_told(report), sums(capture, works), "what GPUs did, by operator")
+    told = report["join"]
+    check_equal((told["matched"], told["kernels_without_launch"] + told["copies_without_launch"]),
+                (len(works), len(works)), "matched, and the other's")
+
+
 @test("what GPUs did is told by kernel, by stream and by device, and as a table")
 def _(t):
     capture, offset = record(t, 10)

@@ -211,6 +211,109 @@ static void threads_that_do_the_same_at_once_are_told_apart(void **state)
 	free(launches);
 }
 
+/* Something at irregular times, the same for the same @seed. */
+static uint64_t next_time(uint64_t *at, uint64_t *seed)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return *at += 60000 + (*seed >> 33) % 40000;
+}
+
+static struct h200_call copy_of(uint64_t start, uint64_t bytes)
+{
+	return (struct h200_call){start, 2000, 70, bytes, CAPTURE_LAUNCH_COPY, true, {0}, {0}};
+}
+
+/* Two threads that the profiler has one number for, now and then at once. */
+static void what_is_done_at_once_is_told_apart_by_what_it_is_or_not_at_all(void **state)
+{
+	struct match_launch made[2 * TIMES] = {}, *launches;
+	struct profile profile = {};
+	struct match_result result;
+	uint64_t at = 0, seed = 1;
+	size_t unsure = 0;
+
+	for (size_t i = 0; i < TIMES; i++) {
+		const uint64_t start = next_time(&at, &seed), behind = i % 10 ? 100 : 30000;
+		const uint64_t bytes[2] = {1000 + i, i % 3 ? 5000 + i : 1000 + i};
+
+		unsure += i % 10 && i % 3 == 0;
+		for (uint32_t k = 0; k < 2; k++) {
+			const struct h200_call call = copy_of(start + k * behind + 700, bytes[k]);
+
+			made[2 * i + k] = (struct match_launch){.time = start + k * behind,
+								.kind = CAPTURE_LAUNCH_COPY,
+								.thread = k,
+								.bytes = bytes[k]};
+			add(&profile, &call, 2 * i + k, 0);
+		}
+	}
+	launches = launches_of(made, 2 * TIMES);
+	assert_int_equal(profile_connect(&profile), 0);
+	assert_int_equal(match_calls(launches, 2 * TIMES, &profile, &result), 0);
+	for (size_t i = 0; i < 2 * TIMES; i++) {
+		const size_t pair = launches[i].mark / 2;
+
+		if (pair % 10 && pair % 3 == 0)
+			assert_int_equal(launches[i].call, PROFILE_NONE);
+		else
+			assert_int_equal(profile.calls.items[launches[i].call].correlation,
+					 launches[i].mark);
+	}
+	assert_int_equal(result.ambiguous, 2 * unsure);
+	profile_free(&profile);
+	free(launches);
+}
+
+/* The call of one launch is missing, and the launch of a call a bit later. */
+static void a_call_is_none_of_before_another_launch(void **state)
+{
+	struct match_launch made[2 * TIMES] = {}, *launches;
+	struct profile profile = {};
+	struct match_result result;
+	uint64_t at = 0, seed = 2;
+
+	for (size_t i = 0; i < TIMES; i++) {
+		const uint64_t start = next_time(&at, &seed);
+		const struct h200_call first = copy_of(start + (i % 40 ? 700 : 12000), 100),
+				       second = copy_of(start + 5700, 200);
+
+		made[2 * i] = (struct match_launch){
+			.time = start, .kind = CAPTURE_LAUNCH_COPY, .bytes = 100};
+		made[2 * i + 1] = (struct match_launch){
+			.time = start + 5000, .kind = CAPTURE_LAUNCH_COPY, .bytes = 200};
+		add(&profile, &first, 2 * i, 0);
+		add(&profile, &second, 2 * i + 1, 0);
+	}
+	launches = launches_of(made, 2 * TIMES);
+	assert_int_equal(profile_connect(&profile), 0);
+	assert_int_equal(match_calls(launches, 2 * TIMES, &profile, &result), 0);
+	for (size_t i = 0; i < 2 * TIMES; i++)
+		assert_true((launches[i].call == PROFILE_NONE) == (launches[i].mark % 80 == 0));
+	profile_free(&profile);
+	free(launches);
+}
+
+static void the_same_at_other_times_is_another_recording(void **state)
+{
+	struct match_launch made[TIMES] = {}, *launches;
+	uint64_t at = 0, other = 0, seed = 3, another = 4;
+	struct profile profile = {};
+	struct match_result result;
+
+	for (size_t i = 0; i < TIMES; i++) {
+		const struct h200_call call = copy_of(next_time(&other, &another), 100);
+
+		made[i] = (struct match_launch){
+			.time = next_time(&at, &seed), .kind = CAPTURE_LAUNCH_COPY, .bytes = 100};
+		add(&profile, &call, i, 0);
+	}
+	launches = launches_of(made, TIMES);
+	assert_int_equal(profile_connect(&profile), 0);
+	assert_int_equal(match_calls(launches, TIMES, &profile, &result), -ENOENT);
+	profile_free(&profile);
+	free(launches);
+}
+
 static void a_call_that_may_be_one_of_two_is_none(void **state)
 {
 	struct match_launch *launches = launches_of(h200_launches, N);
@@ -270,6 +373,9 @@ int main(void)
 		cmocka_unit_test(where_calls_are_missing_no_launch_gets_anothers),
 		cmocka_unit_test(what_repeats_itself_is_told_by_its_ends_or_by_the_clock),
 		cmocka_unit_test(threads_that_do_the_same_at_once_are_told_apart),
+		cmocka_unit_test(what_is_done_at_once_is_told_apart_by_what_it_is_or_not_at_all),
+		cmocka_unit_test(a_call_is_none_of_before_another_launch),
+		cmocka_unit_test(the_same_at_other_times_is_another_recording),
 		cmocka_unit_test(a_call_that_may_be_one_of_two_is_none),
 		cmocka_unit_test(calls_of_another_recording_are_none_of_this),
 		cmocka_unit_test(functions_are_known_by_their_names),

@@ -91,7 +91,7 @@ struct analyze_options {
 	struct analyze_watch *watch;   /* not with runs_apart, see watch.h; or NULL */
 	const struct profile *profile; /* to join with launches; or NULL */
 	enum devices_by devices_by;
-	bool compensate;	       /* subtract what the probes added, if the capture knows it */
+	bool compensate; /* subtract what the probes added, if the capture knows it */
 };
 
 /* One counter over a row's executions. */

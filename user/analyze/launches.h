@@ -37,7 +37,7 @@ struct analyze_kernel {
 	uint64_t kernel;		  /* the address or handle where that is so; else 0 */
 	bool driver;
 	const struct analyze_process *process; /* that @kernel is of */
-	uint32_t number; /* its place while they are added up */
+	uint32_t number;		       /* its place while they are added up */
 	uint64_t count;
 	uint64_t bytes_total; /* of copies */
 	uint32_t differ;      /* enum launches_differ */
@@ -47,7 +47,8 @@ struct analyze_kernel {
 /* Zeroed: none. */
 struct launches {
 	struct hash table;
-	ARRAY_OF(struct match_launch) each; /* marked with its row; only where a profile is joined */
+	ARRAY_OF(struct match_launch)
+	each; /* marked with its row; only where a profile is joined */
 	ARRAY_OF(struct analyze_kernel *);
 };
 

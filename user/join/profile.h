@@ -41,7 +41,7 @@ struct profile_activity {
 };
 
 struct profile {
-	const char *tool; /* "Nsight Systems", "PyTorch profiler" */
+	const char *tool;			      /* "Nsight Systems", "PyTorch profiler" */
 	ARRAY_OF(struct profile_call) calls;	      /* by their start, */
 	ARRAY_OF(struct profile_activity) activities; /* those of a call side by side */
 	struct strings strings;			      /* that names are in */

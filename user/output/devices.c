@@ -89,11 +89,11 @@ static int add_line(const struct analysis *a, struct listing *listing,
 			 });
 }
 
-static void count_of(FILE *out, uint64_t n, const char *what)
+static void count_of(FILE *out, const char *what, uint64_t n)
 {
 	char text[32];
 
-	fprintf(out, "%s %s", text_count(text, sizeof(text), n), what);
+	fprintf(out, "%s%s", what, text_count(text, sizeof(text), n));
 }
 
 /* What the figures rest on. */
@@ -106,19 +106,20 @@ static void print_join(const struct analyze_join *join, FILE *out)
 	fprintf(out, "GPUs worked %s for what is shown, %s with what overlapped counted once. %s: ",
 		text_time(sum, sizeof(sum), join->sum), text_time(busy, sizeof(busy), join->busy),
 		join->tool);
-	count_of(out, join->match.matched, "of ");
-	count_of(out, join->launches, "launches found");
-	fprintf(out, ", clocks %s apart, calls within %s of that.\n",
+	count_of(out, "", join->match.matched);
+	count_of(out, " of ", join->launches);
+	fprintf(out, " launches found, clocks %s apart, calls within %s of that.\n",
 		text_time(shift, sizeof(shift), apart),
 		text_time(most, sizeof(most), join->match.residual_most));
-	if (join->launches > join->match.matched || join->nothing || join->kernels_alone ||
-	    join->copies_alone || join->match.ambiguous) {
-		count_of(out, join->launches - join->match.matched, "launches without a call, ");
-		count_of(out, join->nothing, "for which no GPU did anything, ");
-		count_of(out, join->kernels_alone, "kernels and ");
-		count_of(out, join->copies_alone, "copies without a launch, ");
-		count_of(out, join->match.ambiguous, "calls that may be one of several.\n");
-	}
+	if (join->launches == join->match.matched && !join->nothing && !join->kernels_alone &&
+	    !join->copies_alone && !join->match.ambiguous)
+		return;
+	count_of(out, "Launches without a call: ", join->launches - join->match.matched);
+	count_of(out, "; for which no GPU did anything: ", join->nothing);
+	count_of(out, ". Without a launch: kernels ", join->kernels_alone);
+	count_of(out, ", copies ", join->copies_alone);
+	count_of(out, ". Calls that may be one of several: ", join->match.ambiguous);
+	fputs(".\n", out);
 }
 
 int devices_print(const struct analysis *a, size_t limit, size_t room, FILE *out)

@@ -119,6 +119,7 @@ static int write_report(struct arguments *arguments, struct error *err)
 		return error;
 	arguments->report.analyze.profile = &profile;
 	error = write_one(arguments, err);
+	arguments->report.analyze.profile = NULL;
 	profile_free(&profile);
 	return error;
 }

@@ -3,6 +3,8 @@
 profile each activity takes as long as tells whose it is: what is joined wrongly shows in sums."""
 
 import collections
+import csv
+import io
 import json
 import os
 import random
@@ -153,6 +155,23 @@ def _(t):
                                   "Stream Device".split(), "titles")
     check("%s of %s launches found" % (("{:,}".format(len(works)),) * 2) in shown, "what it is of",
           shown[-600:])
+
+
+@test("as CSV what GPUs did is the table, and a page does not show it")
+def _(t):
+    capture, offset = record(t, 10)
+    works = work_of(capture, offset, 0)
+    write_nsys(t.path("profile"), capture, works)
+    shown = succeeds(t, "report", t.path("capture.opp"), "--join", t.path("profile"), "--csv")
+    rows = list(csv.DictReader(io.StringIO(shown)))
+    told = join(t)["gpu"]
+    check_equal([(row["total"], row["count"], row["kernel"], row["operator"], row["stream"])
+                 for row in rows], [(str(row["total_ns"]), str(row["count"]), row["kernel"],
+                                     row["operator"], str(row["stream"])) for row in told], "rows")
+    refused = t.opprobe("report", t.path("capture.opp"), "--join", t.path("profile"), "--html",
+                        "-o", t.path("page.html"))
+    check_equal(refused.wait(), 2, "status of a page")
+    check("leave out --join" in refused.stderr, "the remedy", refused.stderr)
 
 
 @test("a profile that is none, or of another recording, is refused with the remedy")

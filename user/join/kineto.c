@@ -91,13 +91,14 @@ static int add_call(struct profile *profile, const cJSON *event, const cJSON *ar
 		    const char *name, uint64_t base)
 {
 	struct profile_call call = {.kind = profile_kind_of(name)}, *added;
+	double thread = number(event, "tid");
 
 	call.correlation = whole(args, "correlation", UINT64_MAX);
-	/* Threads that the profiler did not start have no number of the kernel. */
-	call.thread = (uint64_t)(int64_t)number(event, "tid");
-	if (!call.kind || call.correlation == UINT64_MAX ||
-	    !(fabs(number(event, "tid")) < 0x1p53) || !time_of(event, base, &call.start, &call.end))
+	if (!call.kind || call.correlation == UINT64_MAX || !(fabs(thread) < 0x1p53) ||
+	    !time_of(event, base, &call.start, &call.end))
 		return 0;
+	/* Threads that the profiler did not start have no number of the kernel. */
+	call.thread = (uint64_t)(int64_t)thread;
 	added = array_push(&profile->calls);
 	if (!added)
 		return -ENOMEM;

@@ -362,7 +362,8 @@ static void functions_are_known_by_their_names(void **state)
 	assert_int_equal(profile_kind_of("cudaGraphLaunch_v10000"), CAPTURE_LAUNCH_GRAPH);
 	assert_int_equal(profile_kind_of("cuMemcpyHtoDAsync_v2"), CAPTURE_LAUNCH_COPY);
 	assert_int_equal(profile_kind_of("cudaMemcpy2DAsync"), CAPTURE_LAUNCH_COPY);
-	assert_int_equal(profile_kind_of("cudaMemcpy3DAsync"), 0);
+	assert_int_equal(profile_kind_of("cudaMemcpy3DAsync"), CAPTURE_LAUNCH_COPY);
+	assert_int_equal(profile_kind_of("cudaMemcpyBatchAsync"), 0);
 	assert_int_equal(profile_kind_of("cudaStreamIsCapturing"), 0);
 }
 

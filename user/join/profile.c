@@ -44,7 +44,7 @@ void profile_free(struct profile *profile)
 
 uint32_t profile_kind_of(const char *name)
 {
-	static const char *const others[] = {"3D", "Array", "Batch", "Ato", "toA", "Unaligned"};
+	static const char *const others[] = {"Batch", "3DPeer"};
 
 	/* Versions and twins have suffixes: cudaLaunchKernel_v7000, cuMemcpyHtoDAsync_v2_ptsz. */
 	if (strstr(name, "GraphLaunch"))

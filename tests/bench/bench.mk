@@ -18,7 +18,7 @@ deps-bench:
 	$(Q)tests/install-packages $(DEBIAN_BUILD) $(DEBIAN_DEMO) bpftrace
 
 bench: deps-bench
-	$(Q)$(MAKE) -j$(JOBS) $(PROGRAM) $(MODELS) $(ORT_RUN) $(BENCH_PROGRAMS)
+	$(Q)$(MAKE) -j$(JOBS) $(PROGRAM) $(MODELS) $(ORT_RUN) $(GPU_OPERATORS) $(BENCH_PROGRAMS)
 	$(Q)tests/bench/probes $(abspath $(PROGRAM)) $(abspath $(O)) $(BENCH_ORT)
 	$(Q)echo
 	$(Q)tests/bench/latency $(abspath $(PROGRAM)) $(abspath $(O)) $(BENCH_ORT)

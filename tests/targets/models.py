@@ -711,6 +711,18 @@ def gpu():
     return g
 
 
+def gpu_calls():
+    """Nodes that launch kernels and copy, and nothing else."""
+    g = Graph("gpu_calls")
+    g.domains.append("test.gpu")
+    x = g.input("x", "float", [1])
+    for number in range(20):
+        x = g.node("Gpu", [x], "gpu%d" % number, domain="test.gpu", node=number,
+                   what=GPU.index("copy" if number % 4 == 3 else "scale"), times=10)
+    g.output(x)
+    return g
+
+
 def gpu_reloading():
     """Kernels go, and others come in their places: an odd number of times in a run."""
     g = Graph("gpu_reloading")
@@ -726,7 +738,7 @@ def gpu_reloading():
 MODELS = [cnn, resnet, transformer, nested, nested_unnamed, scan, tiny, unnamed, names,
           deep, not_utf8, long_names, reshape, reshape_inside, gru, pages, mlp, cycle,
           branches, values, optionals, quantised, attributed, narrow, narrower,
-          heavy, heavy_inside, unimplemented, gpu, gpu_reloading]
+          heavy, heavy_inside, unimplemented, gpu, gpu_calls, gpu_reloading]
 
 
 def write_atomically(path, data):

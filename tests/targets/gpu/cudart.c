@@ -49,7 +49,10 @@ cudaError_t cudaGraphLaunch(void *graph, cudaStream_t stream)
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, cudaStream_t stream)
 {
-	return cuMemcpyAsync(to, from, size, stream);
+	int error = cuMemcpyAsync(to, from, size, stream);
+
+	sink += error;
+	return error;
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,

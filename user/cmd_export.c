@@ -14,6 +14,7 @@ enum key {
 	KEY_PROCESS = 256,
 	KEY_WEIGHT,
 	KEY_HOT,
+	KEY_JOIN,
 };
 
 static char format_doc[1024]; /* filled before anything is parsed */
@@ -22,6 +23,10 @@ static const struct argp_option options[] = {
 	{"format", 'f', "FORMAT", 0, format_doc, 0},
 	{"output", 'o', "FILE", 0, "Write here instead of stdout; compressed if it ends in .gz", 0},
 	{"process", KEY_PROCESS, "PID", 0, "Records of the process PID only, of several", 0},
+	{"join", KEY_JOIN, "FILE", 0,
+	 "With what GPUs did, by what their profiler recorded at the same time: a database of "
+	 "Nsight Systems or a trace of PyTorch's profiler; chrome and perfetto only",
+	 0},
 	{"weight", KEY_WEIGHT, "time|EVENT", 0,
 	 "What folded stacks are weighed by, and what a viewer of pprof shows first: self time in ns "
 	 "(the default), or what an event of the recording counted; what was sampled, by samples",
@@ -38,6 +43,7 @@ static const char doc[] =
 	"Examples:\n"
 	"  opprobe export run.opp --format chrome -o run.json.gz\n"
 	"  opprobe export run.opp --format perfetto -o run.pftrace.gz\n"
+	"  opprobe export run.opp --format perfetto --join nsys.sqlite -o run.pftrace\n"
 	"  opprobe export run.opp --format ort -o onnxruntime_profile.json\n"
 	"  opprobe export run.opp --format csv | head\n"
 	"  opprobe export run.opp --format folded | flamegraph.pl > run.svg\n"
@@ -45,7 +51,7 @@ static const char doc[] =
 	"  opprobe export run.opp --format pprof -o run.pb.gz && go tool pprof -http : run.pb.gz";
 
 struct arguments {
-	const char *capture, *output;
+	const char *capture, *output, *join;
 	struct export_options export;
 };
 
@@ -72,6 +78,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_WEIGHT:
 		arguments->export.weight = arg;
 		return 0;
+	case KEY_JOIN:
+		arguments->join = arg;
+		return 0;
 	case KEY_HOT:
 		if (analyze_parse_hot(&arguments->export.hot, arg ?: "functions", &err))
 			argp_error(state, "%s", err.text);
@@ -93,6 +102,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* Returns 0 or a negative errno with @err set. */
+static int write_export(struct arguments *arguments, struct error *err)
+{
+	struct profile profile = {};
+	int error = arguments->join ? profile_read(arguments->join, &profile, err) : 0;
+
+	if (error)
+		return error;
+	arguments->export.profile = arguments->join ? &profile : NULL;
+	error = export_capture(arguments->capture, &arguments->export, arguments->output, stderr,
+			       err);
+	arguments->export.profile = NULL;
+	profile_free(&profile);
+	return error;
+}
+
 int cmd_export(int argc, char **argv)
 {
 	static const struct argp argp = {options, parse, "FILE", doc, 0, 0, 0};
@@ -102,8 +127,7 @@ int cmd_export(int argc, char **argv)
 
 	format_help(export_formats, format_doc, sizeof(format_doc));
 	cmd_parse(&argp, argc, argv, &arguments);
-	error = export_capture(arguments.capture, &arguments.export, arguments.output, stderr,
-			       &err);
+	error = write_export(&arguments, &err);
 	/* Whoever closed the pipe has seen enough. */
 	if (error && error != -EPIPE)
 		fprintf(stderr, "opprobe: %s\n", err.text);

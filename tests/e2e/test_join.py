@@ -9,8 +9,9 @@ import json
 import os
 import random
 
-from capture import Capture
+from capture import GRAPH, Capture
 from harness import check, check_equal, succeeds, test
+from perfetto import Trace
 from profiles import work_of, write_kineto, write_nsys
 from test_gpu import begin, end, start
 
@@ -172,6 +173,77 @@ def _(t):
                         "-o", t.path("page.html"))
     check_equal(refused.wait(), 2, "status of a page")
     check("leave out --join" in refused.stderr, "the remedy", refused.stderr)
+
+
+def of_gpus(capture, works, graphs=False):
+    """What is drawn on tracks of streams: the operator, what it was, and for how long."""
+    def name(work):
+        graph = capture.launches[work.launch].kind == GRAPH and graphs
+        return "(a graph)" if graph else work.name.split("(")[0]
+
+    return collections.Counter((capture.operators[capture.launches[work.launch].op].name,
+                                name(work), work.end - work.begin) for work in works)
+
+
+@test("in chrome's trace each stream has a track, with an arrow from each launch")
+def _(t):
+    capture, offset = record(t, 10, "-c", "2")
+    works = work_of(capture, offset, -20_000_000)
+    write_nsys(t.path("profile"), capture, works)
+    trace = json.loads(succeeds(t, "export", t.path("capture.opp"), "--format", "chrome", "--join",
+                                t.path("profile")))
+    events = trace["traceEvents"]
+    base = int(trace["otherData"]["start_ns"])
+    slices = [one for one in events if one["ph"] == "X" and one["cat"] == "gpu"]
+    check_equal(collections.Counter((one["args"]["operator"], one["name"],
+                                     round(one["dur"] * 1000)) for one in slices),
+                of_gpus(capture, works, True), "slices")
+    points = collections.Counter((one["tid"], base + round(one["ts"] * 1000)) for one in events
+                                 if one["ph"] == "i" and one["cat"] == "launch")
+    check_equal(points, collections.Counter((capture.threads[one.thread], one.time)
+                                            for one in capture.launches), "points")
+    starts = {one["id"]: one for one in events if one["ph"] == "s" and one["cat"] == "gpu"}
+    ends = [one for one in events if one["ph"] == "f" and one["cat"] == "gpu"]
+    check_equal(len(ends), len(works), "arrows")
+    by_place = {(one["pid"], one["tid"], one["ts"]): one for one in slices}
+    begins = {(capture.operators[capture.launches[work.launch].op].name,
+               capture.launches[work.launch].time): work.begin - offset + 20_000_000
+              for work in works}
+    for one in ends:
+        to, launched = by_place[one["pid"], one["tid"], one["ts"]], starts[one["id"]]
+        when = begins[to["args"]["operator"], base + round(launched["ts"] * 1000)]
+        check(abs(base + round(one["ts"] * 1000) - when) < 3000, "when it began", one, when)
+    lanes = collections.defaultdict(list)
+    for one in slices:
+        lanes[one["pid"], one["tid"]].append((one["ts"], one["ts"] + one["dur"]))
+    for spans in lanes.values():
+        spans.sort()
+        check(all(a[1] <= b[0] for a, b in zip(spans, spans[1:])), "two at once in a lane")
+    names = {one["args"]["name"] for one in events if one["ph"] == "M"}
+    check({"GPU 0", "stream 7"} <= names, "names of tracks", names)
+
+
+@test("so it is in perfetto's, and in no format that has no tracks")
+def _(t):
+    capture, offset = record(t, 10, "-c", "2")
+    works = work_of(capture, offset, 0)
+    write_kineto(t.path("profile"), capture, works)
+    trace = Trace(t, "--join", t.path("profile"))
+    slices = [one for one in trace.slices if one.categories == ["gpu"]]
+    check_equal(collections.Counter((one.told["operator"], one.name, one.ns()) for one in slices),
+                of_gpus(capture, works), "slices")
+    points = [one for one in trace.points if one.categories == ["gpu"]]
+    check_equal(collections.Counter(one.start for one in points),
+                collections.Counter(one.time for one in capture.launches), "points")
+    starts = [flow for one in points for flow in one.starts]
+    check_equal(collections.Counter(starts),
+                collections.Counter(flow for one in slices for flow in one.ends), "arrows")
+    check_equal(len(set(starts)), len(works), "arrows of their own")
+    check({"GPU 0", "stream 7"} <= {track.name for track in trace.tracks.values()}, "tracks")
+    refused = t.opprobe("export", t.path("capture.opp"), "--format", "csv", "--join",
+                        t.path("profile"))
+    check_equal(refused.wait(), 2, "status of another format")
+    check("--join is for --format chrome and perfetto" in refused.stderr, "why", refused.stderr)
 
 
 @test("a profile that is none, or of another recording, is refused with the remedy")

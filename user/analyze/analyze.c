@@ -379,21 +379,6 @@ static void forget_records(struct fold *f)
 	cost_free(&f->cost_runs);
 }
 
-static int join_failed(int error, struct error *err)
-{
-	if (error == -ENOMEM)
-		return error_set(err, error, "out of memory for the launches of GPUs");
-	if (error == -ENOTUNIQ)
-		return error_set(err, error,
-				 "the profile's calls repeat themselves so regularly that they "
-				 "fit to this capture in several places, and its clock is another "
-				 "one: record both from before the load begins, or on one machine");
-	return error_set(err, error,
-			 "the profile's calls are not those of this capture: no difference of "
-			 "the clocks up to 250 ms has them meet; record both at the same time, "
-			 "with --gpu");
-}
-
 int analyze_finish(struct analysis *a, struct error *err)
 {
 	struct fold *f = fold_of(a);
@@ -408,7 +393,7 @@ int analyze_finish(struct analysis *a, struct error *err)
 		int error = devices_join(f);
 
 		if (error)
-			return join_failed(error, err);
+			return match_failed(error, err);
 	}
 	launches_sort(&a->launches);
 	f->ended = true;

@@ -104,13 +104,7 @@ static int keep(struct fold *f, const struct capture_launch *launch, uint32_t ma
 	kept = array_push(&f->a.launches.each);
 	if (!kept)
 		return -ENOMEM;
-	*kept = (struct match_launch){.time = launch->time + f->a.info.realtime_offset,
-				      .bytes = launch->bytes,
-				      .kind = launch->kind,
-				      .thread = launch->thread,
-				      .mark = mark};
-	memcpy(kept->grid, launch->grid, sizeof(kept->grid));
-	memcpy(kept->block, launch->block, sizeof(kept->block));
+	*kept = match_launch_of(launch, f->a.info.realtime_offset, mark);
 	return 0;
 }
 

@@ -440,6 +440,35 @@ static int take_all(struct match *match, struct match_result *result)
 	return error;
 }
 
+struct match_launch match_launch_of(const struct capture_launch *launch, int64_t realtime_offset,
+				    uint32_t mark)
+{
+	struct match_launch made = {.time = launch->time + realtime_offset,
+				    .bytes = launch->bytes,
+				    .kind = launch->kind,
+				    .thread = launch->thread,
+				    .mark = mark};
+
+	memcpy(made.grid, launch->grid, sizeof(made.grid));
+	memcpy(made.block, launch->block, sizeof(made.block));
+	return made;
+}
+
+int match_failed(int error, struct error *err)
+{
+	if (error == -ENOMEM)
+		return error_set(err, error, "out of memory for the launches of GPUs");
+	if (error == -ENOTUNIQ)
+		return error_set(err, error,
+				 "the profile's calls repeat themselves so regularly that they "
+				 "fit to this capture in several places, and its clock is another "
+				 "one: record both from before the load begins, or on one machine");
+	return error_set(err, error,
+			 "the profile's calls are not those of this capture: no difference of "
+			 "the clocks up to 250 ms has them meet; record both at the same time, "
+			 "with --gpu");
+}
+
 int match_calls(struct match_launch *launches, size_t n, const struct profile *profile,
 		struct match_result *result)
 {

@@ -21,6 +21,12 @@ struct match_launch {
 	uint32_t call; /* found: its place in the profile, or PROFILE_NONE */
 };
 
+struct capture_launch;
+
+/* What @launch of a capture is to it, whose clock is @realtime_offset behind CLOCK_REALTIME. */
+struct match_launch match_launch_of(const struct capture_launch *launch, int64_t realtime_offset,
+				    uint32_t mark);
+
 struct match_result {
 	int64_t shift;		  /* ns that calls are behind launches, in the middle */
 	uint64_t residual_median; /* ns by which they differ from that, either way */
@@ -36,5 +42,7 @@ struct match_result {
  */
 int match_calls(struct match_launch *launches, size_t n, const struct profile *profile,
 		struct match_result *result);
+/* The sentence for what match_calls() returned, a negative errno, which is returned. */
+int match_failed(int error, struct error *err);
 
 #endif

@@ -4,7 +4,9 @@
  * ("Trace Event Format", the Catapult project). Slices of runs and nodes, the
  * nodes by their plain names, with the args that ONNX Runtime's own profiler gives
  * them and the counters as numbers; a track per counter and thread. What pool threads worked
- * are slices on their tracks, by the names of the nodes, with an arrow from each.
+ * are slices on their tracks, by the names of the nodes, with an arrow from each. What GPUs are
+ * told is a point; with a profile, what they did is on a track of each stream, with an arrow from
+ * there.
  */
 #include "export.h"
 
@@ -13,6 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "chrome.h"
 #include "formats.h"
 #include "header.h"
 #include "text.h"
@@ -594,5 +597,8 @@ const struct export_ops chrome_ops = {
 	.exec = chrome_exec,
 	.run = chrome_run,
 	.setup = chrome_setup,
+	.launch = chrome_launch,
+	.lane_defined = chrome_lane,
+	.activity = chrome_activity,
 	.end = chrome_end,
 };

@@ -251,6 +251,35 @@ static int export_setup(struct export_state *e, const struct capture_setup *setu
 	return e->format->setup(e, setup, setup->name[0] ? setup->name : name);
 }
 
+static int export_activities(struct export_state *e, const struct capture_launch *launch,
+			     const struct profile_call *call)
+{
+	struct export_activity activity;
+	bool new;
+	int error = 0;
+
+	for (uint32_t i = 0; call && i < call->n && !error; i++) {
+		error = export_gpu_activity(&e->gpu, call, i, &activity, &new);
+		if (!error && new)
+			error = e->format->lane_defined(e, activity.lane);
+		if (!error)
+			error = e->format->activity(e, launch, &activity);
+		free(activity.name);
+	}
+	return error;
+}
+
+static int export_launch(struct export_state *e, const struct capture_launch *launch)
+{
+	const struct profile_call *call = export_gpu_next(&e->gpu);
+	int error;
+
+	if (!e->format->launch || !e->threads.items[launch->thread]->process->shown)
+		return 0;
+	error = e->format->launch(e, launch, export_gpu_name(&e->gpu, launch), call ? call->n : 0);
+	return error ? error : export_activities(e, launch, call);
+}
+
 static int begin(struct export_state *e, const struct capture_info *info)
 {
 	struct analyze_options options = {};
@@ -300,6 +329,10 @@ static int export_record(struct export_state *e, const struct capture_record *re
 		return export_setup(e, &record->setup);
 	case CAPTURE_RUN:
 		return export_run(e, &record->run);
+	case CAPTURE_FUNCTION:
+		return e->format->launch ? export_gpu_define(&e->gpu, &record->function) : 0;
+	case CAPTURE_LAUNCH:
+		return export_launch(e, &record->launch);
 	case CAPTURE_LOSS:
 		e->loss = record->loss;
 		return 0;
@@ -373,6 +406,7 @@ static void free_state(struct export_state *e)
 	processes_free(&e->processes);
 	open_runs_free(&e->open_runs);
 	strings_free(&e->tags);
+	export_gpu_free(&e->gpu);
 }
 
 /*
@@ -490,6 +524,10 @@ static int require_weighted(const struct format *format, const struct export_opt
 				 "%s has no stacks of samples: --hot is for --format folded and "
 				 "pprof",
 				 format->name);
+	if (options->profile && (!format->ops || !format->ops->activity))
+		return error_set(err, -EINVAL,
+				 "%s has no GPUs: --join is for --format chrome and perfetto",
+				 format->name);
 	return 0;
 }
 
@@ -509,7 +547,11 @@ int export_capture(const char *capture_path, const struct export_options *option
 	if (!reader)
 		return -EIO;
 	e.format = found->ops;
-	if (output_is_capture(out_path, capture_path))
+	if (options->profile)
+		error = export_gpu_join(&e.gpu, reader, options->profile, err);
+	if (error)
+		e.out = NULL;
+	else if (output_is_capture(out_path, capture_path))
 		error = error_set(err, -EINVAL,
 				  "%s is the capture itself: name another file for the export",
 				  out_path);

@@ -16,6 +16,7 @@
 #include "../base/array.h"
 #include "../capture/capture.h"
 #include "../capture/strings.h"
+#include "export_gpu.h"
 #include "output.h"
 #include "stream.h"
 
@@ -67,6 +68,7 @@ struct export_state {
 	ARRAY_OF(struct prepared) models;   /* of runs of these sessions, as far as known */
 	struct open_runs open_runs;
 	struct strings tags;
+	struct export_gpu gpu;
 	struct capture_loss loss;
 	bool complete;
 	bool sampled; /* it holds no executions, but samples */
@@ -102,6 +104,14 @@ struct export_ops {
 		   const struct open_run *ops);
 	/* @name is what the record calls it, or what it is. */
 	int (*setup)(struct export_state *e, const struct capture_setup *setup, const char *name);
+	/* A GPU was told something, which @name is; @n activities of it follow. */
+	int (*launch)(struct export_state *e, const struct capture_launch *launch, const char *name,
+		      uint32_t n);
+	/* Likewise, with a profile: a lane is about to be used, and what a GPU did for @launch,
+	 * behind launch() of it. */
+	int (*lane_defined)(struct export_state *e, const struct export_lane *lane);
+	int (*activity)(struct export_state *e, const struct capture_launch *launch,
+			const struct export_activity *activity);
 	int (*end)(struct export_state *e);
 	/* What the result lacks, for the user. */
 	void (*notes)(const struct export_state *e, FILE *out);

@@ -60,22 +60,31 @@ char *kernel_shorten(const char *name)
 
 	if (copy)
 		shorten(copy);
-	return copy;
+	if (copy && *copy)
+		return copy;
+	/* "(a graph)" */
+	free(copy);
+	return strdup(name);
 }
 
-static char *name_of_stub(const struct analyze_place *stub, bool whole)
+char *kernel_of_symbol(const char *symbol, bool whole)
 {
-	char title[1024], *name;
+	char *name = demangle(symbol);
 
-	if (!*stub->symbol)
-		return strdup(place_title(stub, title, sizeof(title)));
-	name = demangle(stub->symbol);
 	if (!name)
 		return NULL;
 	remove_mark(name);
 	if (!whole)
 		shorten(name);
 	return name;
+}
+
+static char *name_of_stub(const struct analyze_place *stub, bool whole)
+{
+	char title[1024];
+
+	return *stub->symbol ? kernel_of_symbol(stub->symbol, whole)
+			     : strdup(place_title(stub, title, sizeof(title)));
 }
 
 char *kernel_name(const struct analyze_kernel *kernel, bool whole)

@@ -13,6 +13,8 @@
  * in parentheses. NULL if out of memory.
  */
 char *kernel_name(const struct analyze_kernel *kernel, bool whole);
+/* The same of a symbol, of the kernel or the host's stub. */
+char *kernel_of_symbol(const char *symbol, bool whole);
 /* The name of a kernel as C++ has it without what it is called with, allocated; NULL likewise. */
 char *kernel_shorten(const char *name);
 /* Whose it was, allocated, of any bytes: "conv1 (Conv)", "(in no operator)". NULL likewise. */

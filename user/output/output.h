@@ -113,6 +113,7 @@ struct export_options {
 	uint32_t pid;
 	enum output_naming naming; /* of the file */
 	char **where; /* gets where it is, to be freed, or NULL if that is in no file; or NULL */
+	const struct profile *profile; /* what GPUs did, to join with launches; or NULL */
 	const char *weight;   /* of the format "folded": "time" or an event; or NULL: time */
 	enum analyze_hot hot; /* of the same: the innermost frame is where samples were */
 };

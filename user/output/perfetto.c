@@ -5,8 +5,8 @@
  * these; a track per thread and event with what was counted.
  *
  * Packets are written as records come, which is in the order of ends: readers sort them by time
- * (see begins.h for those of the same). What is said again and again is interned: the names of
- * nodes, and those of annotations.
+ * (see begins.h for those of the same). What GPUs do is in perfetto_gpu.c. What is said again and
+ * again is interned: the names of nodes, and those of annotations.
  */
 #include "export.h"
 
@@ -16,20 +16,12 @@
 
 #include "begins.h"
 #include "formats.h"
-#include "perfetto.h"
+#include "perfetto_parts.h"
 
-enum category { CATEGORY_NODE = 1, CATEGORY_SESSION, CATEGORY_POOL };
-
-static const char *const categories[] = {
-	[CATEGORY_NODE] = "Node", [CATEGORY_SESSION] = "Session", [CATEGORY_POOL] = "pool"};
-
-/* Tracks of all kinds have numbers of one space, and flows theirs. */
-enum track_kind { KIND_PROCESS, KIND_THREAD, KIND_COUNTER, KIND_FLOW };
-
-/* What is being put together, used again and again. */
-struct perfetto {
-	struct message event, begin, end;
-};
+static const char *const categories[] = {[CATEGORY_NODE] = "Node",
+					 [CATEGORY_SESSION] = "Session",
+					 [CATEGORY_POOL] = "pool",
+					 [CATEGORY_GPU] = "gpu"};
 
 /* Of a thread. */
 struct counted {
@@ -48,8 +40,7 @@ static void put_packet(struct message *to, struct message *packet)
 	message_add(to, TRACE_PACKET, packet);
 }
 
-/* The same with what it is of, written at once; both are freed. */
-static int write_packet(struct export_state *e, enum packet_field field, struct message *inner)
+int perfetto_write(struct export_state *e, enum packet_field field, struct message *inner)
 {
 	struct perfetto *p = e->private;
 	struct message packet = {};
@@ -63,8 +54,7 @@ static int write_packet(struct export_state *e, enum packet_field field, struct 
 	return error;
 }
 
-/* p->event, which is emptied, at @time, to @to. */
-static void put_event(struct perfetto *p, struct message *to, uint64_t time)
+void perfetto_put(struct perfetto *p, struct message *to, uint64_t time)
 {
 	struct message packet = {};
 
@@ -74,17 +64,16 @@ static void put_event(struct perfetto *p, struct message *to, uint64_t time)
 	message_free(&packet);
 }
 
-/* No other trace has the same, nor has 0, which is a track of its own. */
-static uint64_t uuid_of(const struct export_state *e, enum track_kind kind, uint64_t number)
+uint64_t perfetto_uuid(const struct export_state *e, enum track_kind kind, uint64_t number)
 {
 	uint64_t recording = hash_word(e->info.start, (uint64_t)e->info.realtime_offset);
 
-	return hash_word(recording, number << 2 | kind);
+	return hash_word(recording, number << 3 | kind);
 }
 
 static uint64_t counter_uuid(const struct export_state *e, uint32_t thread, uint32_t event)
 {
-	return uuid_of(e, KIND_COUNTER, (uint64_t)thread * CAPTURE_COUNTERS + event);
+	return perfetto_uuid(e, KIND_COUNTER, (uint64_t)thread * CAPTURE_COUNTERS + event);
 }
 
 /* -- what is told of slices ---------------------------------------------------- */
@@ -170,7 +159,7 @@ static int perfetto_begin(struct export_state *e)
 
 	if (!p)
 		return -ENOMEM;
-	for (uint32_t i = CATEGORY_NODE; i <= CATEGORY_POOL; i++)
+	for (uint32_t i = CATEGORY_NODE; i <= CATEGORY_GPU; i++)
 		intern(&interned, INTERNED_CATEGORY, i, categories[i]);
 	for (uint32_t i = A_OP_TYPE; i < A_EVENTS; i++)
 		intern(&interned, INTERNED_ANNOTATION, i, perfetto_annotations[i]);
@@ -198,10 +187,10 @@ static int perfetto_process(struct export_state *e, struct analyze_process *proc
 
 	message_add_number(&inner, PROCESS_PID, process->pid);
 	message_add_text(&inner, PROCESS_NAME, process->command[0] ? process->command : "process");
-	message_add_number(&track, TRACK_UUID, uuid_of(e, KIND_PROCESS, process->process));
+	message_add_number(&track, TRACK_UUID, perfetto_uuid(e, KIND_PROCESS, process->process));
 	message_add(&track, TRACK_PROCESS, &inner);
 	message_free(&inner);
-	return write_packet(e, PACKET_TRACK, &track);
+	return perfetto_write(e, PACKET_TRACK, &track);
 }
 
 static int perfetto_thread(struct export_state *e, struct export_thread *thread)
@@ -217,12 +206,13 @@ static int perfetto_thread(struct export_state *e, struct export_thread *thread)
 	message_add_number(&inner, THREAD_PID, thread->process->pid);
 	message_add_number(&inner, THREAD_TID, thread->thread.tid);
 	message_add_text(&inner, THREAD_NAME, comm);
-	message_add_number(&track, TRACK_UUID, uuid_of(e, KIND_THREAD, thread->thread.thread));
+	message_add_number(&track, TRACK_UUID,
+			   perfetto_uuid(e, KIND_THREAD, thread->thread.thread));
 	message_add_number(&track, TRACK_PARENT,
-			   uuid_of(e, KIND_PROCESS, thread->process->process));
+			   perfetto_uuid(e, KIND_PROCESS, thread->process->process));
 	message_add(&track, TRACK_THREAD, &inner);
 	message_free(&inner);
-	return write_packet(e, PACKET_TRACK, &track);
+	return perfetto_write(e, PACKET_TRACK, &track);
 }
 
 static enum counter_unit unit_of(const struct capture_event *event)
@@ -240,10 +230,10 @@ static int define_counter(struct export_state *e, uint32_t thread, uint32_t even
 	message_add_number(&inner, COUNTER_UNIT, unit_of(&e->info.events[event]));
 	message_add_number(&track, TRACK_UUID, counter_uuid(e, thread, event));
 	message_add_text(&track, TRACK_NAME, e->titles[event]);
-	message_add_number(&track, TRACK_PARENT, uuid_of(e, KIND_THREAD, thread));
+	message_add_number(&track, TRACK_PARENT, perfetto_uuid(e, KIND_THREAD, thread));
 	message_add(&track, TRACK_COUNTER, &inner);
 	message_free(&inner);
-	return write_packet(e, PACKET_TRACK, &track);
+	return perfetto_write(e, PACKET_TRACK, &track);
 }
 
 /* detail: what is told of each of its slices. */
@@ -262,7 +252,7 @@ static int perfetto_operator(struct export_state *e, struct export_operator *op)
 	if (error)
 		return error;
 	intern(&interned, INTERNED_NAME, (uint64_t)op->op.op + 1, op->label);
-	return write_packet(e, PACKET_INTERNED, &interned);
+	return perfetto_write(e, PACKET_INTERNED, &interned);
 }
 
 static int perfetto_attributes(struct export_operator *op, const char *text)
@@ -312,7 +302,7 @@ static void begin_event(const struct export_state *e, struct message *event, enu
 			uint32_t thread)
 {
 	message_add_number(event, EVENT_TYPE, type);
-	message_add_number(event, EVENT_TRACK, uuid_of(e, KIND_THREAD, thread));
+	message_add_number(event, EVENT_TRACK, perfetto_uuid(e, KIND_THREAD, thread));
 }
 
 /* A slice on a thread. */
@@ -331,7 +321,7 @@ static int write_slice(struct export_state *e, const struct place *place, bool e
 
 	if (ended) {
 		begin_event(e, &p->event, TYPE_END, place->thread);
-		put_event(p, &p->end, place->end);
+		perfetto_put(p, &p->end, place->end);
 		if (place->end != place->start)
 			error = begins_write(&p->end, e->out);
 	}
@@ -348,7 +338,7 @@ static int write_count(struct export_state *e, uint32_t thread, uint32_t i, uint
 	message_add_number(&p->event, EVENT_TYPE, TYPE_COUNTER);
 	message_add_number(&p->event, EVENT_TRACK, counter_uuid(e, thread, i));
 	message_add_number(&p->event, EVENT_COUNTER_VALUE, counted->counts[i]);
-	put_event(p, &p->end, time);
+	perfetto_put(p, &p->end, time);
 	return begins_write(&p->end, e->out);
 }
 
@@ -386,7 +376,7 @@ static void put_part(struct export_state *e, const struct capture_exec *exec,
 	begin_event(e, event, TYPE_BEGIN, part->thread);
 	message_add_number(event, EVENT_CATEGORY, CATEGORY_POOL);
 	message_add_number(event, EVENT_NAME_IID, (uint64_t)exec->op + 1);
-	message_add_fixed(event, EVENT_FLOW_ENDS, uuid_of(e, KIND_FLOW, e->flows++));
+	message_add_fixed(event, EVENT_FLOW_ENDS, perfetto_uuid(e, KIND_FLOW, e->flows++));
 	if (exec->run != CAPTURE_UNKNOWN)
 		annotate(event, A_RUN, exec->run);
 	if (part->migrated)
@@ -409,9 +399,10 @@ static int put_parts(struct export_state *e, const struct capture_exec *exec)
 		if (!export_part_thread(e, part))
 			continue;
 		put_part(e, exec, part);
-		put_event(p, at_once ? &p->begin : &p->end, part->start);
+		perfetto_put(p, at_once ? &p->begin : &p->end, part->start);
 		begin_event(e, &p->event, TYPE_END, part->thread);
-		put_event(p, at_once && part->end == part->start ? &p->begin : &p->end, part->end);
+		perfetto_put(p, at_once && part->end == part->start ? &p->begin : &p->end,
+			     part->end);
 		error = begins_write(&p->end, e->out);
 	}
 	return error;
@@ -425,7 +416,7 @@ static void add_flows(struct export_state *e, const struct capture_exec *exec)
 
 	for (uint32_t i = 0; i < exec->n_parts; i++)
 		if (export_part_thread(e, &exec->parts[i]))
-			message_add_fixed(event, EVENT_FLOW, uuid_of(e, KIND_FLOW, flow++));
+			message_add_fixed(event, EVENT_FLOW, perfetto_uuid(e, KIND_FLOW, flow++));
 }
 
 static int perfetto_exec(struct export_state *e, const struct capture_exec *exec,
@@ -457,7 +448,7 @@ static int perfetto_exec(struct export_state *e, const struct capture_exec *exec
 	if (exec->shapes != CAPTURE_UNKNOWN)
 		append_prepared(event, &e->shapes.items[exec->shapes]->detail);
 	add_flows(e, exec);
-	put_event(p, &p->begin, exec->start);
+	perfetto_put(p, &p->begin, exec->start);
 	error = put_parts(e, exec);
 	if (!error)
 		error = write_slice(e, &place, ended);
@@ -499,7 +490,7 @@ static int perfetto_run(struct export_state *e, const struct capture_run *run,
 	annotate_counters(event, run->counted, run->counters);
 	if (run->has_peak && run->peak)
 		annotate(event, A_PEAK, run->peak);
-	put_event(p, &p->begin, run->start);
+	perfetto_put(p, &p->begin, run->start);
 	return write_slice(e, &place, !run->threw);
 }
 
@@ -515,7 +506,7 @@ static int perfetto_setup(struct export_state *e, const struct capture_setup *se
 	put_session(e, event, setup->session, name);
 	if (setup_failed(setup))
 		append_prepared(event, &e->failures.items[setup->failure]);
-	put_event(p, &p->begin, setup->start);
+	perfetto_put(p, &p->begin, setup->start);
 	return write_slice(e, &place, true);
 }
 
@@ -524,7 +515,8 @@ static int perfetto_setup(struct export_state *e, const struct capture_setup *se
 /* The whole recording is a slice of each process; one that broke off is a point. */
 static int write_recording(struct export_state *e, const struct analyze_process *process)
 {
-	uint64_t track = uuid_of(e, KIND_PROCESS, process->process), lost = loss_total(&e->loss);
+	uint64_t track = perfetto_uuid(e, KIND_PROCESS, process->process),
+		 lost = loss_total(&e->loss);
 	struct perfetto *p = e->private;
 	struct message *event = &p->event;
 
@@ -537,11 +529,11 @@ static int write_recording(struct export_state *e, const struct analyze_process 
 	annotate_text(event, A_LIBRARY, process->library);
 	annotate(event, A_LOST, lost);
 	annotate_bool(event, A_COMPLETE, e->complete);
-	put_event(p, &p->begin, e->info.start);
+	perfetto_put(p, &p->begin, e->info.start);
 	if (e->complete) {
 		message_add_number(event, EVENT_TYPE, TYPE_END);
 		message_add_number(event, EVENT_TRACK, track);
-		put_event(p, &p->begin, e->end.end);
+		perfetto_put(p, &p->begin, e->end.end);
 	}
 	return begins_write(&p->begin, e->out);
 }
@@ -593,6 +585,9 @@ const struct export_ops perfetto_ops = {
 	.exec = perfetto_exec,
 	.run = perfetto_run,
 	.setup = perfetto_setup,
+	.launch = perfetto_launch,
+	.lane_defined = perfetto_lane,
+	.activity = perfetto_activity,
 	.end = perfetto_end,
 	.free = perfetto_free,
 };

@@ -27,6 +27,11 @@ const char *const perfetto_annotations[A_EVENTS] = {
 	[A_LIBRARY] = "library",
 	[A_LOST] = "lost",
 	[A_COMPLETE] = "complete",
+	[A_BYTES] = "bytes",
+	[A_GRID] = "grid",
+	[A_BLOCK] = "block",
+	[A_REGISTERS] = "registers",
+	[A_OPERATOR] = "operator",
 };
 
 void intern(struct message *interned, enum interned_field field, uint64_t iid, const char *name)

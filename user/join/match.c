@@ -71,14 +71,34 @@ static bool fits(const struct match *match, const struct profile_call *call,
 
 /* -- the clocks ------------------------------------------------------------------------------- */
 
+/* The first call at @time or later. */
+static size_t calls_from(const struct profile *profile, int64_t time)
+{
+	size_t low = 0, high = profile->calls.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if ((int64_t)profile->calls.items[middle].start < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* Each pair votes for how far its two are apart. Returns how many calls could vote. */
 static size_t vote(const struct match *match, uint32_t *bins)
 {
-	const size_t n = match->profile->calls.n;
-	size_t step = n / VOTERS_MAX + 1, voters = 0;
+	/* The profile may be of a much longer time. */
+	const size_t first =
+		calls_from(match->profile, (int64_t)match->launches[0].time - SHIFT_MAX);
+	const size_t last =
+		calls_from(match->profile, (int64_t)match->launches[match->n - 1].time + SHIFT_MAX);
+	size_t step = (last - first) / VOTERS_MAX + 1, voters = 0;
 	uint64_t pairs = 0;
 
-	for (size_t i = 0; i < n && pairs < PAIRS_MAX; i += step) {
+	for (size_t i = first; i < last && pairs < PAIRS_MAX; i += step) {
 		const struct profile_call *call = &match->profile->calls.items[i];
 		int64_t start = call->start;
 		bool votes = false;

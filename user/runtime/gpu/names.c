@@ -46,25 +46,39 @@ static bool is_argument(const struct search *search, const struct function *func
 	       origins[0].kind == ORIGIN_ENTRY && origins[0].reg == abi->args[which];
 }
 
-/* Is @store the one of a name, "*name = handle->it"? */
-static void look_at(struct search *search, const struct function *function,
-		    const struct insn *store)
+/* Where the name that @store has is loaded from, as "handle->it"; NULL if it is something else. */
+static const struct insn *load_of(const struct search *search, const struct function *function,
+				  const struct insn *store)
 {
 	struct origin origins[ORIGINS_MAX];
 	const struct insn *load;
 
-	if (store->effect != EFFECT_STORE || store->immediate || store->disp ||
-	    store->reg == REG_NONE || store->base == REG_NONE ||
-	    !is_argument(search, function, store, store->base, NAME) ||
+	if (store->immediate || store->reg == REG_NONE ||
 	    insn_origins(function, &search->image->arch->abi, store, store->reg, REG_NONE,
 			 origins) != 1 ||
 	    origins[0].kind != ORIGIN_LOAD)
-		return;
+		return NULL;
 	load = origins[0].insn;
 	if (load->base == REG_NONE || load->disp < 0 || load->disp > NAME_AT_MAX ||
 	    !is_argument(search, function, load, load->base, HANDLE))
+		return NULL;
+	return load;
+}
+
+/* If @store is "*name = ...", it has to be "handle->it", and all of them the same. */
+static void look_at(struct search *search, const struct function *function,
+		    const struct insn *store)
+{
+	const struct insn *load;
+
+	if (store->effect != EFFECT_STORE || store->disp || store->base == REG_NONE ||
+	    !is_argument(search, function, store, store->base, NAME))
 		return;
-	search->contradicted |= search->found && search->at != load->disp;
+	load = load_of(search, function, store);
+	if (!load || (search->found && search->at != load->disp)) {
+		search->contradicted = true;
+		return;
+	}
 	search->found = true;
 	search->at = load->disp;
 }

@@ -307,6 +307,29 @@ def kernels_are_told(t, lines):
     return sum(named.values())
 
 
+@test("what threads of the pool launch counts for their operator, and is told as theirs")
+def _(t):
+    for version in "1.24.3", "1.30.0":
+        target = start(t, version, "-t", "4", model="gpu_pooled")
+        probe = begin(t, target)
+        ran, pooled = 0, 0
+        while pooled < 20:
+            ran += target.run(5)["runs"]
+            lines = truth(t)
+            callers = {one.tid for one in lines if one.node == 0}
+            pooled = sum(one.tid not in callers for one in lines)
+        report = end(t, probe)
+        check_equal(counted(report), counts_of(lines), "what nodes count")
+        # What pool threads launch is theirs: of which operator is not known of each.
+        expected = collections.Counter(one if one.tid in callers else one._replace(node=None)
+                                       for one in lines)
+        check_equal(collections.Counter(told(Capture(t.path("capture.opp")))), expected, "launches")
+        places = collections.Counter()
+        for one in report.json["kernels"]:
+            places[one["place"]] += one["launches"]
+        check_equal(dict(places), {"operator": len(lines) - pooled, "pool": pooled}, "places")
+
+
 def launches_of(report):
     return sum(one["launches"] for one in report["kernels"])
 

@@ -690,7 +690,7 @@ def heavy_inside():
 # What nodes of operators.cu do, by the numbers that it gives to that.
 GPU = ("scale", "fill", "hidden", "plain", "configured", "cooperative", "driver",
        "driver_configured", "graph", "copy", "copy_and_wait", "copy_area", "copy_unseen", "wait",
-       "refused", "mixed", "loaded", "handled", "reloaded", "nothing")
+       "refused", "mixed", "loaded", "handled", "reloaded", "nothing", "pooled")
 
 
 def gpu():
@@ -704,9 +704,21 @@ def gpu():
                           node=number, what=GPU.index(what), times=3)
 
     for number, what in enumerate(GPU):
-        if what != "reloaded":
+        if what not in ("reloaded", "pooled"):
             x = tell(g, x, number, what)
     x = loop(g, x, 2, "Loop", lambda inner, y, i: tell(inner, y, len(GPU), "scale"))
+    g.output(x)
+    return g
+
+
+def gpu_pooled():
+    """Threads of the pool launch, too."""
+    g = Graph("gpu_pooled")
+    g.domains.append("test.gpu")
+    x = g.input("x", "float", [1])
+    for number, what in enumerate(("scale", "pooled", "scale")):
+        x = g.node("Gpu", [x], "gpu%d/%s" % (number, what), domain="test.gpu", node=number,
+                   what=GPU.index(what), times=64)
     g.output(x)
     return g
 
@@ -738,7 +750,7 @@ def gpu_reloading():
 MODELS = [cnn, resnet, transformer, nested, nested_unnamed, scan, tiny, unnamed, names,
           deep, not_utf8, long_names, reshape, reshape_inside, gru, pages, mlp, cycle,
           branches, values, optionals, quantised, attributed, narrow, narrower,
-          heavy, heavy_inside, unimplemented, gpu, gpu_calls, gpu_reloading]
+          heavy, heavy_inside, unimplemented, gpu, gpu_pooled, gpu_calls, gpu_reloading]
 
 
 def write_atomically(path, data):

@@ -123,6 +123,7 @@ enum what {
 	HANDLED, /* and by the runtime, which takes handles, too */
 	RELOADED, /* the same, after all were unloaded and others loaded */
 	NOTHING,
+	POOLED, /* as many kernels as there are, by threads of the session's pool */
 };
 
 struct call {
@@ -432,6 +433,7 @@ enum {
 	CONTEXT_INPUT = 90,
 	CONTEXT_OUTPUT = 91,
 	TENSOR_DATA = 51,
+	PARALLEL_FOR = 274, /* from 1.17 on */
 };
 
 static long attribute(void *const *api, const void *info, const char *name)
@@ -453,6 +455,11 @@ static void *create(const custom_op *, void *const *api, const void *info)
 	return kernel;
 }
 
+static void launch_one(void *it, size_t i)
+{
+	do_one(((operator_kernel *)it)->node, PLAIN, i);
+}
+
 static void compute(void *it, void *context)
 {
 	operator_kernel *kernel = (operator_kernel *)it;
@@ -467,7 +474,10 @@ static void compute(void *it, void *context)
 		context, 0, &one, 1, &output);
 	((status_t(*)(const void *, float **))api[TENSOR_DATA])(input, &from);
 	((status_t(*)(void *, float **))api[TENSOR_DATA])(output, &to);
-	for (long i = 0; i < kernel->times; i++)
+	if (kernel->what == POOLED)
+		((status_t(*)(const void *, void (*)(void *, size_t), size_t, size_t,
+			      void *))api[PARALLEL_FOR])(context, launch_one, kernel->times, 0, it);
+	for (long i = 0; i < kernel->times && kernel->what != POOLED; i++)
 		do_one(kernel->node, kernel->what, i);
 	*to = *from + 1;
 }

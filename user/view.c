@@ -246,9 +246,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		report->analyze.runs_apart_within_budget =
 			!report->columns && report->analyze.group != GROUP_RUN &&
 			!(report->format && !strcmp(report->format, "html"));
-		if (report->join && report->format && !strcmp(report->format, "html"))
-			argp_error(state, "a page does not show what GPUs did: leave out --join, "
-					  "or have it as a table, --csv or --json");
 		if (report->analyze.devices_by && !report->join)
 			argp_error(state,
 				   "--group-by %s is of what GPUs did, which a profile "

@@ -9,6 +9,7 @@ import json
 import os
 import random
 
+from browser import start_browser, write_page
 from capture import GRAPH, Capture
 from harness import check, check_equal, succeeds, test
 from perfetto import Trace
@@ -158,7 +159,7 @@ def _(t):
           shown[-600:])
 
 
-@test("as CSV what GPUs did is the table, and a page does not show it")
+@test("as CSV what GPUs did is the table, and a page has it as one")
 def _(t):
     capture, offset = record(t, 10)
     works = work_of(capture, offset, 0)
@@ -169,10 +170,28 @@ def _(t):
     check_equal([(row["total"], row["count"], row["kernel"], row["operator"], row["stream"])
                  for row in rows], [(str(row["total_ns"]), str(row["count"]), row["kernel"],
                                      row["operator"], str(row["stream"])) for row in told], "rows")
-    refused = t.opprobe("report", t.path("capture.opp"), "--join", t.path("profile"), "--html",
-                        "-o", t.path("page.html"))
-    check_equal(refused.wait(), 2, "status of a page")
-    check("leave out --join" in refused.stderr, "the remedy", refused.stderr)
+    browser = start_browser(t)
+    browser.open(write_page(t, "--join", t.path("profile")))
+    check_equal(in_page(browser, "name", "operator", "total", "count", "stream"),
+                [[row["kernel"], row["operator"], str(row["total_ns"]), str(row["count"]),
+                  str(row["stream"])] for row in told], "rows of the page")
+    lead = browser.eval("document.querySelector('#gpus p').textContent")
+    check("%s of %s launches found" % (("{:,}".format(len(works)),) * 2) in lead, "lead", lead)
+    browser.do("select", at="#gpus select", value="2")
+    check_equal({name: int(total) for name, total in in_page(browser, "name", "total")},
+                {name: sums for name, (_, sums) in sums_told({"gpu": told}).items()}, "by operator")
+    # Without a profile, it is what they were told.
+    browser.open(write_page(t))
+    kernels = json.loads(succeeds(t, "report", t.path("capture.opp"), "--json"))["kernels"]
+    check_equal([int(cells[0]) for cells in in_page(browser, "launches")],
+                [one["launches"] for one in kernels], "launches")
+
+
+def in_page(browser, *keys):
+    """The table of GPUs: these cells of each row."""
+    return browser.eval("[...document.querySelectorAll('#gpus tbody tr')].map((row) => "
+                        "%s.map((key) => row.querySelector(`[data-key=${key}]`).dataset.value))" %
+                        json.dumps(keys))
 
 
 def of_gpus(capture, works, graphs=False):

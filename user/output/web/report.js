@@ -102,6 +102,31 @@
 			...(processes ? [{ title: "process", key: (row) => `PID ${row.pid}` }] : [])],
 		total: { title: "Sum", value: (key) => ["model", "op", "provider", "pid", "min", "max", "avg"].includes(key) ? null : sums[key] ?? null } });
 
+	if (report.gpu || report.kernels.length)
+		gpus();
+
+	// What GPUs did, by a profile that was joined; else what they were told to do.
+	function gpus() {
+		const text = (key, title, value, more) => ({ key, title, unit: "text", text: true, value, sum: same(value), ...more });
+		const did = report.gpu, operatorOf = (row) => row.operator ?? "(in no operator)", three = (values) => values ? values.join(",") : null;
+		const typeOf = (row) => row.op_type ?? "", nameOf = (row) => (did ? row.kernel : row.name ?? (row.handle ? `(${row.kind} ${row.handle})` : `(${row.kind})`)) ?? "(all)";
+		const shared = [text("name", "Kernel", nameOf, { shown: true }), text("operator", "Operator", operatorOf, { shown: true }), text("op", "Op", typeOf, { shown: true })];
+		const average = (member) => (rows) => { const all = sum(member)(rows), n = sum("count")(rows); return n && all !== null ? all / n : null; };
+		const worked = [column("total", "GPU time", "ns", "total_ns", { shown: true, sum: sum("total_ns") }), column("count", "Count", "count", "count", { shown: true, sum: sum("count") }),
+			{ key: "avg", title: "Avg", unit: "ns", shown: true, value: (row) => row.total_ns / row.count, sum: average("total_ns") },
+			column("min", "Min", "ns", "min_ns", { sum: least("min_ns", Math.min) }), column("max", "Max", "ns", "max_ns", { sum: least("max_ns", Math.max) }),
+			{ key: "queued", title: "Queued", unit: "ns", shown: true, about: "From the call until it began", value: (row) => known(row.queued_ns) ? row.queued_ns / row.count : null, sum: average("queued_ns") },
+			column("registers", "Registers", "count", "registers", { shown: true }), text("stream", "Stream", (row) => known(row.stream) ? String(row.stream) : null, { shown: true }), text("device", "Device", (row) => known(row.device) ? String(row.device) : null)];
+		const told = [column("launches", "Launches", "count", "launches", { shown: true, sum: sum("launches") }), column("copied", "Copied", "bytes", "copied_bytes", { shown: true, sum: sum("copied_bytes") }),
+			text("grid", "Grid", (row) => three(row.grid), { shown: true }), text("block", "Block", (row) => three(row.block), { shown: true }), column("shared", "Shared memory", "bytes", "shared_bytes"), text("stream", "Stream", (row) => row.stream)];
+		const { join } = report;
+		const lead = did ? `GPUs worked ${format.ns(join.sum_ns)} for what is shown, ${format.ns(join.busy_ns)} with what overlapped counted once. ${join.profiler}: ${format.count(join.matched)} of ${format.count(join.launches)} launches found; ` +
+			`${format.count(join.launches_without_work)} for which no GPU did anything; ${format.count(join.kernels_without_launch)} kernels and ${format.count(join.copies_without_launch)} copies without a launch.`
+			: "What GPUs were told to do; how long it took, a profile of theirs tells (--join).";
+		opprobe.table(section("gpus", "GPUs", lead), { rows: did ?? report.kernels, columns: [...shared, ...(did ? worked : told)], label: "What GPUs did", sort: did ? "total" : "launches",
+			groups: [{ title: "kernel of an operator", key: null }, { title: "kernel", key: nameOf }, { title: "operator", key: operatorOf }, { title: "op", key: typeOf }, ...(did ? [{ title: "stream", key: (row) => `stream ${row.stream}` }] : [])] });
+	}
+
 	opprobe.timeline(section("timeline", "Timeline", "The slowest and the median run on one scale, as they were recorded. Drag to look closer; work of other threads is drawn as a bar below the operator that it was for."), details);
 
 	// -- about -----------------------------------------------------------------------------------------

@@ -264,7 +264,7 @@ static void what_is_done_at_once_is_told_apart_by_what_it_is_or_not_at_all(void 
 	free(launches);
 }
 
-/* The call of one launch is missing, and the launch of a call a bit later. */
+/* The call of a launch is missing, and the launch of a call a bit later; or that of another. */
 static void a_call_is_none_of_before_another_launch(void **state)
 {
 	struct match_launch made[2 * TIMES] = {}, *launches;
@@ -283,12 +283,22 @@ static void a_call_is_none_of_before_another_launch(void **state)
 			.time = start + 5000, .kind = CAPTURE_LAUNCH_COPY, .bytes = 200};
 		add(&profile, &first, 2 * i, 0);
 		add(&profile, &second, 2 * i + 1, 0);
+		if (i % 40 == 20) {
+			const struct h200_call other = copy_of(start + 3900, 100);
+
+			add(&profile, &other, 2 * TIMES + i, 0);
+		}
 	}
 	launches = launches_of(made, 2 * TIMES);
 	assert_int_equal(profile_connect(&profile), 0);
 	assert_int_equal(match_calls(launches, 2 * TIMES, &profile, &result), 0);
 	for (size_t i = 0; i < 2 * TIMES; i++)
-		assert_true((launches[i].call == PROFILE_NONE) == (launches[i].mark % 80 == 0));
+		if (launches[i].mark % 80)
+			assert_int_equal(profile.calls.items[launches[i].call].correlation,
+					 launches[i].mark);
+		else
+			assert_int_equal(launches[i].call, PROFILE_NONE);
+	assert_int_equal(result.ambiguous, 0);
 	profile_free(&profile);
 	free(launches);
 }

@@ -13,8 +13,9 @@
 #define BINS	   (2 * SHIFT_MAX / BIN + 2)
 #define PAIRS_MAX  (UINT64_C(1) << 26) /* that vote */
 #define VOTERS_MAX 8192
-#define NEAR	   INT64_C(20000) /* ns, from the shift that was voted for */
-#define LEAST	   INT64_C(1000)  /* ns by which a call may differ, however exact others are */
+#define NEAR	   INT64_C(20000)  /* ns, from the shift that was voted for */
+#define LATE	   INT64_C(200000) /* ns that a thread may be held up between the two */
+#define LEAST	   INT64_C(1000)   /* ns by which a call may differ, however exact others are */
 /* Of those that could vote for a shift, so many have to: else it fits by chance. */
 #define SHARE_LEAST 0.3
 #define CLEAR	    50	 /* a part of the votes: by fewer no place is better than another */
@@ -356,45 +357,63 @@ static size_t inside(const struct match *match, const struct profile_call *call,
 	return found < match->n && fits(match, call, &match->launches[found]) ? found : match->n;
 }
 
-/* The launch that @call is; match->n: that is not known, *@unsure if there is more than one. */
-static size_t find(const struct match *match, const struct profile_call *call, const bool *threads,
-		   int64_t *apart, bool *unsure)
-{
-	int64_t second;
-	size_t k = nearest(match, call, threads, match->width, apart, &second);
+/* How far a call is from its launch, where it has one: */
+#define NO_LAUNCH -1
+#define UNSURE	  -2 /* it may be one of several */
 
-	*unsure = k < match->n && second <= match->width;
-	if (k < match->n)
-		return *unsure ? match->n : k;
-	k = nearest(match, call, threads, NEAR, apart, &second);
-	if (k < match->n && is_last(match, call, threads, k))
+/* The launch that is as near to @call as most are; match->n: there is none, or more than one. */
+static size_t find_near(const struct match *match, const struct profile_call *call,
+			const bool *threads, int64_t *far)
+{
+	int64_t apart, second;
+	size_t k = nearest(match, call, threads, match->width, &apart, &second);
+
+	if (k == match->n)
 		return k;
-	k = inside(match, call, threads);
-	*apart = k < match->n ? apart_of(match, call, &match->launches[k]) : 0;
+	*far = second <= match->width ? UNSURE : apart < 0 ? -apart : apart;
+	return *far == UNSURE ? match->n : k;
+}
+
+/* The one that must be it, though they are further apart. */
+static size_t find_far(const struct match *match, const struct profile_call *call,
+		       const bool *threads, int64_t *far)
+{
+	int64_t apart, second;
+	size_t k = nearest(match, call, threads, LATE, &apart, &second);
+
+	if (k == match->n || !is_last(match, call, threads, k))
+		k = inside(match, call, threads);
+	if (k == match->n || match->used[k])
+		return match->n;
+	apart = apart_of(match, call, &match->launches[k]);
+	*far = apart < 0 ? -apart : apart;
 	return k;
 }
 
-/* One that led to nothing may be a part of another that did: it has no claim to what has a call. */
-static void take(struct match *match, struct threads *threads, uint32_t number,
+/*
+ * Give call @number its launch. Near ones have the first claim, and of these what a GPU did
+ * something for: a call that led to nothing may be a part of one that did.
+ */
+static void take(struct match *match, struct threads *threads, uint32_t number, bool near,
 		 struct match_result *result, int64_t *far)
 {
 	const struct profile_call *call = &match->profile->calls.items[number];
 	const struct thread *thread = thread_of(threads, call->thread, false);
 	struct match_launch *launch;
-	bool unsure = false;
-	int64_t apart;
 	size_t k;
 
-	if (!thread)
+	if (!thread || far[number] != NO_LAUNCH)
 		return;
-	k = find(match, call, thread->is, &apart, &unsure);
-	if (!call->n && (unsure || k == match->n || match->used[k]))
-		return;
-	result->ambiguous += unsure;
+	k = near ? find_near(match, call, thread->is, &far[number])
+		 : find_far(match, call, thread->is, &far[number]);
+	result->ambiguous += far[number] == UNSURE && call->n;
 	if (k == match->n)
 		return;
 	launch = &match->launches[k];
 	if (match->used[k]) {
+		far[number] = UNSURE;
+		if (!call->n)
+			return;
 		/* Two calls lay claim to it: neither has it. */
 		result->ambiguous += 1 + (launch->call != PROFILE_NONE);
 		launch->call = PROFILE_NONE;
@@ -402,7 +421,14 @@ static void take(struct match *match, struct threads *threads, uint32_t number,
 	}
 	match->used[k] = true;
 	launch->call = number;
-	far[number] = apart < 0 ? -apart : apart;
+}
+
+static void take_each(struct match *match, struct threads *threads, bool did, bool near,
+		      struct match_result *result, int64_t *far)
+{
+	for (size_t i = 0; i < match->profile->calls.n; i++)
+		if ((match->profile->calls.items[i].n > 0) == did)
+			take(match, threads, i, near, result, far);
 }
 
 static uint32_t count_threads(const struct match *match)
@@ -445,15 +471,16 @@ static int take_all(struct match *match, struct match_result *result)
 	match->used = calloc(match->n, sizeof(*match->used));
 	if (!far || !match->used)
 		error = -ENOMEM;
+	for (size_t i = 0; i < n && !error; i++)
+		far[i] = NO_LAUNCH;
 	error = error ?: find_threads(match, &threads);
-	for (size_t i = 0; i < n && !error; i++)
-		if (match->profile->calls.items[i].n)
-			take(match, &threads, i, result, far);
-	for (size_t i = 0; i < n && !error; i++)
-		if (!match->profile->calls.items[i].n)
-			take(match, &threads, i, result, far);
-	if (!error)
+	if (!error) {
+		take_each(match, &threads, true, true, result, far);
+		take_each(match, &threads, true, false, result, far);
+		take_each(match, &threads, false, true, result, far);
+		take_each(match, &threads, false, false, result, far);
 		measure(match, far, result);
+	}
 	free_threads(&threads);
 	free(match->used);
 	free(far);

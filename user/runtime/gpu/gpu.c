@@ -287,6 +287,15 @@ static void drop_lacking(struct finder *finder)
 			      "that no probe covers");
 }
 
+static bool launches_by_handle(const struct location *location)
+{
+	for (size_t i = 0; i < location->sites.n; i++)
+		if (location->sites.items[i].role == SITE_GPU_LAUNCH &&
+		    location->sites.items[i].value & GPU_DRIVER)
+			return true;
+	return false;
+}
+
 /* Names are of handles that are still good: when they cease to be must be seen. */
 static void find_names(struct finder *finder)
 {
@@ -296,8 +305,12 @@ static void find_names(struct finder *finder)
 	    location_has(location, SITE_GPU_LAUNCH))
 		location->names_kernels =
 			gpu_find_names(finder->image, finder->dis, &location->kernel_name_at);
-	if (!location->names_kernels)
-		drop(location, SITE_GPU_UNLOAD);
+	if (location->names_kernels)
+		return;
+	drop(location, SITE_GPU_UNLOAD);
+	if (launches_by_handle(location))
+		location_note(location, "what is launched by a handle has no name: this library "
+					"does not tell it, as CUDA's drivers of 12.3 and later do");
 }
 
 static int gpu_locate(struct elf_image *image, struct location *location, struct error *err)

@@ -23,8 +23,8 @@
 struct settings {
 	uint64_t records;
 	uint32_t threads, events, nodes;
-	bool multiplexed, shapes, work, parts, odd_names, unfinished, no_runs, outcomes, models,
-		sums, budget, samples, off_cpu;
+	bool launches, multiplexed, shapes, work, parts, odd_names, unfinished, no_runs, outcomes,
+		models, sums, budget, samples, off_cpu;
 	const char *path;
 };
 
@@ -257,6 +257,42 @@ static void add_parts(const struct maker *m, struct capture_exec *exec, struct c
 	exec->n_parts = POOL;
 }
 
+/* Operators launch one of two kernels, or copy; a graph now and then. */
+static void write_launch(struct maker *m, const struct capture_exec *exec)
+{
+	const uint32_t what = exec->op % 4;
+	struct capture_launch launch = {
+		.kind = what == 3   ? CAPTURE_LAUNCH_COPY
+			: what == 2 ? CAPTURE_LAUNCH_GRAPH
+				    : CAPTURE_LAUNCH_KERNEL,
+		.place = CAPTURE_LAUNCH_INSIDE,
+		.op = exec->op,
+		.run = exec->run,
+		.thread = exec->thread,
+		.function = what < 2 ? what : CAPTURE_UNKNOWN,
+		.time = exec->start + 50,
+		.kernel = what == 3 ? 0 : 0x1000 + what,
+		.bytes = what == 3 ? 100 + exec->op : 0,
+	};
+
+	if (what < 2)
+		for (int i = 0; i < 3; i++)
+			launch.grid[i] = launch.block[i] = 1 + exec->op % 8;
+	check(m, capture_write_launch(m->writer, &launch));
+}
+
+static void write_kernels(struct maker *m)
+{
+	static const char *const symbols[] = {"scale", "fill"};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct capture_function kernel = {
+			.function = i, .file = CAPTURE_UNKNOWN, .symbol = symbols[i]};
+
+		check(m, capture_write_function(m->writer, &kernel));
+	}
+}
+
 static void write_exec(struct maker *m, struct capture_exec *exec)
 {
 	uint64_t duration = exec->end - exec->start;
@@ -281,6 +317,8 @@ static void write_exec(struct maker *m, struct capture_exec *exec)
 	}
 	check(m, capture_write_exec(m->writer, exec));
 	m->written++;
+	if (m->settings.launches)
+		write_launch(m, exec);
 }
 
 static uint64_t some_duration(struct maker *m, uint32_t op)
@@ -546,6 +584,8 @@ static int make(struct maker *m, struct error *err)
 		      capture_write_sampling(m->writer, m->settings.off_cpu ? &off_cpu : &on_cpu));
 		write_functions(m);
 	}
+	if (m->settings.launches)
+		write_kernels(m);
 	while (m->written < m->settings.records && !m->failure)
 		m->settings.sums      ? write_sums(m)
 		: m->settings.samples ? write_samples(m)
@@ -566,7 +606,7 @@ int main(int argc, char **argv)
 	struct error err;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:t:e:p:mswkourfdgblc")) >= 0) {
+	while ((option = getopt(argc, argv, "n:t:e:p:mswkourfdgblca")) >= 0) {
 		switch (option) {
 		case 'n':
 			s->records = strtoull(optarg, NULL, 10);
@@ -616,6 +656,9 @@ int main(int argc, char **argv)
 		case 'l':
 			s->samples = true;
 			break;
+		case 'a':
+			s->launches = true;
+			break;
 		case 'c':
 			s->samples = s->off_cpu = true;
 			break;
@@ -627,7 +670,7 @@ int main(int argc, char **argv)
 	    s->events > CAPTURE_COUNTERS) {
 		fprintf(stderr,
 			"usage: make_capture [-n RECORDS] [-t THREADS] [-e EVENTS] [-p "
-			"NODES] [-mswkourfdgblc] FILE\n"
+			"NODES] [-mswkourfdgblca] FILE\n"
 			"  -m multiplexed events  -s shapes  -w work of other threads\n"
 			"  -k parts of that, on two threads of a pool\n"
 			"  -o odd node names      -u without an end record\n"
@@ -635,7 +678,8 @@ int main(int argc, char **argv)
 			"  -d models of four sessions, as far as they are known\n"
 			"  -g sums of each second in place of executions and runs\n"
 			"  -b within a budget, with runs that were not recorded\n"
-			"  -l samples in place of executions and runs  -c times off the CPUs likewise\n");
+			"  -l samples in place of executions and runs  -c times off the CPUs likewise\n"
+			"  -a what each operator has a GPU do\n");
 		return 2;
 	}
 	s->path = argv[optind];

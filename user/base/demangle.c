@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NO_MEMORY  -1	/* __cxa_demangle()'s status, by the C++ ABI of Itanium */
 #define SYMBOL_MAX 4096 /* longer ones may be made to take long */
 
 typedef char *demangler(const char *symbol, char *text, size_t *size, int *status);
@@ -26,10 +27,12 @@ static void look(void)
 char *demangle(const char *symbol)
 {
 	char *text = NULL;
-	int status;
+	int status = 0;
 
+	if (strncmp(symbol, "_Z", 2) != 0)
+		return strdup(symbol);
 	pthread_once(&looked, look);
-	if (of_library && !strncmp(symbol, "_Z", 2) && strnlen(symbol, SYMBOL_MAX) < SYMBOL_MAX)
+	if (of_library && strnlen(symbol, SYMBOL_MAX) < SYMBOL_MAX)
 		text = of_library(symbol, NULL, NULL, &status);
-	return text ?: strdup(symbol);
+	return text || status == NO_MEMORY ? text : strdup(symbol);
 }

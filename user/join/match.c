@@ -441,17 +441,18 @@ static uint32_t count_threads(const struct match *match)
 }
 
 /* @far: how far each call is from its launch. */
-static void measure(const struct match *match, const int64_t *far, struct match_result *result)
+static int measure(const struct match *match, const int64_t *far, struct match_result *result)
 {
 	int64_t *found = malloc(match->n * sizeof(*found));
 	size_t n = 0;
 
+	if (!found)
+		return -ENOMEM;
 	for (size_t i = 0; i < match->n; i++) {
 		if (match->launches[i].call == PROFILE_NONE)
 			continue;
 		result->matched++;
-		if (found)
-			found[n++] = far[match->launches[i].call];
+		found[n++] = far[match->launches[i].call];
 	}
 	if (n) {
 		qsort(found, n, sizeof(*found), by_value);
@@ -459,6 +460,7 @@ static void measure(const struct match *match, const int64_t *far, struct match_
 		result->residual_most = found[n - 1];
 	}
 	free(found);
+	return 0;
 }
 
 static int take_all(struct match *match, struct match_result *result)
@@ -479,7 +481,7 @@ static int take_all(struct match *match, struct match_result *result)
 		take_each(match, &threads, true, false, result, far);
 		take_each(match, &threads, false, true, result, far);
 		take_each(match, &threads, false, false, result, far);
-		measure(match, far, result);
+		error = measure(match, far, result);
 	}
 	free_threads(&threads);
 	free(match->used);

@@ -473,8 +473,8 @@ static int take_all(struct match *match, struct match_result *result)
 	match->used = calloc(match->n, sizeof(*match->used));
 	if (!far || !match->used)
 		error = -ENOMEM;
-	for (size_t i = 0; i < n && !error; i++)
-		far[i] = NO_LAUNCH;
+	else
+		memset(far, 0xff, n * sizeof(*far)); /* each is NO_LAUNCH */
 	error = error ?: find_threads(match, &threads);
 	if (!error) {
 		take_each(match, &threads, true, true, result, far);

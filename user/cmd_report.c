@@ -40,7 +40,7 @@ static const char doc_format[] =
 	"  opprobe report run.opp --model resnet.onnx    the sessions of this file\n"
 	"  opprobe report run.opp --failed --group-by run  runs that failed, one by one\n"
 	"  opprobe report run.opp --metric 'bytes/instr=64*cache-misses/instructions'\n"
-	"  opprobe report run.opp --join nsys.sqlite     what GPUs did for each operator\n"
+	"  opprobe report run.opp --join nsys.sqlite     what GPUs did for it\n"
 	"  opprobe report run.opp --json | jq '.operators[0]'\n"
 	"  opprobe report run.opp --html -o run.html     a page to look at, in any browser\n"
 	"\n"

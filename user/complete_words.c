@@ -258,6 +258,13 @@ static void complete_group(struct completion *c)
 		complete_offer(c, analyze_groups[i], NULL);
 }
 
+static void complete_report_group(struct completion *c)
+{
+	complete_group(c);
+	for (size_t i = DEVICES_BY_KERNEL; devices_groups[i]; i++)
+		complete_offer(c, devices_groups[i], NULL);
+}
+
 static void complete_hot(struct completion *c)
 {
 	for (size_t i = 0; analyze_hots[i]; i++)
@@ -314,6 +321,7 @@ static const struct place {
 	const char *command, *option, *argument; /* NULL: any */
 	void (*complete)(struct completion *c);
 } places[] = {
+	{"report", "group-by", NULL, complete_report_group},
 	{NULL, "group-by", NULL, complete_group},
 	{NULL, "hot", NULL, complete_hot},
 	{NULL, "columns", NULL, complete_columns},

@@ -122,14 +122,6 @@ static void add_metric(struct argp_state *state, struct analyze_options *analyze
 		analyze->metrics[analyze->n_metrics++] = text;
 }
 
-/* What rows of GPUs' work are of; rows of operators are nodes then. */
-static const char *const devices[] = {
-	[DEVICES_BY_OPERATOR] = NULL,
-	[DEVICES_BY_KERNEL] = "kernel",
-	[DEVICES_BY_STREAM] = "stream",
-	[DEVICES_BY_DEVICE] = "device",
-};
-
 static error_t parse_selection(int key, char *arg, struct argp_state *state,
 			       struct analyze_options *analyze)
 {
@@ -137,8 +129,9 @@ static error_t parse_selection(int key, char *arg, struct argp_state *state,
 
 	switch (key) {
 	case KEY_GROUP_BY:
-		for (size_t i = 1; i < sizeof(devices) / sizeof(devices[0]); i++)
-			if (!strcmp(arg, devices[i])) {
+		/* Rows of operators are nodes then. */
+		for (size_t i = DEVICES_BY_KERNEL; devices_groups[i]; i++)
+			if (!strcmp(arg, devices_groups[i])) {
 				analyze->devices_by = i;
 				return 0;
 			}
@@ -250,7 +243,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state,
 				   "--group-by %s is of what GPUs did, which a profile "
 				   "tells: name it with --join",
-				   devices[report->analyze.devices_by]);
+				   devices_groups[report->analyze.devices_by]);
 		if (report->analyze.tree && report->analyze.group != GROUP_NODE)
 			argp_error(state, "--tree is of nodes: leave out --group-by");
 		if (report->analyze.tree && report->analyze.hot)

@@ -7,6 +7,14 @@
 
 #include "fold.h"
 
+const char *const devices_groups[] = {
+	[DEVICES_BY_OPERATOR] = NULL,
+	[DEVICES_BY_KERNEL] = "kernel",
+	[DEVICES_BY_STREAM] = "stream",
+	[DEVICES_BY_DEVICE] = "device",
+	NULL,
+};
+
 struct span {
 	uint64_t device, start, end;
 };

@@ -15,6 +15,9 @@ enum devices_by {
 	DEVICES_BY_DEVICE,
 };
 
+/* What the command line calls them, by enum devices_by; NULL of the first one, and at the end. */
+extern const char *const devices_groups[];
+
 #define DEVICES_DIFFER UINT64_MAX
 
 /* Activities that have in common what the others are not told apart by. */

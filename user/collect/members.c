@@ -387,6 +387,7 @@ void collector_drop(struct collector *collector, pid_t pid)
 		sampled_drop(collector->sampled, member);
 	if (collector->hot)
 		hot_forget(collector->hot, member);
+	kernels_free(&member->kernels);
 	collector_detach(collector, member, PROBES_OF_SESSIONS);
 	if (collector->threads)
 		thread_slots_drop(collector->threads, member->process);

@@ -188,14 +188,14 @@ static __always_inline void emit_work(struct thread_state *thread, struct outcom
 {
 	const __u32 n = n_counters, turns = 2 * n + 1;
 	const __u32 parts = turns + (with_turns ? 2 * n + 3 : 0);
-	const __u32 words = parts + (with_parts ? sizeof(struct part_keys) / 8 : 0);
+	const __u32 words = parts + (with_keys ? sizeof(struct part_keys) / 8 : 0);
 	struct operator_record *record = operator_reserve(thread, words);
 	__u64 *values;
 
 	if (!record)
 		return;
 	values = record->values;
-	if (with_parts)
+	if (with_keys)
 		tell_keys(outcome->frame, thread->pid, (struct part_keys *)(values + parts));
 	if (with_sums)
 		copy_work(sums_of(thread), values + n, values + turns + n + 2);

@@ -155,7 +155,7 @@ struct turns {
  * launched parallel sections, the nanoseconds that other threads worked for it
  * and n sums of their deltas, with FLAG_WORK, where 0 ns are none; then, with
  * FLAG_TURNS, struct turns with n values, and of other threads again n + 1
- * words: enabled and running. With FLAG_WORK and where parts are told, struct
+ * words: enabled and running. With FLAG_WORK and where keys are told, struct
  * part_keys. With counters of memory, a word: the most that the
  * arena had given out, see peak.bpf.h. Where shapes are read, the last word of the
  * record is a shapes_word.
@@ -185,9 +185,10 @@ struct shapes_word {
 
 _Static_assert(sizeof(struct shapes_word) == sizeof(__u64), "shapes_word");
 
-/* Which of the part_records are of an operator, all of which precede its own record. */
+/* Which of the part_records, and of pool threads' launches, are of an operator: all of them
+ * precede its own record. */
 struct part_keys {
-	__u64 n;	      /* parts that it has, told or lost */
+	__u64 n;	      /* parts that it has, told or lost; 0 where they are not told */
 	__u64 keys[KEYS_MAX]; /* of its sections; 0 behind the last one */
 };
 
@@ -472,9 +473,10 @@ struct launch_record {
 	__u32 id;	  /* of that operator, or NO_ID */
 	__u32 run;	  /* NO_ID: in none that is known */
 	__u8 in_operator; /* 1: one is open, of which nothing may be known; else, */
-	__u8 in_task;	  /* 1: it works for one of another thread */
+	__u8 in_task;	  /* 1: it is in a parallel section */
 	__u8 pad[2];
 	__u32 unloads; /* so far, of what holds kernels: their handles may be others' then */
+	__u64 key;     /* of the section that it works for, see work.bpf.h; 0: none that is known */
 	__u64 time;
 	__u64 kernel;		 /* or the graph; of a copy 0 */
 	__u64 stream;		 /* 0: the default one, or not known */
@@ -483,7 +485,7 @@ struct launch_record {
 	__u32 grid[3], block[3]; /* of a kernel */
 };
 
-_Static_assert(sizeof(struct launch_record) == 88, "launch_record");
+_Static_assert(sizeof(struct launch_record) == 96, "launch_record");
 
 struct session_end_record {
 	__u8 type;

@@ -33,6 +33,7 @@ SHARED const volatile bool with_runs;
 SHARED const volatile bool with_work;
 /* Each part of that is told, with_work. */
 SHARED const volatile bool with_parts;
+SHARED const volatile bool with_keys; /* operators tell those of their sections */
 /* Executions and runs are summed up in the kernel, see sums.bpf.h: without shapes, memory, parts.
  */
 SHARED const volatile bool with_sums;

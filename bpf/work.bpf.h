@@ -17,7 +17,8 @@
  * With parts, each task is told as it ends, by its key, and the sum counts
  * them. The operator tells its keys and how many parts there are, when it takes
  * the sum. The ring has one order, that of reservations: a task ends before its
- * section does, so that all parts of an operator precede it.
+ * section does, so that all parts of an operator precede it. So does what pool
+ * threads tell GPUs, which has the task's key.
  */
 #ifndef OPPROBE_WORK_BPF_H
 #define OPPROBE_WORK_BPF_H
@@ -194,7 +195,7 @@ static __always_inline void take_counts(const struct work *sum, __u64 *values, _
 	counts->counted &= ~(uncounted | sampled);
 }
 
-/* How the parts of @frame are found, before its work is taken. */
+/* How what pool threads told of @frame is found, before its work is taken. */
 static __always_inline void tell_keys(const struct frame *frame, __u32 pid, struct part_keys *parts)
 {
 	struct work_key key = {.pid = pid};
@@ -206,6 +207,8 @@ static __always_inline void tell_keys(const struct frame *frame, __u32 pid, stru
 		if (k >= frame->n_keys)
 			break;
 		parts->keys[k] = key.key = frame->keys[k];
+		if (!with_parts)
+			continue;
 		sum = bpf_map_lookup_elem(&work, &key);
 		if (sum)
 			parts->n += sum->parts;

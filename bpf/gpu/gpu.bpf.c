@@ -177,6 +177,15 @@ static __always_inline bool counts(struct pt_regs *ctx, struct thread_state *thr
 
 /* -- each ------------------------------------------------------------------------------------- */
 
+/* The key of the section that @thread works for at @site, 0: of none, or its own, or not known. */
+static __always_inline __u64 key_of_task(const struct thread_state *thread, const struct site *site)
+{
+	return thread->task_depth && thread->task_start >= operators_since &&
+			       site->sp < thread->task_sp
+		       ? thread->task_key
+		       : 0;
+}
+
 /* A record of what @thread does at @site; NULL where none is to be told, or it is lost. */
 static __always_inline struct launch_record *tell(struct thread_state *thread,
 						  const struct site *site)
@@ -184,11 +193,16 @@ static __always_inline struct launch_record *tell(struct thread_state *thread,
 	const struct frame *frame = innermost(thread);
 	const bool in_run = thread->run != NO_ID && thread->run_start >= runs_since;
 	struct launch_record *record;
+	__u64 key;
 
-	if (with_sums || !recording || (selective && !(in_run && thread->run_on)))
+	if (with_sums || !recording)
 		return NULL;
 	if (frame && frame->start < operators_since)
 		frame = NULL;
+	key = frame ? 0 : key_of_task(thread, site);
+	/* Of a pool thread's, the operator tells whether it is of a run that is selected. */
+	if (selective && !key && !(in_run && thread->run_on))
+		return NULL;
 	record = record_reserve(sizeof(*record));
 	if (!record)
 		return NULL;
@@ -204,6 +218,7 @@ static __always_inline struct launch_record *tell(struct thread_state *thread,
 	record->in_task = !frame && thread->task_depth;
 	record->mapped = pages_of_code();
 	record->unloads = gpu_unloads;
+	record->key = key;
 	record->time = bpf_ktime_get_ns();
 	return record;
 }

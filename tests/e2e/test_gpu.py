@@ -36,9 +36,9 @@ def library(t, name="operators.so"):
     return os.path.join(t.objects, "tests", "targets", "gpu", name)
 
 
-def start(t, version, *options, operators="operators.so", model="gpu"):
+def start(t, version, *options, operators="operators.so", model="gpu", **environment):
     return t.ort_run(version, model, "-x", library(t, operators), *options,
-                     GPU_TRUTH=t.path("truth"))
+                     GPU_TRUTH=t.path("truth"), **environment)
 
 
 def forget(t):
@@ -97,14 +97,17 @@ def told(capture):
                  capture.threads[one.thread]) for one in capture.launches]
 
 
-def are_within(capture):
+def are_within(capture, by_thread=True):
     """Each launch lies in an execution of its operator on its thread, in the same run."""
+    def where(one):
+        return one.op, one.run, by_thread and one.thread
+
     spans = collections.defaultdict(list)
     for one in capture.execs:
-        spans[one.op, one.thread, one.run].append((one.start, one.end))
+        spans[where(one)].append((one.start, one.end))
     for one in capture.launches:
-        check(any(start <= one.time <= end for start, end in
-                  spans[one.op, one.thread, one.run]), "a launch outside of its operator", one)
+        check(any(start <= one.time <= end for start, end in spans[where(one)]),
+              "a launch outside of its operator", one)
 
 
 def counted(report):
@@ -307,27 +310,77 @@ def kernels_are_told(t, lines):
     return sum(named.values())
 
 
-@test("what threads of the pool launch counts for their operator, and is told as theirs")
+def pooled(t, target, least=20):
+    """Run until pool threads have launched something. Returns what all launched, and how many
+    of that pool threads did."""
+    by_pool = 0
+    while by_pool < least:
+        target.run(5)
+        lines = truth(t)
+        callers = {one.tid for one in lines if one.node == 0}
+        by_pool = sum(one.tid not in callers for one in lines)
+    return lines, by_pool
+
+
+@test("what threads of the pool launch is of the operator that they work for")
 def _(t):
-    for version in "1.24.3", "1.30.0":
-        target = start(t, version, "-t", "4", model="gpu_pooled")
+    for version, *options in (("1.24.3",), ("1.30.0",), ("1.24.3", "-s", "2", "-c", "3"),
+                              ("1.30.0", "-p", "-i", "2")):
+        target = start(t, version, "-t", "4", *options, model="gpu_pooled")
         probe = begin(t, target)
-        ran, pooled = 0, 0
-        while pooled < 20:
-            ran += target.run(5)["runs"]
-            lines = truth(t)
-            callers = {one.tid for one in lines if one.node == 0}
-            pooled = sum(one.tid not in callers for one in lines)
+        lines, _ = pooled(t, target)
         report = end(t, probe)
         check_equal(counted(report), counts_of(lines), "what nodes count")
-        # What pool threads launch is theirs: of which operator is not known of each.
-        expected = collections.Counter(one if one.tid in callers else one._replace(node=None)
-                                       for one in lines)
-        check_equal(collections.Counter(told(Capture(t.path("capture.opp")))), expected, "launches")
+        capture = Capture(t.path("capture.opp"))
+        check_equal(collections.Counter(told(capture)), collections.Counter(lines), "launches")
+        are_within(capture, False)
+        check_equal({one["place"] for one in report.json["kernels"]}, {"operator"}, "places")
+        os.unlink(t.path("capture.opp"))
+
+
+@test("what threads of the pool launch is kept with their runs")
+def _(t):
+    target = start(t, "1.24.3", "-t", "4", model="gpu_pooled")
+    for options in ("--min-duration", "1us"), ("--parts",), ("--runs", "0-100000"):
+        probe = begin(t, target, *options)
+        lines, _ = pooled(t, target)
+        end(t, probe)
+        check_equal(collections.Counter(told(Capture(t.path("capture.opp")))),
+                    collections.Counter(lines), "launches with %s" % options[0])
+        os.unlink(t.path("capture.opp"))
+    probe = begin(t, target, "--runs", "1")
+    pooled(t, target, 100)
+    end(t, probe)
+    capture = Capture(t.path("capture.opp"))
+    check_equal({one.run for one in capture.launches}, {1}, "runs with launches")
+    are_within(capture, False)
+
+
+@test("what threads of the pool launch for an operator that was not seen to begin is of none")
+def _(t):
+    fifo = t.path("hold")
+    os.mkfifo(fifo)
+    target = start(t, "1.24.3", "-t", "4", model="gpu_pooled", GPU_HOLD=fifo)
+    by_pool = 0
+    while not by_pool:
+        target.write("run 1\n")
+        with open(fifo, "w", encoding="utf-8"):
+            # The operator has opened it, too: it waits.
+            probe = begin(t, target)
+        check(json.loads(target.line())["ok"], "the run")
+        lines = [one for one in truth(t) if one.node == 1]
+        caller = {one.tid for one in truth(t) if one.node == 2}
+        by_pool = sum(one.tid not in caller for one in lines)
+        report = end(t, probe)
+        capture = Capture(t.path("capture.opp"))
+        os.unlink(t.path("capture.opp"))
+        check_equal(sorted(one.tid for one in told(capture) if one.node is None),
+                    sorted(one.tid for one in lines), "threads that launched")
         places = collections.Counter()
         for one in report.json["kernels"]:
             places[one["place"]] += one["launches"]
-        check_equal(dict(places), {"operator": len(lines) - pooled, "pool": pooled}, "places")
+        # The launcher's own, too, as nothing tells it from the pool's.
+        check_equal(places["pool"], len(lines), "launches in the section")
 
 
 def launches_of(report):

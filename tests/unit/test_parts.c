@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "collect/parts.h"
 
 /* An execution from 1000 to 9000, for which others worked 5000 ns. */
@@ -220,6 +221,162 @@ static void parts_of_one_time_do_not_fill_the_memory(void **state)
 	parts_free(parts);
 }
 
+/* -- the launches that wait for theirs -----------------------------------------------------------
+ */
+
+static struct launch_record launch(uint64_t key, uint64_t time)
+{
+	return (struct launch_record){.type = RECORD_LAUNCH,
+				      .instance = 9,
+				      .id = NO_ID,
+				      .run = NO_ID,
+				      .in_task = 1,
+				      .key = key,
+				      .time = time};
+}
+
+/* What was handed over: times of launches of the operator, and of none. */
+struct handed {
+	ARRAY_OF(uint64_t) known;
+	ARRAY_OF(uint64_t) unknown;
+};
+
+static void take_launch(void *context, const struct launch_record *one)
+{
+	struct handed *handed = context;
+	uint64_t *added;
+
+	if (one->in_operator) {
+		assert_int_equal(one->instance, 2);
+		assert_int_equal(one->id, 5);
+		assert_int_equal(one->run, 6);
+		assert_false(one->in_task);
+		added = array_push(&handed->known);
+	} else {
+		assert_int_equal(one->instance, 9);
+		assert_int_equal(one->id, NO_ID);
+		assert_int_equal(one->run, NO_ID);
+		assert_true(one->in_task);
+		added = array_push(&handed->unknown);
+	}
+	assert_non_null(added);
+	*added = one->time;
+}
+
+static void assert_handed(struct handed *handed, size_t n_known, const uint64_t *known,
+			  size_t n_unknown, const uint64_t *unknown)
+{
+	assert_int_equal(handed->known.n, n_known);
+	assert_int_equal(handed->unknown.n, n_unknown);
+	assert_memory_equal(handed->known.items, known, n_known * sizeof(*known));
+	assert_memory_equal(handed->unknown.items, unknown, n_unknown * sizeof(*unknown));
+	array_free(&handed->known);
+	array_free(&handed->unknown);
+	*handed = (struct handed){};
+}
+
+/* Launches of process 1 under keys 70 and 71, and of process 2, at the same times. */
+static struct parts *launched(void)
+{
+	static const uint64_t times[] = {100, 200, 250, 300, 400};
+	struct parts *parts = parts_new();
+
+	assert_non_null(parts);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		for (uint32_t k = 0; k < 2; k++) {
+			const struct launch_record one = launch(70 + k, times[i]);
+
+			assert_int_equal(parts_add_launch(parts, &one, 1), 0);
+			assert_int_equal(parts_add_launch(parts, &one, 2), 0);
+		}
+	return parts;
+}
+
+static void launches_are_of_the_operator_with_their_key_in_whose_time_they_are(void **state)
+{
+	struct operator_record op = {.instance = 2, .id = 5, .run = 6, .start = 200, .end = 300};
+	const struct part_keys both = {.keys = {71, 70}}, second = {.keys = {71}};
+	struct parts *parts = launched();
+	struct handed handed = {};
+
+	parts_take_launches(parts, &op, &second, 1, take_launch, &handed);
+	assert_handed(&handed, 3, (uint64_t[]){200, 250, 300}, 1, (uint64_t[]){100});
+	/* Once. */
+	parts_take_launches(parts, &op, &second, 1, take_launch, &handed);
+	assert_handed(&handed, 0, NULL, 0, NULL);
+	/* What is inside of another one leaves that one its own. */
+	op.depth = 1;
+	parts_take_launches(parts, &op, &both, 1, take_launch, &handed);
+	assert_handed(&handed, 3, (uint64_t[]){200, 250, 300}, 0, NULL);
+	op.depth = 0;
+	op.start = 50;
+	op.end = 350;
+	parts_take_launches(parts, &op, &both, 1, take_launch, &handed);
+	assert_handed(&handed, 1, (uint64_t[]){100}, 0, NULL);
+	/* Of each key one is left; those of the other process are all there. */
+	parts_leave_launches(parts, 1, take_launch, &handed);
+	assert_handed(&handed, 0, NULL, 2, (uint64_t[]){400, 400});
+	parts_leave_launches(parts, 0, take_launch, &handed);
+	assert_int_equal(handed.unknown.n, 10);
+	array_free(&handed.unknown);
+	parts_free(parts);
+}
+
+static void launches_of_an_operator_that_lacks_one_are_of_none(void **state)
+{
+	const struct operator_record op = {
+		.instance = 2, .id = 5, .run = 6, .start = 200, .end = 300, .flags = FLAG_LACKS};
+	const struct part_keys keys = {.keys = {70}};
+	struct parts *parts = launched();
+	struct handed handed = {};
+
+	parts_take_launches(parts, &op, &keys, 1, take_launch, &handed);
+	assert_handed(&handed, 0, NULL, 4, (uint64_t[]){100, 200, 250, 300});
+	parts_free(parts);
+}
+
+/* Parts and launches of a section come and go by themselves. */
+static void launches_wait_beside_parts(void **state)
+{
+	const struct part_record part = {.pid = 1, .key = 70, .start = 210, .end = 290};
+	const struct operator_record op = {
+		.instance = 2, .id = 5, .run = 6, .start = 200, .end = 300};
+	const struct part_keys keys = {.keys = {70}};
+	struct parts *parts = launched();
+	struct handed handed = {};
+
+	parts_add(parts, &part);
+	assert_int_equal(joined(parts, 70, 200), 1);
+	parts_add(parts, &part);
+	parts_take_launches(parts, &op, &keys, 1, take_launch, &handed);
+	assert_handed(&handed, 3, (uint64_t[]){200, 250, 300}, 1, (uint64_t[]){100});
+	parts_leave_launches(parts, 0, take_launch, &handed);
+	array_free(&handed.unknown);
+	assert_int_equal(joined(parts, 70, 200), 1);
+	assert_int_equal(parts_waiting(parts), 0);
+	parts_free(parts);
+}
+
+static void only_so_many_launches_wait(void **state)
+{
+	struct parts *parts = parts_new();
+	struct handed handed = {};
+
+	assert_non_null(parts);
+	for (uint64_t i = 0; i < LAUNCHES_WAITING; i++) {
+		const struct launch_record one = launch(1 + i % 100, i);
+
+		assert_false(parts_full_of_launches(parts));
+		assert_int_equal(parts_add_launch(parts, &one, 1), 0);
+	}
+	assert_true(parts_full_of_launches(parts));
+	parts_leave_launches(parts, 0, take_launch, &handed);
+	assert_false(parts_full_of_launches(parts));
+	assert_int_equal(handed.unknown.n, LAUNCHES_WAITING);
+	array_free(&handed.unknown);
+	parts_free(parts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +385,11 @@ int main(void)
 		cmocka_unit_test(parts_that_cannot_be_its_own_are_not_written),
 		cmocka_unit_test(of_parts_that_wait_in_vain_the_older_ones_go),
 		cmocka_unit_test(parts_of_one_time_do_not_fill_the_memory),
+		cmocka_unit_test(
+			launches_are_of_the_operator_with_their_key_in_whose_time_they_are),
+		cmocka_unit_test(launches_of_an_operator_that_lacks_one_are_of_none),
+		cmocka_unit_test(launches_wait_beside_parts),
+		cmocka_unit_test(only_so_many_launches_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1222,6 +1222,7 @@ static struct test *set_up_parts(bool proven)
 	struct test *t = set_up(proven);
 
 	t->collector.parts = parts_new();
+	t->collector.options.parts = true;
 	t->collector.with_memory = true;
 	assert_non_null(t->collector.parts);
 	if (proven)
@@ -1352,6 +1353,84 @@ static void parts_wait_with_their_operator_and_are_dropped_with_it(void **state)
 	assert_int_equal(executions(t), 1);
 	CHECK_STARTS(t, 0, 210);
 	assert_int_equal(t->collector.parts_lost, 0);
+	tear_down(t);
+}
+
+/* -- launches by pool threads -------------------------------------------------------------------
+ */
+
+static void take_launch(struct test *t, uint64_t key, uint64_t time)
+{
+	const struct launch_record launch = {.type = RECORD_LAUNCH,
+					     .kind = LAUNCH_COPY,
+					     .tid = 91,
+					     .id = NO_ID,
+					     .run = NO_ID,
+					     .in_task = 1,
+					     .key = key,
+					     .time = time};
+
+	take(t, &launch, sizeof(launch));
+}
+
+static const struct capture_launch *launch(const struct test *t, size_t number)
+{
+	return &record_list_get(&t->list, CAPTURE_LAUNCH, number)->launch;
+}
+
+static void launches_of_pool_threads_come_with_their_operator(void **state)
+{
+	struct test *t = set_up_parts(false);
+
+	t->collector.options.parts = false;
+	t->naming.proves = false;
+	take_sighting(t, 1, 0);
+	take_launch(t, 7, 50);
+	take_launch(t, 7, 150);
+	take_launch(t, 8, 160);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_LAUNCH), 0);
+	take_worked(t, &(struct worked){.run = 3, .start = 100, .end = 200, .keys = {7}});
+	/* It waits for its name, and so do they. */
+	assert_int_equal(record_list_count(&t->list, CAPTURE_LAUNCH), 0);
+	t->naming.proves = true;
+	take_sighting(t, 1, 0);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_LAUNCH), 2);
+	assert_int_equal(launch(t, 0)->place, CAPTURE_LAUNCH_POOL);
+	assert_int_equal(launch(t, 0)->op, CAPTURE_UNKNOWN);
+	assert_int_equal(launch(t, 1)->place, CAPTURE_LAUNCH_INSIDE);
+	assert_int_equal(launch(t, 1)->op, execution(t, 0)->op);
+	assert_int_equal(launch(t, 1)->run, 3);
+	assert_int_equal(launch(t, 1)->time, 150);
+	assert_false(execution(t, 0)->flags & EXEC_PARTS);
+	collector_leave_launches(&t->collector, &t->member);
+	assert_int_equal(launch(t, 2)->place, CAPTURE_LAUNCH_POOL);
+	assert_int_equal(launch(t, 2)->time, 160);
+	tear_down(t);
+}
+
+static void of_selected_runs_launches_without_an_operator_are_left_out(void **state)
+{
+	struct test *t = set_up_parts(true);
+
+	t->collector.options.selective = true;
+	take_launch(t, 7, 50);
+	take_launch(t, 7, 150);
+	take_launch(t, 8, 160);
+	take_worked(t, &(struct worked){.run = 3, .start = 100, .end = 200, .keys = {7}});
+	collector_leave_launches(&t->collector, NULL);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_LAUNCH), 1);
+	assert_int_equal(launch(t, 0)->time, 150);
+	tear_down(t);
+}
+
+static void more_launches_than_may_wait_are_told_without_an_operator(void **state)
+{
+	struct test *t = set_up_parts(true);
+
+	for (uint64_t i = 0; i <= LAUNCHES_WAITING; i++)
+		take_launch(t, 7, 100 + i);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_LAUNCH), LAUNCHES_WAITING);
+	assert_int_equal(launch(t, 0)->place, CAPTURE_LAUNCH_POOL);
 	tear_down(t);
 }
 
@@ -1882,6 +1961,9 @@ int main(void)
 			parts_that_are_missing_are_counted_and_others_are_never_taken_for_them),
 		cmocka_unit_test(more_parts_than_a_record_has_room_for_are_lost),
 		cmocka_unit_test(parts_wait_with_their_operator_and_are_dropped_with_it),
+		cmocka_unit_test(launches_of_pool_threads_come_with_their_operator),
+		cmocka_unit_test(of_selected_runs_launches_without_an_operator_are_left_out),
+		cmocka_unit_test(more_launches_than_may_wait_are_told_without_an_operator),
 		cmocka_unit_test(operators_of_short_runs_are_left_out_with_them),
 		cmocka_unit_test(what_cannot_be_held_is_counted_as_lost),
 		cmocka_unit_test(runs_that_lie_in_a_window_are_kept_whole),

@@ -533,9 +533,9 @@ enum capture_launch_kind {
 /* Whose it was. */
 enum capture_launch_place {
 	CAPTURE_LAUNCH_OUTSIDE, /* of no operator, */
-	CAPTURE_LAUNCH_INSIDE,	/* of the one that was open on the thread, */
+	CAPTURE_LAUNCH_INSIDE,	/* of the one that was open on the thread, or that it worked for, */
 	CAPTURE_LAUNCH_UNNAMED, /* of one that is not known, */
-	CAPTURE_LAUNCH_POOL,	/* or of one that another thread was in, which is not known */
+	CAPTURE_LAUNCH_POOL,	/* or in a parallel section, of one that is not known */
 	CAPTURE_LAUNCH_PLACES
 };
 

@@ -54,7 +54,7 @@ struct collector *collector_new(const struct collector_options *options, struct 
 	collector->ring =
 		ring_buffer__new(bpf_map__fd(bpf->maps.ring), collector_take, collector, NULL);
 	collector->held = held_new();
-	collector->parts = options->parts ? parts_new() : NULL;
+	collector->parts = options->parts || options->layers ? parts_new() : NULL;
 	collector->sums = options->sums ? sums_new(collector) : NULL;
 	collector->hot = options->layers ? hot_new(collector) : NULL;
 	if (options->sampling) {
@@ -64,8 +64,8 @@ struct collector *collector_new(const struct collector_options *options, struct 
 			goto fail;
 	}
 	if (!collector->identities || !collector->ring || !collector->held ||
-	    (options->parts && !collector->parts) || (options->sums && !collector->sums) ||
-	    (options->layers && !collector->hot)) {
+	    ((options->parts || options->layers) && !collector->parts) ||
+	    (options->sums && !collector->sums) || (options->layers && !collector->hot)) {
 		error_set(err, -ENOMEM, "cannot map the ring buffer: %s", error_reason(-errno));
 		goto fail;
 	}
@@ -474,6 +474,7 @@ static void end_recording(struct collector *collector, bool operators_only)
 	collector_look_for_ends(collector);
 	if (collector->sums)
 		sums_end(collector->sums);
+	collector_leave_launches(collector, NULL);
 	collector->closed = true;
 	send_rest(collector);
 }

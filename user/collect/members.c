@@ -382,6 +382,7 @@ void collector_drop(struct collector *collector, pid_t pid)
 	bpf_map_delete_elem(bpf_map__fd(collector->bpf->maps.targets), &pid);
 	if (!member)
 		return;
+	collector_leave_launches(collector, member);
 	member->gone = true;
 	if (collector->sampled)
 		sampled_drop(collector->sampled, member);

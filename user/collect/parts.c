@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +14,13 @@ struct section {
 	uint64_t key;
 	uint32_t pid;
 	ARRAY_OF(struct part) parts; /* in the order of their ends, nearly */
+	ARRAY_OF(struct launch_record) launches;
 };
 
 struct parts {
 	struct hash sections;
-	size_t n;      /* parts in all of them */
+	size_t n; /* parts in all of them */
+	size_t n_launches;
 	uint64_t half; /* when about a half of those ended that may wait; 0: not so many yet */
 	ARRAY_OF(uint64_t) joined;
 };
@@ -38,9 +41,17 @@ struct parts *parts_new(void)
 static void free_section(struct parts *parts, struct section *section)
 {
 	parts->n -= section->parts.n;
+	parts->n_launches -= section->launches.n;
 	hash_remove(&parts->sections, &section->node);
 	array_free(&section->parts);
+	array_free(&section->launches);
 	free(section);
+}
+
+static void free_if_empty(struct parts *parts, struct section *section)
+{
+	if (!section->parts.n && !section->launches.n)
+		free_section(parts, section);
 }
 
 void parts_free(struct parts *parts)
@@ -103,8 +114,7 @@ static void forget(struct parts *parts, uint64_t time)
 				section->parts.items[n++] = section->parts.items[i];
 		parts->n -= section->parts.n - n;
 		section->parts.n = n;
-		if (!n)
-			free_section(parts, section);
+		free_if_empty(parts, section);
 	}
 }
 
@@ -150,8 +160,8 @@ static int compare(const void *a, const void *b)
  * Move the parts of @section that are of @op to @to; returns the position behind them. What
  * began before may be of an operator around it, if there is one.
  */
-static struct part *take(struct parts *parts, struct section *section,
-			 const struct operator_record *op, struct part *to)
+static struct part *take_parts(struct parts *parts, struct section *section,
+			       const struct operator_record *op, struct part *to)
 {
 	size_t n = 0;
 
@@ -165,8 +175,7 @@ static struct part *take(struct parts *parts, struct section *section,
 	}
 	parts->n -= section->parts.n - n;
 	section->parts.n = n;
-	if (!n)
-		free_section(parts, section);
+	free_if_empty(parts, section);
 	return to;
 }
 
@@ -188,7 +197,7 @@ const void *parts_join(struct parts *parts, const struct operator_record *op, si
 	first = last = mempcpy(parts->joined.items, op, *size);
 	for (int i = 0; i < KEYS_MAX; i++)
 		if (sections[i])
-			last = take(parts, sections[i], op, last);
+			last = take_parts(parts, sections[i], op, last);
 	if (last > first)
 		qsort(first, last - first, sizeof(*first), compare);
 	end = (struct joined_end *)last;
@@ -204,4 +213,86 @@ const struct part *parts_behind(const void *joined, size_t *size, uint32_t *n)
 	*n = (--end)->n;
 	*size -= sizeof(*end) + *n * sizeof(struct part);
 	return (const struct part *)end - *n;
+}
+
+/* -- launches -----------------------------------------------------------------------------------
+ */
+
+int parts_add_launch(struct parts *parts, const struct launch_record *launch, uint32_t pid)
+{
+	struct section *section = get(parts, pid, launch->key);
+	struct launch_record *added = section ? array_push(&section->launches) : NULL;
+
+	if (!added)
+		return -ENOMEM;
+	*added = *launch;
+	parts->n_launches++;
+	return 0;
+}
+
+bool parts_full_of_launches(const struct parts *parts)
+{
+	return parts->n_launches >= LAUNCHES_WAITING;
+}
+
+/* Hand @launch to @take as one of @op, unless that may be what is missing. */
+static void hand_over(const struct launch_record *launch, const struct operator_record *op,
+		      launch_take *take, void *context)
+{
+	struct launch_record known = *launch;
+
+	if (launch->time >= op->start && !(op->flags & FLAG_LACKS)) {
+		known.instance = op->instance;
+		known.id = op->id;
+		known.run = op->run;
+		known.in_operator = 1;
+		known.in_task = 0;
+	}
+	take(context, &known);
+}
+
+static void take_launches(struct parts *parts, struct section *section,
+			  const struct operator_record *op, launch_take *take, void *context)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < section->launches.n; i++) {
+		const struct launch_record *launch = &section->launches.items[i];
+
+		/* What is of before may be of an operator around it. */
+		if (launch->time > op->end || (launch->time < op->start && op->depth))
+			section->launches.items[n++] = *launch;
+		else
+			hand_over(launch, op, take, context);
+	}
+	parts->n_launches -= section->launches.n - n;
+	section->launches.n = n;
+	free_if_empty(parts, section);
+}
+
+void parts_take_launches(struct parts *parts, const struct operator_record *op,
+			 const struct part_keys *keys, uint32_t pid, launch_take *take,
+			 void *context)
+{
+	for (int i = 0; parts->n_launches && i < KEYS_MAX && keys->keys[i]; i++) {
+		struct section *section = find(parts, pid, keys->keys[i]);
+
+		if (section)
+			take_launches(parts, section, op, take, context);
+	}
+}
+
+void parts_leave_launches(struct parts *parts, uint32_t pid, launch_take *take, void *context)
+{
+	struct section *section;
+
+	hash_for_each(section, &parts->sections, node) {
+		if (pid && section->pid != pid)
+			continue;
+		for (size_t i = 0; i < section->launches.n; i++)
+			take(context, &section->launches.items[i]);
+		parts->n_launches -= section->launches.n;
+		section->launches.n = 0;
+		free_if_empty(parts, section);
+	}
 }

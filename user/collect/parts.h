@@ -2,11 +2,13 @@
 /*
  * Parts of operators that pool threads worked wait here for the operator's own record, which
  * follows all of them in the ring (bpf/work.bpf.h). It goes on with its parts behind it, as
- * one record, wherever records wait: whoever drops it drops them, too.
+ * one record, wherever records wait: whoever drops it drops them, too. So does what pool threads
+ * tell GPUs, which goes on before the operator's record, as records of its own.
  *
  * Which are its own: those under its keys, and in its time. A part that no operator asks for
  * is of one that is not recorded, and goes when a later operator has the same key, or when
  * there are too many. A part that is missing is seen as its operator says how many it has.
+ * Launches go on then, without an operator.
  */
 #ifndef OPPROBE_PARTS_H
 #define OPPROBE_PARTS_H
@@ -17,7 +19,8 @@
 
 #include "../../bpf/events.h"
 
-#define PARTS_WAITING (1u << 18) /* at most; older ones go first */
+#define PARTS_WAITING	 (1u << 18) /* at most; older ones go first */
+#define LAUNCHES_WAITING (1u << 16) /* at most; then none wait any longer */
 
 /* What is kept of one. */
 struct part {
@@ -47,5 +50,21 @@ const void *parts_join(struct parts *parts, const struct operator_record *op, si
 const struct part *parts_behind(const void *joined, size_t *size, uint32_t *n);
 /* How many wait. */
 size_t parts_waiting(const struct parts *parts);
+
+typedef void launch_take(void *context, const struct launch_record *launch);
+
+/* A pool thread of process @pid has told a GPU something, for a section. -ENOMEM. */
+int parts_add_launch(struct parts *parts, const struct launch_record *launch, uint32_t pid);
+/* Are there as many as may be? Then they are to be left. */
+bool parts_full_of_launches(const struct parts *parts);
+/*
+ * As parts_join(): hand launches of @op, with what they are of, to @take, and those of
+ * earlier ones as they came.
+ */
+void parts_take_launches(struct parts *parts, const struct operator_record *op,
+			 const struct part_keys *keys, uint32_t pid, launch_take *take,
+			 void *context);
+/* Hand those of process @pid, 0: of all, to @take as they came: nobody asks for them. */
+void parts_leave_launches(struct parts *parts, uint32_t pid, launch_take *take, void *context);
 
 #endif

@@ -179,8 +179,8 @@ static size_t words_of(uint32_t flags, size_t n)
 	return words;
 }
 
-/* Does the record of an operator tell its parts, behind those? */
-static bool tells_parts(const struct collector *collector, const struct operator_record *record)
+/* Does the record of an operator tell its keys, behind those? */
+static bool tells_keys(const struct collector *collector, const struct operator_record *record)
 {
 	return collector->parts && record->flags & FLAG_WORK;
 }
@@ -190,7 +190,13 @@ static size_t words_of_operator(const struct collector *collector,
 				const struct operator_record *record)
 {
 	return words_of(record->flags, collector->options.counters->n) +
-	       (tells_parts(collector, record) ? sizeof(struct part_keys) / 8 : 0);
+	       (tells_keys(collector, record) ? sizeof(struct part_keys) / 8 : 0);
+}
+
+/* And is it followed by its parts, once it goes on from here? */
+static bool tells_parts(const struct collector *collector, const struct operator_record *record)
+{
+	return collector->options.parts && tells_keys(collector, record);
 }
 
 static const struct part_keys *part_keys(const struct collector *collector,
@@ -591,20 +597,70 @@ static bool take_late(struct collector *collector, const void *data, size_t size
 	return true;
 }
 
+/* A record that goes on from here: to where it waits, if it has to. */
+static void pass_on(struct collector *collector, struct instance_state *instance,
+		    const void *record, size_t size)
+{
+	if (instance->refused || !instance_settled(instance))
+		collector_take_unsettled(collector, instance, record, size);
+	else
+		collector_take_settled(collector, record, size);
+}
+
+/* A pool thread's launch, whose operator is known now, or will never be. */
+static void pass_launch(void *context, const struct launch_record *launch)
+{
+	struct collector *collector = context;
+
+	/* Of which run it was is not known then, either. */
+	if (collector->options.selective && !launch->in_operator)
+		return;
+	pass_on(collector, instance_of(collector, launch), launch, sizeof(*launch));
+}
+
+void collector_leave_launches(struct collector *collector, const struct member *member)
+{
+	if (collector->parts)
+		parts_leave_launches(collector->parts, member ? member->process->pid : 0,
+				     pass_launch, collector);
+}
+
+static bool waits_for_operator(const struct collector *collector,
+			       const struct launch_record *launch, size_t size)
+{
+	return collector->parts && size >= sizeof(*launch) && launch->key;
+}
+
+/* A launch by a pool thread waits for the operator that it is of. */
+static void keep_launch(struct collector *collector, const struct instance_state *instance,
+			const struct launch_record *launch)
+{
+	if (parts_full_of_launches(collector->parts))
+		collector_leave_launches(collector, NULL);
+	collector_keep_failure(
+		collector,
+		parts_add_launch(collector->parts, launch, instance->member->process->pid),
+		COLLECTOR_CANNOT_HOLD);
+}
+
 /* The record of an operator as it goes on from here: with its parts behind it. NULL: it does not.
  */
 static const void *operator_with_parts(struct collector *collector,
 				       const struct instance_state *instance,
 				       const struct operator_record *record, size_t *size)
 {
+	const uint32_t pid = instance->member->process->pid;
 	const void *joined = record;
 
 	if (*size < sizeof(*record) ||
 	    *size < sizeof(*record) + 8 * words_of_operator(collector, record))
 		return NULL;
+	if (tells_keys(collector, record))
+		parts_take_launches(collector->parts, record, part_keys(collector, record), pid,
+				    pass_launch, collector);
 	if (tells_parts(collector, record)) {
 		joined = parts_join(collector->parts, record, size, part_keys(collector, record),
-				    instance->member->process->pid);
+				    pid);
 		collector_keep_failure(collector, joined ? 0 : -ENOMEM, COLLECTOR_CANNOT_HOLD);
 	}
 	return joined;
@@ -626,7 +682,7 @@ int collector_take(void *context, void *data, size_t size)
 		return 0;
 	}
 	if (type == RECORD_PART) {
-		if (collector->parts && size >= sizeof(struct part_record))
+		if (collector->options.parts && size >= sizeof(struct part_record))
 			parts_add(collector->parts, data);
 		return 0;
 	}
@@ -641,11 +697,9 @@ int collector_take(void *context, void *data, size_t size)
 		return 0;
 	if (type == RECORD_OPERATOR)
 		record = operator_with_parts(collector, instance, data, &size);
-	if (!record)
-		return 0;
-	if (instance->refused || !instance_settled(instance))
-		collector_take_unsettled(collector, instance, record, size);
-	else
-		collector_take_settled(collector, record, size);
+	if (type == RECORD_LAUNCH && waits_for_operator(collector, data, size))
+		keep_launch(collector, instance, data);
+	else if (record)
+		pass_on(collector, instance, record, size);
 	return 0;
 }

@@ -58,7 +58,7 @@ struct collector {
 	bool sessions_attached, runs_attached, operators_attached;
 	struct ring_buffer *ring;
 	struct held *held;   /* with min_duration */
-	struct parts *parts; /* NULL: not wanted */
+	struct parts *parts; /* NULL: keys are not told */
 	struct sums *sums;   /* likewise */
 	struct sampled *sampled;
 	struct sampler *sampler;
@@ -112,6 +112,8 @@ void collector_share_code(struct collector *collector, const struct instance_sta
 /* A GPU is told something. */
 void collector_add_launch(struct collector *collector, const struct instance_state *instance,
 			  const struct launch_record *record);
+/* Tell launches that wait for their operators as they are: of @member, or NULL: of all. */
+void collector_leave_launches(struct collector *collector, const struct member *member);
 /* Find where arenas count what they have given out, of which the programs told one. */
 void collector_look_for_arenas(struct collector *collector);
 /* Say what of memory turned out not to be known. */

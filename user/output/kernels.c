@@ -107,7 +107,7 @@ char *kernel_name(const struct analyze_kernel *kernel, bool whole)
 static const char *const places[CAPTURE_LAUNCH_PLACES] = {
 	[CAPTURE_LAUNCH_OUTSIDE] = "(in no operator)",
 	[CAPTURE_LAUNCH_UNNAMED] = "(in one that is not known)",
-	[CAPTURE_LAUNCH_POOL] = "(by threads of the pool)",
+	[CAPTURE_LAUNCH_POOL] = "(in a parallel section)",
 };
 
 char *kernel_operator(const struct analyze_kernel *kernel)

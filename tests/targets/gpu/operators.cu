@@ -5,6 +5,7 @@
  *
  *	NODE KIND KERNEL GRID BLOCK BYTES STREAM TID
  *
+ * One that has threads of the pool do it waits for $GPU_HOLD before that, see hold().
  * Its attributes: `node`, its number; `what`, see below; `times`. Clang compiles it as it does
  * any CUDA source, for the host alone; nvcc for a machine that has a GPU (device.h).
  */
@@ -21,6 +22,8 @@ extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sh
 extern "C" long syscall(long number, ...);
 extern "C" char *getenv(const char *name);
 extern "C" int open(const char *path, int flags, ...);
+extern "C" long read(int file, void *to, size_t size);
+extern "C" int close(int file);
 extern "C" int dprintf(int file, const char *format, ...);
 extern "C" int snprintf(char *to, size_t size, const char *format, ...);
 extern "C" void *calloc(size_t n, size_t size);
@@ -460,6 +463,20 @@ static void launch_one(void *it, size_t i)
 	do_one(((operator_kernel *)it)->node, PLAIN, i);
 }
 
+/* Until somebody has written the file $GPU_HOLD, a FIFO, if there is one. */
+static void hold()
+{
+	const char *path = getenv("GPU_HOLD");
+	int file = path ? open(path, 0) : -1; /* O_RDONLY */
+	char written;
+
+	if (file < 0)
+		return;
+	while (read(file, &written, 1) > 0)
+		;
+	close(file);
+}
+
 static void compute(void *it, void *context)
 {
 	operator_kernel *kernel = (operator_kernel *)it;
@@ -474,9 +491,11 @@ static void compute(void *it, void *context)
 		context, 0, &one, 1, &output);
 	((status_t(*)(const void *, float **))api[TENSOR_DATA])(input, &from);
 	((status_t(*)(void *, float **))api[TENSOR_DATA])(output, &to);
-	if (kernel->what == POOLED)
+	if (kernel->what == POOLED) {
+		hold();
 		((status_t(*)(const void *, void (*)(void *, size_t), size_t, size_t,
 			      void *))api[PARALLEL_FOR])(context, launch_one, kernel->times, 0, it);
+	}
 	for (long i = 0; i < kernel->times && kernel->what != POOLED; i++)
 		do_one(kernel->node, kernel->what, i);
 	*to = *from + 1;

@@ -460,8 +460,18 @@ _Static_assert(sizeof(struct setup_record) == 40 + SETUP_BYTES, "setup_record");
 enum launch_kind {
 	LAUNCH_KERNEL = 1, /* to run a kernel, */
 	LAUNCH_GRAPH,	   /* or what a graph holds, */
-	LAUNCH_COPY,	   /* or to copy memory */
+	LAUNCH_COPY,	   /* or to copy memory; */
+	LAUNCH_WAIT,	   /* no: a thread has waited for it */
 	LAUNCH_KINDS
+};
+
+/* What a thread waits for. */
+enum wait_kind {
+	WAIT_STREAM,
+	WAIT_EVENT,
+	WAIT_DEVICE, /* all that it has to do */
+	WAIT_COPY,   /* that it has told it itself */
+	WAIT_KINDS
 };
 
 struct launch_record {
@@ -474,13 +484,17 @@ struct launch_record {
 	__u32 run;	  /* NO_ID: in none that is known */
 	__u8 in_operator; /* 1: one is open, of which nothing may be known; else, */
 	__u8 in_task;	  /* 1: it is in a parallel section */
-	__u8 pad[2];
+	__u8 waits_for;	  /* enum wait_kind */
+	__u8 pad;
 	__u32 unloads; /* so far, of what holds kernels: their handles may be others' then */
 	__u64 key;     /* of the section that it works for, see work.bpf.h; 0: none that is known */
-	__u64 time;
-	__u64 kernel;		 /* or the graph; of a copy 0 */
-	__u64 stream;		 /* 0: the default one, or not known */
-	__u64 bytes;		 /* of a kernel: of shared memory that it asks for beside its own */
+	__u64 time;    /* when it began */
+	__u64 kernel;  /* or the graph, or the event; of a copy 0 */
+	__u64 stream;  /* 0: the default one, or not known */
+	union {
+		__u64 bytes; /* of a kernel: of shared memory that it asks for beside its own */
+		__u64 took;  /* of a wait, ns */
+	};
 	__u64 mapped;		 /* pages of code that its process maps, as in a sample */
 	__u32 grid[3], block[3]; /* of a kernel */
 };

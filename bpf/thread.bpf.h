@@ -51,11 +51,13 @@ struct gpu_call {
 	__u64 sp;      /* at its first instruction */
 	__u64 returns; /* where to */
 	__u32 instance;
-	__u8 kind; /* enum launch_kind */
-	__u8 led;  /* 1: to such a call of the other library */
-	__u8 pad[2];
-	__u64 wait_sp;	  /* the same of a wait that is open; 0: none is */
-	__u64 wait_start; /* when it began */
+	__u8 kind;	/* enum launch_kind */
+	__u8 led;	/* 1: to such a call of the other library */
+	__u8 waits_for; /* enum wait_kind */
+	__u8 pad;
+	__u64 wait_sp;	   /* the same of a wait that is open; 0: none is */
+	__u64 wait_start;  /* when it began */
+	__u64 wait_handle; /* of what it is for, if that has one */
 };
 
 struct thread_state {

@@ -186,9 +186,11 @@ static __always_inline __u64 key_of_task(const struct thread_state *thread, cons
 		       : 0;
 }
 
-/* A record of what @thread does at @site; NULL where none is to be told, or it is lost. */
+/*
+ * A record of what @thread does at @site, of @kind; NULL where none is to be told, or it is lost.
+ */
 static __always_inline struct launch_record *tell(struct thread_state *thread,
-						  const struct site *site)
+						  const struct site *site, __u32 kind)
 {
 	const struct frame *frame = innermost(thread);
 	const bool in_run = thread->run != NO_ID && thread->run_start >= runs_since;
@@ -209,7 +211,7 @@ static __always_inline struct launch_record *tell(struct thread_state *thread,
 	__builtin_memset(record, 0, sizeof(*record));
 	record->type = RECORD_LAUNCH;
 	record->instance = frame ? frame->key.instance : site->instance;
-	record->kind = gpu_kind(site->value);
+	record->kind = kind;
 	record->driver = (site->value & GPU_DRIVER) != 0;
 	record->tid = thread->tid;
 	record->id = frame ? frame->id : NO_ID;
@@ -233,7 +235,7 @@ int gpu_launch(struct pt_regs *ctx)
 	if (!thread || !counts(ctx, thread, &site))
 		return 0;
 	thread->tally.launches++;
-	record = tell(thread, &site);
+	record = tell(thread, &site, gpu_kind(site.value));
 	if (!record)
 		return 0;
 	switch (gpu_form(site.value)) {
@@ -261,8 +263,9 @@ int gpu_unload(struct pt_regs *ctx)
 	return 0;
 }
 
-/* The thread waits from now on, at @site. */
-static __always_inline void begin_to_wait(struct thread_state *thread, const struct site *site)
+/* The thread waits from now on, at @site, for @what, of which @handle is. */
+static __always_inline void begin_to_wait(struct thread_state *thread, const struct site *site,
+					  __u32 what, __u64 handle)
 {
 	struct gpu_call *call = &thread->gpu;
 
@@ -270,6 +273,8 @@ static __always_inline void begin_to_wait(struct thread_state *thread, const str
 	if (site->value & GPU_DRIVER && call->wait_sp > site->sp)
 		return;
 	call->wait_sp = site->sp;
+	call->waits_for = what;
+	call->wait_handle = handle;
 	call->wait_start = bpf_ktime_get_ns();
 }
 
@@ -322,13 +327,13 @@ int gpu_copy(struct pt_regs *ctx)
 	}
 	thread->tally.copies++;
 	thread->tally.copy_bytes += bytes;
-	record = tell(thread, &site);
+	record = tell(thread, &site, LAUNCH_COPY);
 	if (record) {
 		record->bytes = bytes;
 		record_submit(record);
 	}
 	if (site.value & GPU_WAITS)
-		begin_to_wait(thread, &site);
+		begin_to_wait(thread, &site, WAIT_COPY, 0);
 	return 0;
 }
 
@@ -339,8 +344,28 @@ int gpu_wait(struct pt_regs *ctx)
 	struct thread_state *thread = thread_at(ctx, &site);
 
 	if (thread)
-		begin_to_wait(thread, &site);
+		begin_to_wait(thread, &site, gpu_form(site.value),
+			      gpu_form(site.value) == WAIT_DEVICE ? 0 : argument(ctx, &site, 0));
 	return 0;
+}
+
+/* The wait of @thread that was open took @ns. */
+static __always_inline void tell_wait(struct thread_state *thread, const struct site *site,
+				      __u64 ns)
+{
+	const struct gpu_call *call = &thread->gpu;
+	struct launch_record *record = tell(thread, site, LAUNCH_WAIT);
+
+	if (!record)
+		return;
+	record->waits_for = call->waits_for;
+	record->time = call->wait_start;
+	record->took = ns;
+	if (call->waits_for == WAIT_STREAM)
+		record->stream = call->wait_handle;
+	else
+		record->kernel = call->wait_handle;
+	record_submit(record);
 }
 
 SEC("uprobe")
@@ -358,7 +383,9 @@ int gpu_waited(struct pt_regs *ctx)
 		return 0;
 	call->wait_sp = 0;
 	/* One that was open while the probes were out may be another one. */
-	if (call->wait_start >= operators_since)
-		thread->tally.wait += end - call->wait_start;
+	if (call->wait_start < operators_since)
+		return 0;
+	thread->tally.wait += end - call->wait_start;
+	tell_wait(thread, &site, end - call->wait_start);
 	return 0;
 }

@@ -43,7 +43,7 @@ struct gpu_copy3d {
 	__u64 width, height, depth;
 };
 
-/* A site's value. */
+/* A site's value: of a wait, form is an enum wait_kind. */
 #define GPU_DRIVER 0x100 /* the library below: what passes another one first counts there */
 #define GPU_WAITS  0x200 /* until it is done */
 

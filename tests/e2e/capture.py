@@ -15,13 +15,13 @@ Sample = collections.namedtuple("Sample", "seen op parent depth thread kernel ti
                                 "function at")
 Function = collections.namedtuple("Function", "path build_id bounded offset address size symbol")
 Launch = collections.namedtuple("Launch", "kind place op run thread driver function time kernel "
-                                "stream bytes grid block")
+                                "stream bytes grid block waits_for took")
 # Of an event, over a sum's executions.
 Counts = collections.namedtuple("Counts", "missing value below work work_below")
 
 THREAD, OPERATOR, EXEC, RUN, INFO, POOL, SUM, SAMPLE = 1, 3, 5, 6, 9, 11, 21, 25
 FILE, FUNCTION, LAUNCH = 26, 27, 28
-KERNEL, GRAPH, COPY = 1, 2, 3
+KERNEL, GRAPH, COPY, WAIT = 1, 2, 3, 4
 OWN, WORKS_FOR, IN_RUNTIME, ELSEWHERE, UNNAMED, UNKNOWN = 1, 2, 3, 4, 5, 6
 WORK, HAS_RUN, HAS_PARENT, HAS_SHAPES, TURNS = 8, 16, 32, 64, 128
 SHAPES_NS, PEAK, PARTS = 256, 1024, 2048
@@ -77,6 +77,7 @@ class Capture:
         self.operators, self.samples = {}, []
         self.files, self.functions = {}, {}
         self.launches = []
+        self.waits = []
         self.events = 0
         with open(path, "rb") as file:
             data = Bytes(file.read())
@@ -108,7 +109,8 @@ class Capture:
             elif kind == FUNCTION:
                 self.function(payload)
             elif kind == LAUNCH:
-                self.launches.append(self.launch(payload))
+                launch = self.launch(payload)
+                (self.waits if launch.kind == WAIT else self.launches).append(launch)
             elif kind == EXEC:
                 self.execs.append(self.exec(payload))
             elif kind == RUN:
@@ -160,9 +162,10 @@ class Capture:
         function = self.functions[payload.number()] if flags & 2 else None
         kernel, stream, size = [payload.number() for _ in range(3)]
         both = [payload.number() for _ in range(6)] if kind == KERNEL else [0] * 6
+        waited = [payload.number() for _ in range(2)] if kind == WAIT else [None, 0]
         assert not payload.left()
         return Launch(kind, place, op, run, thread, bool(flags & 4), function, self.launched,
-                      kernel, stream, size, tuple(both[::2]), tuple(both[1::2]))
+                      kernel, stream, size, tuple(both[::2]), tuple(both[1::2]), *waited)
 
     def times(self, payload):
         self.time += payload.signed()

@@ -9,11 +9,11 @@ import os
 import re
 import signal
 
-from capture import COPY, GRAPH, KERNEL, Capture
+from capture import COPY, GRAPH, KERNEL, WAIT, Capture
 from harness import check, check_equal, succeeds, test
 
 # ns, gpu.h; a real GPU has nothing to do for so long.
-WAIT = 0 if os.environ.get("OPPROBE_REAL_GPU") else 3_000_000
+WAIT_NS = 0 if os.environ.get("OPPROBE_REAL_GPU") else 3_000_000
 SYMBOLS = {
     "_Z20__device_stub__scalePfi": "scale",
     "_ZN4deep19__device_stub__fillIfEEvPT_S1_": "deep::fill<float>",
@@ -70,7 +70,7 @@ def truth(t):
         found = [re.fullmatch(r"(\d+) (\w+) (.+) (\S+) (\S+) (\d+) (\d+) (\d+)\n", line).groups()
                  for line in file]
     check(found, "the operators did nothing")
-    return [Told(int(node), kind, kernel if kind != "copy" else "", triple(grid), triple(block),
+    return [Told(int(node), kind, kernel if kernel != "-" else "", triple(grid), triple(block),
                  int(size), int(stream) if kind != "copy" else 0, int(tid))
             for node, kind, kernel, grid, block, size, stream, tid in found]
 
@@ -80,7 +80,13 @@ def node_of(name):
     return int(found[1]) if found else None
 
 
+WAITS_FOR = ("a stream", "an event 0x%x", "the device", "a copy")
+
+
 def kernel_of(launch):
+    if launch.kind == WAIT:
+        what = WAITS_FOR[launch.waits_for]
+        return "(wait for %s)" % (what % launch.kernel if "%" in what else what)
     if launch.kind == COPY:
         return ""
     if launch.function:
@@ -91,10 +97,10 @@ def kernel_of(launch):
 
 
 def told(capture):
-    kinds = {KERNEL: "kernel", GRAPH: "graph", COPY: "copy"}
+    kinds = {KERNEL: "kernel", GRAPH: "graph", COPY: "copy", WAIT: "wait"}
     return [Told(node_of(capture.operators[one.op].name) if one.op is not None else None,
                  kinds[one.kind], kernel_of(one), one.grid, one.block, one.bytes, one.stream,
-                 capture.threads[one.thread]) for one in capture.launches]
+                 capture.threads[one.thread]) for one in capture.launches + capture.waits]
 
 
 def are_within(capture, by_thread=True):
@@ -105,8 +111,8 @@ def are_within(capture, by_thread=True):
     spans = collections.defaultdict(list)
     for one in capture.execs:
         spans[where(one)].append((one.start, one.end))
-    for one in capture.launches:
-        check(any(start <= one.time <= end for start, end in spans[where(one)]),
+    for one in capture.launches + capture.waits:
+        check(any(start <= one.time <= one.time + one.took <= end for start, end in spans[where(one)]),
               "a launch outside of its operator", one)
 
 
@@ -123,8 +129,10 @@ def counted(report):
 def counts_of(lines):
     found = collections.defaultdict(lambda: [0, 0, 0])
     for one in lines:
+        if one.kind == "wait":
+            continue
         sums = found[one.node]
-        sums[0] += one.kind != "copy"
+        sums[0] += one.kind in ("kernel", "graph")
         sums[1] += one.kind == "copy"
         sums[2] += one.bytes if one.kind == "copy" else 0
     return dict(found)
@@ -138,9 +146,22 @@ def waits(report, runs):
         took[row["name"]] += row["self_ns"]
     for name, ns in waited.items():
         waiting = re.search("/(copy_and_wait|wait|mixed)$", name)
-        least = 3 * WAIT * runs if waiting else 0
+        least = 3 * WAIT_NS * runs if waiting else 0
         check(least <= ns <= (took[name] if waiting else 0),
               "%s waits for %d of %d ns, not for %d" % (name, ns, took[name], least))
+
+
+def waits_add_up(capture, report):
+    """Each wait that is told, and what is counted and shown of them, are the same."""
+    counted, told, shown = collections.Counter(), collections.Counter(), collections.Counter()
+    for row in report.operators:
+        counted[row["name"]] += row["counters"]["gpu-wait"]["self"]
+    for one in capture.waits:
+        told[capture.operators[one.op].name] += one.took
+    for row in report.json["kernels"]:
+        shown[row["operator"]] += row["waited_ns"] or 0
+    check_equal(+told, +counted, "ns of waits, told and counted")
+    check_equal(+shown, +counted, "ns of waits, shown and counted")
 
 
 # -- each of them -----------------------------------------------------------------------------
@@ -151,6 +172,7 @@ def compare(t, report, lines, runs):
     are_within(capture)
     check_equal(counted(report), counts_of(lines), "what nodes count")
     waits(report, runs)
+    waits_add_up(capture, report)
     kernels = report.json["kernels"]
     check_equal(sum(one["launches"] for one in kernels), len(lines), "launches in the report")
     check({one["place"] for one in kernels} == {"operator"}, "places", kernels)
@@ -193,7 +215,7 @@ def _(t):
     probe = begin(t, target, "--min-duration", "1us")
     target.run(3)
     end(t, probe)
-    check_equal(len(Capture(t.path("capture.opp")).launches), len(truth(t)), "launches")
+    check_equal(len(told(Capture(t.path("capture.opp")))), len(truth(t)), "launches")
     probe = begin(t, target, "--min-duration", "1h")
     target.run(3)
     probe.signal(signal.SIGINT)
@@ -203,7 +225,8 @@ def _(t):
     end(t, probe)
     capture = Capture(t.path("capture.opp"))
     check_equal({one.run for one in capture.launches}, {1, 2}, "runs with launches")
-    check_equal(len(capture.launches) * 5, 2 * len(truth(t)), "launches of two runs of five")
+    check_equal({one.run for one in capture.waits}, {1, 2}, "runs with waits")
+    check_equal(len(told(capture)) * 5, 2 * len(truth(t)), "launches of two runs of five")
 
 
 @test("a report shows launches of the operators and runs that it is of")
@@ -233,21 +256,24 @@ def _(t):
     end(t, probe)
     wide = succeeds(t, "report", t.path("capture.opp"), "--width", "200")
     table = wide.split("What GPUs were told to do\n")[1].split("\n\n")[0].split("\n")
-    check_equal(table[0].split(), "Launches Kernel Operator Grid Block Bytes Stream".split(),
-                "titles")
-    check_equal(len(table) - 2, 20, "lines")
+    check_equal(table[0].split(),
+                "Count Kernel Operator Grid Block Bytes Stream Waited".split(), "titles")
+    check_equal(len(table) - 2, 27, "lines")
     check(any(line.split() == ["3", "deep::fill<float>", "gpu1/fill", "(Gpu)", "varies", "varies",
                                "0", "B", "default"] for line in table), "a kernel", *table)
+    waited = [line for line in table if line.split()[1:5] == "(wait for the device)".split()]
+    check(len(waited) == 2 and all(re.search(r" \d+\.\d+ ms$", line) for line in waited),
+          "waits for the device", *table)
     check(any(line.split() == ["3", "(graph", "0x96a9)", "gpu8/graph", "(Gpu)", "0x5700"]
               for line in table), "a graph", *table)
     for width in (40, 60, 80, 100):
         shown = succeeds(t, "report", t.path("capture.opp"), "--width", str(width))
         table = shown.split("What GPUs were told to do\n")[1].split("\n\n")[0].split("\n")
         check(all(len(line) <= width for line in table), "a line is too wide", *table)
-        check(all(line.startswith(("Launches  Kernel", "\u2500", " ")) for line in table),
+        check(all(line.startswith(("Count  Kernel", "\u2500", " ")) for line in table),
               "columns", *table)
     cut = succeeds(t, "report", t.path("capture.opp"), "--limit", "3")
-    check("... and 17 more rows" in cut, "more rows", cut)
+    check("... and 24 more rows" in cut, "more rows", cut)
 
 
 # -- what is not known ---------------------------------------------------------------------------
@@ -441,7 +467,7 @@ def _(t):
     forget(t)
     target.run(2)
     report = end(t, probe)
-    lines = [one for one in truth(t) if one.kind != "copy"]
+    lines = [one for one in truth(t) if one.kind in ("kernel", "graph")]
     check_equal(report.counter("gpu-launches", [row for row in report.operators
                                                 if row["op_type"] == "Gpu"]), len(lines),
                 "launches")

@@ -16,6 +16,8 @@ from perfetto import Trace
 from profiles import work_of, write_kineto, write_nsys
 from test_gpu import begin, end, start
 
+WAITS = ("(wait for a stream)", "(wait for an event)", "(wait for the device)",
+         "(wait for a copy)")
 WRITERS = {"nsys": write_nsys, "kineto": write_kineto}
 
 
@@ -221,6 +223,11 @@ def _(t):
                                  if one["ph"] == "i" and one["cat"] == "launch")
     check_equal(points, collections.Counter((capture.threads[one.thread], one.time)
                                             for one in capture.launches), "points")
+    waits = collections.Counter((one["tid"], base + round(one["ts"] * 1000),
+                                 round(one["dur"] * 1000), one["name"]) for one in events
+                                if one["ph"] == "X" and one["cat"] == "launch")
+    check_equal(waits, collections.Counter((capture.threads[one.thread], one.time, one.took,
+                                            WAITS[one.waits_for]) for one in capture.waits), "waits")
     starts = {one["id"]: one for one in events if one["ph"] == "s" and one["cat"] == "gpu"}
     ends = [one for one in events if one["ph"] == "f" and one["cat"] == "gpu"]
     check_equal(len(ends), len(works), "arrows")
@@ -248,7 +255,14 @@ def _(t):
     works = work_of(capture, offset, 0)
     write_kineto(t.path("profile"), capture, works)
     trace = Trace(t, "--join", t.path("profile"))
-    slices = [one for one in trace.slices if one.categories == ["gpu"]]
+    slices = [one for one in trace.slices if one.categories == ["gpu"] and
+              not one.name.startswith("(wait")]
+    waits = [one for one in trace.slices if one.name.startswith("(wait")]
+    check_equal(collections.Counter((one.start, one.ns(), one.name) for one in waits),
+                collections.Counter((one.time, one.took, WAITS[one.waits_for])
+                                    for one in capture.waits), "waits")
+    check({one.around.told["run"] for one in waits} == {one.run for one in capture.waits},
+          "what is around waits", waits)
     check_equal(collections.Counter((one.told["operator"], one.name, one.ns()) for one in slices),
                 of_gpus(capture, works), "slices")
     points = [one for one in trace.points if one.categories == ["gpu"]]

@@ -89,6 +89,15 @@ static void a_launch_is_read_as_it_was_written(void **state)
 		 2,
 		 {UINT32_MAX, 0, 1},
 		 {1, UINT32_MAX, 0}},
+		{.kind = CAPTURE_LAUNCH_WAIT,
+		 .place = CAPTURE_LAUNCH_OUTSIDE,
+		 .op = CAPTURE_UNKNOWN,
+		 .run = CAPTURE_UNKNOWN,
+		 .function = CAPTURE_UNKNOWN,
+		 .time = START + 3,
+		 .kernel = 0xe4e4,
+		 .waits_for = CAPTURE_WAIT_EVENT,
+		 .took = UINT64_MAX},
 	};
 	struct test_capture c = begin();
 	struct capture_record record;
@@ -96,7 +105,7 @@ static void a_launch_is_read_as_it_was_written(void **state)
 	struct error err;
 	size_t n = 0;
 
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < 5; i++)
 		put(&c, launches[i]);
 	test_finish(&c);
 	reader = capture_reader_open(c.path, &err);
@@ -118,9 +127,11 @@ static void a_launch_is_read_as_it_was_written(void **state)
 			    got->bytes == wanted->bytes);
 		assert_memory_equal(got->grid, wanted->grid, sizeof(got->grid));
 		assert_memory_equal(got->block, wanted->block, sizeof(got->block));
+		assert_int_equal(got->waits_for, wanted->waits_for);
+		assert_true(got->took == wanted->took);
 		n++;
 	}
-	assert_int_equal(n, 4);
+	assert_int_equal(n, 5);
 	capture_reader_close(reader);
 	test_remove(&c);
 }
@@ -140,6 +151,7 @@ static void what_no_launch_can_be_is_refused(void **state)
 	REFUSED(bad.kind = CAPTURE_LAUNCH_KINDS);
 	REFUSED(bad.place = CAPTURE_LAUNCH_PLACES);
 	REFUSED(bad.place = CAPTURE_LAUNCH_POOL);
+	REFUSED(bad.waits_for = CAPTURE_WAITS);
 	REFUSED(bad.op = CAPTURE_UNKNOWN);
 	REFUSED(bad.op = 2);
 	REFUSED(bad.thread = 2);
@@ -223,6 +235,38 @@ static void launches_of_a_kernel_by_an_operator_are_one_row(void **state)
 	assert_null(kernel(a, 4)->name);
 	assert_int_equal(kernel(a, 4)->place, CAPTURE_LAUNCH_OUTSIDE);
 	assert_int_equal(kernel(a, 5)->bytes_total, 64);
+	analysis_free(a);
+	test_remove(&c);
+}
+
+/* Of which event is not told apart, of which stream as that of launches. */
+static void waits_for_the_same_are_one_row(void **state)
+{
+	struct capture_launch it = launch();
+	struct test_capture c = begin();
+	struct analysis *a;
+	char *name;
+
+	it.kind = CAPTURE_LAUNCH_WAIT;
+	it.function = CAPTURE_UNKNOWN;
+	it.waits_for = CAPTURE_WAIT_EVENT;
+	it.took = 5;
+	put(&c, it);
+	it.kernel++;
+	it.took = 7;
+	put(&c, it);
+	it.waits_for = CAPTURE_WAIT_STREAM;
+	put(&c, it);
+	test_write(&c, test_exec(0, 0, 100));
+	test_finish(&c);
+	a = analyzed(c.path, (struct analyze_options){});
+	assert_int_equal(a->launches.n, 2);
+	assert_int_equal(kernel(a, 0)->count, 2);
+	assert_int_equal(kernel(a, 0)->waited, 12);
+	name = kernel_name(kernel(a, 0), false);
+	assert_string_equal(name, "(wait for an event)");
+	free(name);
+	assert_int_equal(kernel(a, 1)->waited, 7);
 	analysis_free(a);
 	test_remove(&c);
 }
@@ -346,6 +390,7 @@ int main(void)
 		cmocka_unit_test(a_launch_is_read_as_it_was_written),
 		cmocka_unit_test(what_no_launch_can_be_is_refused),
 		cmocka_unit_test(launches_of_a_kernel_by_an_operator_are_one_row),
+		cmocka_unit_test(waits_for_the_same_are_one_row),
 		cmocka_unit_test(they_are_of_what_is_selected),
 		cmocka_unit_test(kernels_have_the_names_of_their_stubs),
 		cmocka_unit_test(symbols_of_any_length_are_names),

@@ -21,9 +21,10 @@ static uint64_t hash_of(const struct analyze_kernel *key)
 
 static bool is_same(const struct analyze_kernel *a, const struct analyze_kernel *b)
 {
-	return a->kind == b->kind && a->place == b->place && a->name == b->name &&
-	       a->op_type == b->op_type && a->session == b->session && a->stub == b->stub &&
-	       a->kernel == b->kernel && a->driver == b->driver && a->process == b->process;
+	return a->kind == b->kind && a->place == b->place && a->waits_for == b->waits_for &&
+	       a->name == b->name && a->op_type == b->op_type && a->session == b->session &&
+	       a->stub == b->stub && a->kernel == b->kernel && a->driver == b->driver &&
+	       a->process == b->process;
 }
 
 static struct analyze_kernel *get(struct launches *launches, const struct analyze_kernel *key,
@@ -59,6 +60,7 @@ static void add(struct analyze_kernel *kernel, const struct capture_launch *laun
 	kernel->count++;
 	if (launch->kind == CAPTURE_LAUNCH_COPY)
 		kernel->bytes_total += launch->bytes;
+	kernel->waited += launch->took;
 	if (memcmp(launch->grid, first->grid, sizeof(launch->grid)))
 		kernel->differ |= DIFFER_GRID;
 	if (memcmp(launch->block, first->block, sizeof(launch->block)))
@@ -80,13 +82,15 @@ static int make_key(struct fold *f, const struct capture_launch *launch,
 	*key = (struct analyze_kernel){
 		.kind = launch->kind,
 		.place = launch->place,
+		.waits_for = launch->waits_for,
 		.name = state ? state->op.name : NULL,
 		.op_type = state ? state->op.op_type : NULL,
 		.session = state ? state->op.session : CAPTURE_UNKNOWN,
 	};
 	if (launch->function != CAPTURE_UNKNOWN)
 		key->stub = places_get(&f->a.places, &at, false, &error);
-	if (error || key->stub || launch->kind == CAPTURE_LAUNCH_COPY)
+	if (error || key->stub || launch->kind == CAPTURE_LAUNCH_COPY ||
+	    launch->kind == CAPTURE_LAUNCH_WAIT)
 		return error;
 	key->kernel = launch->kernel;
 	key->driver = launch->driver;
@@ -99,7 +103,7 @@ static int keep(struct fold *f, const struct capture_launch *launch, uint32_t ma
 {
 	struct match_launch *kept;
 
-	if (!f->a.options.profile)
+	if (!f->a.options.profile || launch->kind == CAPTURE_LAUNCH_WAIT)
 		return 0;
 	kept = array_push(&f->a.launches.each);
 	if (!kept)

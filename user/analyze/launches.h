@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What operators had GPUs do, added up: launches of the same kernel by the same operator are one
- * row, those of none, or of one that is not known, are others.
+ * row, those of none, or of one that is not known, are others. So are waits for the same.
  */
 #ifndef OPPROBE_ANALYZE_LAUNCHES_H
 #define OPPROBE_ANALYZE_LAUNCHES_H
@@ -38,8 +38,10 @@ struct analyze_kernel {
 	bool driver;
 	const struct analyze_process *process; /* that @kernel is of */
 	uint32_t number;		       /* its place while they are added up */
+	uint32_t waits_for;		       /* of waits: enum capture_wait */
 	uint64_t count;
 	uint64_t bytes_total; /* of copies */
+	uint64_t waited;      /* ns, of waits */
 	uint32_t differ;      /* enum launches_differ */
 	struct capture_launch first;
 };
@@ -48,7 +50,7 @@ struct analyze_kernel {
 struct launches {
 	struct hash table;
 	ARRAY_OF(struct match_launch)
-	each; /* marked with its row; only where a profile is joined */
+	each; /* marked with its row; only where a profile is joined, and no waits */
 	ARRAY_OF(struct analyze_kernel *);
 };
 

@@ -10,7 +10,7 @@ enum launch_flags {
 bool launch_is_sound(const struct capture_launch *launch)
 {
 	return launch->kind >= CAPTURE_LAUNCH_KERNEL && launch->kind < CAPTURE_LAUNCH_KINDS &&
-	       launch->place < CAPTURE_LAUNCH_PLACES &&
+	       launch->place < CAPTURE_LAUNCH_PLACES && launch->waits_for < CAPTURE_WAITS &&
 	       (launch->op != CAPTURE_UNKNOWN) == (launch->place == CAPTURE_LAUNCH_INSIDE);
 }
 
@@ -39,6 +39,10 @@ uint8_t *launch_put(uint8_t *p, const struct capture_launch *launch, struct form
 		p = format_put_varint(p, launch->grid[i]);
 		p = format_put_varint(p, launch->block[i]);
 	}
+	if (launch->kind == CAPTURE_LAUNCH_WAIT) {
+		p = format_put_varint(p, launch->waits_for);
+		p = format_put_varint(p, launch->took);
+	}
 	return p;
 }
 
@@ -66,6 +70,10 @@ void launch_get(struct cursor *c, struct capture_launch *launch, struct format_s
 	for (int i = 0; launch->kind == CAPTURE_LAUNCH_KERNEL && i < 3; i++) {
 		launch->grid[i] = format_get_u32(c);
 		launch->block[i] = format_get_u32(c);
+	}
+	if (launch->kind == CAPTURE_LAUNCH_WAIT) {
+		launch->waits_for = format_get_below(c, CAPTURE_WAITS);
+		launch->took = cursor_uleb(c);
 	}
 	if (!c->failed && !launch_is_sound(launch))
 		cursor_fail(c);

@@ -526,8 +526,18 @@ struct capture_function {
 enum capture_launch_kind {
 	CAPTURE_LAUNCH_KERNEL = 1, /* to run a kernel, */
 	CAPTURE_LAUNCH_GRAPH,	   /* or what a graph holds, */
-	CAPTURE_LAUNCH_COPY,	   /* or to copy memory */
+	CAPTURE_LAUNCH_COPY,	   /* or to copy memory; */
+	CAPTURE_LAUNCH_WAIT,	   /* no: the thread has waited for it */
 	CAPTURE_LAUNCH_KINDS
+};
+
+/* What it waited for. */
+enum capture_wait {
+	CAPTURE_WAIT_STREAM,
+	CAPTURE_WAIT_EVENT,
+	CAPTURE_WAIT_DEVICE, /* all that it had to do */
+	CAPTURE_WAIT_COPY,   /* that it had told it itself */
+	CAPTURE_WAITS
 };
 
 /* Whose it was. */
@@ -549,11 +559,14 @@ struct capture_launch {
 	bool driver;	   /* it was told to the driver, not to a library above that */
 	uint32_t function; /* the kernel, or one of the host that stands for it; CAPTURE_UNKNOWN:
 			      not known */
-	uint64_t time;
-	uint64_t kernel; /* its address, or the driver's handle; of a graph its; of a copy 0 */
+	uint64_t time;	   /* when it began */
+	uint64_t kernel; /* its address, or the driver's handle; of a graph, or an event, its; else
+			    0 */
 	uint64_t stream; /* 0: the default one, or not known */
 	uint64_t bytes;	 /* of a copy; of a kernel, of shared memory beside what it has itself */
 	uint32_t grid[3], block[3]; /* of a kernel */
+	uint32_t waits_for;	    /* of a wait, enum capture_wait, */
+	uint64_t took;		    /* and ns */
 };
 
 /* The end of a complete capture; one that lacks it was cut short. */

@@ -140,9 +140,13 @@ void collector_add_launch(struct collector *collector, const struct instance_sta
 			   .time = record->time,
 			   .kernel = record->kernel,
 			   .stream = record->stream,
-			   .bytes = record->bytes},
+			   .waits_for = record->waits_for},
 	};
 
+	if (record->kind == LAUNCH_WAIT)
+		told.launch.took = record->took;
+	else
+		told.launch.bytes = record->bytes;
 	memcpy(told.launch.grid, record->grid, sizeof(record->grid));
 	memcpy(told.launch.block, record->block, sizeof(record->block));
 	collector_send(collector, &told);

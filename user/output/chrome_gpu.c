@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What GPUs were told, points on threads, and what they did, slices on tracks of their streams. */
+/* What GPUs were told, points on threads, how long these waited, and what GPUs did, slices on
+ * tracks of their streams. */
 #include "chrome.h"
 
 #include <errno.h>
@@ -30,8 +31,11 @@ static char *put_launch(const struct export_state *e, char *p, const struct capt
 	p = put_text(p, name, strlen(name));
 	p = PUT_LITERAL(p, ",\"cat\":\"launch\",\"pid\":");
 	p = put_prepared(p, &e->threads.items[launch->thread]->detail);
-	p = PUT_LITERAL(p, ",\"ph\":\"i\",\"s\":\"t\",\"ts\":");
-	p = put_since_start(e, p, launch->time);
+	if (launch->kind == CAPTURE_LAUNCH_WAIT)
+		p = put_us(PUT_LITERAL(p, ",\"ph\":\"X\",\"dur\":"), launch->took);
+	else
+		p = PUT_LITERAL(p, ",\"ph\":\"i\",\"s\":\"t\"");
+	p = put_since_start(e, PUT_LITERAL(p, ",\"ts\":"), launch->time);
 	p = PUT_LITERAL(p, ",\"args\":{\"bytes\":");
 	p = put_u64(p, launch->bytes);
 	if (launch->kind == CAPTURE_LAUNCH_KERNEL) {

@@ -271,9 +271,12 @@ static int export_activities(struct export_state *e, const struct capture_launch
 
 static int export_launch(struct export_state *e, const struct capture_launch *launch)
 {
-	const struct profile_call *call = export_gpu_next(&e->gpu);
+	const struct profile_call *call = NULL;
 	int error;
 
+	/* A profile's calls are of launches alone. */
+	if (launch->kind != CAPTURE_LAUNCH_WAIT)
+		call = export_gpu_next(&e->gpu);
 	if (!e->format->launch || !e->threads.items[launch->thread]->process->shown)
 		return 0;
 	error = e->format->launch(e, launch, export_gpu_name(&e->gpu, launch), call ? call->n : 0);

@@ -103,7 +103,7 @@ static int take(struct record_sink *sink, const struct capture_record *record)
 
 	if (record->type == CAPTURE_INFO)
 		gathering->realtime_offset = record->info->realtime_offset;
-	if (record->type != CAPTURE_LAUNCH)
+	if (record->type != CAPTURE_LAUNCH || launch->kind == CAPTURE_LAUNCH_WAIT)
 		return 0;
 	kept = array_push(&gathering->launches);
 	if (!kept)
@@ -167,6 +167,8 @@ const char *export_gpu_name(const struct export_gpu *gpu, const struct capture_l
 		return "(copy)";
 	if (launch->kind == CAPTURE_LAUNCH_GRAPH)
 		return "(graph)";
+	if (launch->kind == CAPTURE_LAUNCH_WAIT)
+		return kernel_waits[launch->waits_for];
 	return name ?: "(kernel)";
 }
 

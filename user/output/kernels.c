@@ -87,6 +87,13 @@ static char *name_of_stub(const struct analyze_place *stub, bool whole)
 			     : strdup(place_title(stub, title, sizeof(title)));
 }
 
+const char *const kernel_waits[CAPTURE_WAITS] = {
+	[CAPTURE_WAIT_STREAM] = "(wait for a stream)",
+	[CAPTURE_WAIT_EVENT] = "(wait for an event)",
+	[CAPTURE_WAIT_DEVICE] = "(wait for the device)",
+	[CAPTURE_WAIT_COPY] = "(wait for a copy)",
+};
+
 char *kernel_name(const struct analyze_kernel *kernel, bool whole)
 {
 	char text[64];
@@ -95,6 +102,8 @@ char *kernel_name(const struct analyze_kernel *kernel, bool whole)
 		return name_of_stub(kernel->stub, whole);
 	if (kernel->kind == CAPTURE_LAUNCH_COPY)
 		snprintf(text, sizeof(text), "(copy)");
+	else if (kernel->kind == CAPTURE_LAUNCH_WAIT)
+		snprintf(text, sizeof(text), "%s", kernel_waits[kernel->waits_for]);
 	else
 		snprintf(text, sizeof(text), "(%s 0x%" PRIx64 ")",
 			 kernel->kind == CAPTURE_LAUNCH_GRAPH ? "graph"
@@ -123,16 +132,18 @@ char *kernel_operator(const struct analyze_kernel *kernel)
 
 /* -- a table ---------------------------------------------------------------------------------- */
 
-enum column { COUNT, KERNEL, OPERATOR, GRID, BLOCK, BYTES, STREAM, COLUMNS };
+/* The last one only where anything waited. */
+enum column { COUNT, KERNEL, OPERATOR, GRID, BLOCK, BYTES, STREAM, WAITED, COLUMNS };
 
 static const struct listing_column columns[COLUMNS] = {
-	[COUNT] = {"Launches"},
+	[COUNT] = {"Count"},
 	[KERNEL] = {"Kernel", .is_name = true},
 	[OPERATOR] = {"Operator", .is_name = true},
 	[GRID] = {"Grid"},
 	[BLOCK] = {"Block"},
 	[BYTES] = {"Bytes"},
 	[STREAM] = {"Stream"},
+	[WAITED] = {"Waited"},
 };
 
 static char *three(const struct analyze_kernel *kernel, const uint32_t values[3], uint32_t differ)
@@ -154,7 +165,7 @@ static char *bytes_of(const struct analyze_kernel *kernel)
 {
 	char text[32];
 
-	if (kernel->kind == CAPTURE_LAUNCH_GRAPH)
+	if (kernel->kind == CAPTURE_LAUNCH_GRAPH || kernel->kind == CAPTURE_LAUNCH_WAIT)
 		return strdup("");
 	if (kernel->kind == CAPTURE_LAUNCH_COPY)
 		return strdup(text_bytes(text, sizeof(text), kernel->bytes_total));
@@ -163,11 +174,27 @@ static char *bytes_of(const struct analyze_kernel *kernel)
 			      : text_bytes(text, sizeof(text), kernel->first.bytes));
 }
 
+static bool has_stream(const struct analyze_kernel *kernel)
+{
+	if (kernel->kind == CAPTURE_LAUNCH_WAIT)
+		return kernel->waits_for == CAPTURE_WAIT_STREAM;
+	return kernel->kind != CAPTURE_LAUNCH_COPY;
+}
+
+static char *waited_of(const struct analyze_kernel *kernel)
+{
+	char text[32];
+
+	return strdup(kernel->kind == CAPTURE_LAUNCH_WAIT
+			      ? text_time(text, sizeof(text), kernel->waited)
+			      : "");
+}
+
 static char *stream_of(const struct analyze_kernel *kernel)
 {
 	char text[32];
 
-	if (kernel->kind == CAPTURE_LAUNCH_COPY)
+	if (!has_stream(kernel))
 		return strdup("");
 	if (kernel->differ & DIFFER_STREAM)
 		return strdup("varies");
@@ -190,16 +217,20 @@ static int add_line(struct listing *listing, const struct analyze_kernel *kernel
 				 [BLOCK] = three(kernel, kernel->first.block, DIFFER_BLOCK),
 				 [BYTES] = bytes_of(kernel),
 				 [STREAM] = stream_of(kernel),
+				 [WAITED] = waited_of(kernel),
 			 });
 }
 
 int kernels_print(const struct analysis *a, size_t limit, size_t room, FILE *out)
 {
-	struct listing listing = {.columns = columns, .n_columns = COLUMNS};
+	struct listing listing = {.columns = columns, .n_columns = WAITED};
 	int error = 0;
 
 	if (!a->launches.n)
 		return 0;
+	for (size_t i = 0; i < a->launches.n; i++)
+		if (a->launches.items[i]->kind == CAPTURE_LAUNCH_WAIT)
+			listing.n_columns = COLUMNS;
 	for (size_t i = 0; i < a->launches.n && (!limit || i < limit) && !error; i++)
 		error = add_line(&listing, a->launches.items[i]);
 	fputs("\nWhat GPUs were told to do\n", out);
@@ -214,6 +245,14 @@ static const char *const kinds[CAPTURE_LAUNCH_KINDS] = {
 	[CAPTURE_LAUNCH_KERNEL] = "kernel",
 	[CAPTURE_LAUNCH_GRAPH] = "graph",
 	[CAPTURE_LAUNCH_COPY] = "copy",
+	[CAPTURE_LAUNCH_WAIT] = "wait",
+};
+
+static const char *const wait_keys[CAPTURE_WAITS] = {
+	[CAPTURE_WAIT_STREAM] = "stream",
+	[CAPTURE_WAIT_EVENT] = "event",
+	[CAPTURE_WAIT_DEVICE] = "device",
+	[CAPTURE_WAIT_COPY] = "copy",
 };
 
 static const char *const place_keys[CAPTURE_LAUNCH_PLACES] = {
@@ -245,6 +284,7 @@ static int put_kernel(const struct analyze_kernel *kernel, FILE *out)
 {
 	const bool runs = kernel->kind == CAPTURE_LAUNCH_KERNEL;
 	const bool copies = kernel->kind == CAPTURE_LAUNCH_COPY;
+	const bool waits = kernel->kind == CAPTURE_LAUNCH_WAIT;
 	const struct capture_launch *first = &kernel->first;
 	const bool in_file = kernel->stub && *kernel->stub->path;
 	const char *symbol = kernel->stub && *kernel->stub->symbol ? kernel->stub->symbol : NULL;
@@ -259,7 +299,7 @@ static int put_kernel(const struct analyze_kernel *kernel, FILE *out)
 	error = error ?: text_put_member(out, "symbol", symbol);
 	error = error ?: text_put_member(out, "file", in_file ? kernel->stub->path : NULL);
 	error = error ?: put_hex(out, "offset", in_file ? kernel->stub->offset : 0, in_file);
-	error = error ?: put_hex(out, "handle", kernel->kernel, !kernel->stub && !copies);
+	error = error ?: put_hex(out, "handle", kernel->kernel, !kernel->stub && !copies && !waits);
 	free(name);
 	put_three(out, "grid", first->grid, runs && !(kernel->differ & DIFFER_GRID));
 	put_three(out, "block", first->block, runs && !(kernel->differ & DIFFER_BLOCK));
@@ -273,7 +313,14 @@ static int put_kernel(const struct analyze_kernel *kernel, FILE *out)
 		fputs(",\"copied_bytes\":null", out);
 	error = error
 			?: put_hex(out, "stream", first->stream,
-				   !copies && !(kernel->differ & DIFFER_STREAM));
+				   has_stream(kernel) && !(kernel->differ & DIFFER_STREAM));
+	error = error
+			?: text_put_member(out, "waits_for",
+					   waits ? wait_keys[kernel->waits_for] : NULL);
+	if (waits)
+		fprintf(out, ",\"waited_ns\":%" PRIu64, kernel->waited);
+	else
+		fputs(",\"waited_ns\":null", out);
 	fputs("}", out);
 	return error;
 }
@@ -300,10 +347,10 @@ const char kernels_schema[] =
 	"      \"items\": {\n"
 	"        \"type\": \"object\",\n"
 	"        \"properties\": {\n"
-	"          \"kind\": {\"enum\": [\"kernel\", \"graph\", \"copy\"]},\n"
+	"          \"kind\": {\"enum\": [\"kernel\", \"graph\", \"copy\", \"wait\"]},\n"
 	"          \"place\": {\n"
-	"            \"description\": \"In an operator, in one that is not known, by a thread of "
-	"the pool for one that is not known, or in none.\",\n"
+	"            \"description\": \"In an operator, in one that is not known, in a parallel "
+	"section of one that is not known, or in none.\",\n"
 	"            \"enum\": [\"operator\", \"unnamed\", \"pool\", \"outside\"]\n"
 	"          },\n"
 	"          \"launches\": {\"type\": \"integer\"},\n"
@@ -343,6 +390,14 @@ const char kernels_schema[] =
 	"          \"stream\": {\n"
 	"            \"description\": \"Its handle; 0x0 is the default one.\",\n"
 	"            \"$ref\": \"#/$defs/hex\"\n"
+	"          },\n"
+	"          \"waits_for\": {\n"
+	"            \"description\": \"What a thread waited for, launches times.\",\n"
+	"            \"enum\": [\"stream\", \"event\", \"device\", \"copy\", null]\n"
+	"          },\n"
+	"          \"waited_ns\": {\n"
+	"            \"description\": \"By all of these waits.\",\n"
+	"            \"type\": [\"integer\", \"null\"]\n"
 	"          }\n"
 	"        }\n"
 	"      }\n"

@@ -19,6 +19,8 @@ char *kernel_of_symbol(const char *symbol, bool whole);
 char *kernel_shorten(const char *name);
 /* Whose it was, allocated, of any bytes: "conv1 (Conv)", "(in no operator)". NULL likewise. */
 char *kernel_operator(const struct analyze_kernel *kernel);
+/* What is waited for: "(wait for a stream)"; by enum capture_wait. */
+extern const char *const kernel_waits[CAPTURE_WAITS];
 /*
  * Print the table of @analysis, of @limit rows at most (0: all), in @room columns (0: any number),
  * and nothing where GPUs were told nothing. 0 or -ENOMEM.

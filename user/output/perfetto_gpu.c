@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What GPUs were told, points on threads, and what they did, slices on tracks of their streams. */
+/* What GPUs were told, points on threads, how long these waited, and what GPUs did, slices on
+ * tracks of their streams. */
 #include "perfetto_parts.h"
 
 #include <inttypes.h>
@@ -16,12 +17,34 @@ static void annotate_three(struct message *event, uint32_t name, const uint32_t 
 	annotate_text(event, name, text);
 }
 
+/* Within a call of the program: what is around it has begun before, and ends behind it. */
+static int put_wait(struct export_state *e, const struct capture_launch *launch, const char *name)
+{
+	const uint64_t track = perfetto_uuid(e, KIND_THREAD, launch->thread);
+	struct perfetto *p = e->private;
+	struct message *event = &p->event;
+
+	message_add_number(event, EVENT_TYPE, TYPE_BEGIN);
+	message_add_number(event, EVENT_TRACK, track);
+	message_add_number(event, EVENT_CATEGORY, CATEGORY_GPU);
+	message_add_text(event, EVENT_NAME, name);
+	if (launch->run != CAPTURE_UNKNOWN)
+		annotate(event, A_RUN, launch->run);
+	perfetto_put(p, &p->end, launch->time);
+	message_add_number(event, EVENT_TYPE, TYPE_END);
+	message_add_number(event, EVENT_TRACK, track);
+	perfetto_put(p, &p->end, launch->time + launch->took);
+	return begins_write(&p->end, e->out);
+}
+
 int perfetto_launch(struct export_state *e, const struct capture_launch *launch, const char *name,
 		    uint32_t n)
 {
 	struct perfetto *p = e->private;
 	struct message *event = &p->event;
 
+	if (launch->kind == CAPTURE_LAUNCH_WAIT)
+		return put_wait(e, launch, name);
 	message_add_number(event, EVENT_TYPE, TYPE_INSTANT);
 	message_add_number(event, EVENT_TRACK, perfetto_uuid(e, KIND_THREAD, launch->thread));
 	message_add_number(event, EVENT_CATEGORY, CATEGORY_GPU);

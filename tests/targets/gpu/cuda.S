@@ -40,6 +40,7 @@ to_unloaded:	.quad	unloaded
 	function cuMemcpy3DAsync_v2, to_done
 	function cuStreamSynchronize, to_waited
 	function cuCtxSynchronize, to_waited
+	function cuEventSynchronize, to_waited
 	function cuFuncGetName, to_named
 	function cuKernelGetName, to_kernel_named
 	function cuModuleUnload, to_unloaded

@@ -91,6 +91,22 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 	return error;
 }
 
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+	int error = cuEventSynchronize(event);
+
+	sink += error;
+	return error;
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+	int error = cuCtxSynchronize();
+
+	sink += error;
+	return error;
+}
+
 cudaError_t cudaGetLastError(void)
 {
 	return 0;

@@ -13,6 +13,7 @@ extern "C" {
 #endif
 
 typedef void *cudaStream_t;
+typedef void *cudaEvent_t;
 typedef int cudaError_t;
 
 struct dim3 {
@@ -70,6 +71,8 @@ cudaError_t cudaMemcpy3DAsync(const void *parameters, cudaStream_t stream);
 cudaError_t cuMemcpy2DAsync_v2(const struct CUDA_MEMCPY2D *copy, cudaStream_t stream);
 cudaError_t cuMemcpy3DAsync_v2(const struct CUDA_MEMCPY3D *copy, cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaGetLastError(void);
 
 cudaError_t cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -80,6 +83,8 @@ cudaError_t cuLaunchKernelEx(const struct driver_config *config, void *function,
 cudaError_t cuGraphLaunch(void *graph, cudaStream_t stream);
 cudaError_t cuMemcpyAsync(void *to, const void *from, size_t size, cudaStream_t stream);
 cudaError_t cuStreamSynchronize(cudaStream_t stream);
+cudaError_t cuEventSynchronize(cudaEvent_t event);
+cudaError_t cuCtxSynchronize(void);
 
 cudaError_t cuFuncGetName(const char **name, void *function);
 cudaError_t cuModuleUnload(void *module);

@@ -24,6 +24,7 @@ extern "C" char *getenv(const char *name);
 extern "C" int open(const char *path, int flags, ...);
 extern "C" long read(int file, void *to, size_t size);
 extern "C" int close(int file);
+extern "C" int usleep(unsigned us);
 extern "C" int dprintf(int file, const char *format, ...);
 extern "C" int snprintf(char *to, size_t size, const char *format, ...);
 extern "C" void *calloc(size_t n, size_t size);
@@ -62,6 +63,7 @@ extern "C" __global__ void plain(int n)
 #define STREAM ((cudaStream_t)0x5700)
 #define HANDLE ((void *)0xc0de1000) /* of plain() */
 #define GRAPH  ((void *)0x96a9)
+#define EVENT  ((cudaEvent_t)0xe4e4)
 #define LOADED_KERNEL stand_in_kernel()
 #define MODULE	      stand_in_kernel()
 /* Areas that bytes are copied from and to: nothing here does it. */
@@ -76,11 +78,13 @@ static void prepare()
 static cudaStream_t the_stream;
 static CUfunction the_function;
 static cudaGraphExec_t the_graph;
+static cudaEvent_t the_event;
 static char *from_host, *to_device;
 
 #define STREAM the_stream
 #define HANDLE the_function
 #define GRAPH  the_graph
+#define EVENT  the_event
 #define LOADED_KERNEL the_function
 #define MODULE	      NULL /* which is refused: nothing is unloaded */
 #define FROM   from_host
@@ -101,6 +105,8 @@ static void prepare()
 	plain<<<3, 32, 0, the_stream>>>(1);
 	cudaStreamEndCapture(the_stream, &graph);
 	cudaGraphInstantiate(&the_graph, graph, 0);
+	cudaEventCreate(&the_event);
+	cudaEventRecord(the_event, the_stream);
 	cudaDeviceSynchronize();
 }
 #endif
@@ -196,6 +202,33 @@ static void tell(int node, const char *kind, unsigned long bytes)
 template <typename T> static const void *stub_of(T *kernel)
 {
 	return (const void *)kernel;
+}
+
+static void tell_wait(int node, const char *what, unsigned long stream)
+{
+	call call = {node, "wait", what, dim3(0, 0, 0), dim3(0, 0, 0), 0, stream};
+
+	write_down(call);
+}
+
+static void do_wait(int node, int i)
+{
+	char name[64];
+
+	switch (i % 3) {
+	case 0:
+		tell_wait(node, "(wait for a stream)", (unsigned long)STREAM);
+		cudaStreamSynchronize(STREAM);
+		break;
+	case 1:
+		snprintf(name, sizeof(name), "(wait for an event %p)", (void *)EVENT);
+		tell_wait(node, name, 0);
+		cudaEventSynchronize(EVENT);
+		break;
+	default:
+		tell_wait(node, "(wait for the device)", 0);
+		cudaDeviceSynchronize();
+	}
 }
 
 static void do_driver(int node, int i)
@@ -370,6 +403,7 @@ static void do_one(int node, int what, int i)
 		break;
 	case COPY_AND_WAIT:
 		tell(node, "copy", 7000);
+		tell_wait(node, "(wait for a copy)", 0);
 		cudaMemcpy(TO, FROM, 7000, TO_DEVICE);
 		break;
 	case COPY_AREA:
@@ -383,7 +417,7 @@ static void do_one(int node, int what, int i)
 		copy_unseen(node);
 		break;
 	case WAIT:
-		cudaStreamSynchronize(STREAM);
+		do_wait(node, i);
 		break;
 	case REFUSED:
 		do_refused(node, i);
@@ -460,6 +494,9 @@ static void *create(const custom_op *, void *const *api, const void *info)
 
 static void launch_one(void *it, size_t i)
 {
+	/* The pool is to be awake before all is done. */
+	if (getenv("GPU_HOLD"))
+		usleep(100);
 	do_one(((operator_kernel *)it)->node, PLAIN, i);
 }
 

@@ -109,7 +109,7 @@
 	function gpus() {
 		const text = (key, title, value, more) => ({ key, title, unit: "text", text: true, value, sum: same(value), ...more });
 		const did = report.gpu, operatorOf = (row) => row.operator ?? "(in no operator)", three = (values) => values ? values.join(",") : null;
-		const typeOf = (row) => row.op_type ?? "", nameOf = (row) => (did ? row.kernel : row.name ?? (row.handle ? `(${row.kind} ${row.handle})` : `(${row.kind})`)) ?? "(all)";
+		const typeOf = (row) => row.op_type ?? "", nameOf = (row) => (did ? row.kernel : row.name ?? (row.handle ? `(${row.kind} ${row.handle})` : row.waits_for ? `(wait: ${row.waits_for})` : `(${row.kind})`)) ?? "(all)";
 		const shared = [text("name", "Kernel", nameOf, { shown: true }), text("operator", "Operator", operatorOf, { shown: true }), text("op", "Op", typeOf, { shown: true })];
 		const average = (member) => (rows) => { const all = sum(member)(rows), n = sum("count")(rows); return n && all !== null ? all / n : null; };
 		const worked = [column("total", "GPU time", "ns", "total_ns", { shown: true, sum: sum("total_ns") }), column("count", "Count", "count", "count", { shown: true, sum: sum("count") }),
@@ -117,8 +117,9 @@
 			column("min", "Min", "ns", "min_ns", { sum: least("min_ns", Math.min) }), column("max", "Max", "ns", "max_ns", { sum: least("max_ns", Math.max) }),
 			{ key: "queued", title: "Queued", unit: "ns", shown: true, about: "From the call until it began", value: (row) => known(row.queued_ns) ? row.queued_ns / row.count : null, sum: average("queued_ns") },
 			column("registers", "Registers", "count", "registers", { shown: true }), text("stream", "Stream", (row) => known(row.stream) ? String(row.stream) : null, { shown: true }), text("device", "Device", (row) => known(row.device) ? String(row.device) : null)];
-		const told = [column("launches", "Launches", "count", "launches", { shown: true, sum: sum("launches") }), column("copied", "Copied", "bytes", "copied_bytes", { shown: true, sum: sum("copied_bytes") }),
-			text("grid", "Grid", (row) => three(row.grid), { shown: true }), text("block", "Block", (row) => three(row.block), { shown: true }), column("shared", "Shared memory", "bytes", "shared_bytes"), text("stream", "Stream", (row) => row.stream)];
+		const told = [column("launches", "Count", "count", "launches", { shown: true, sum: sum("launches") }), column("copied", "Copied", "bytes", "copied_bytes", { shown: true, sum: sum("copied_bytes") }),
+			text("grid", "Grid", (row) => three(row.grid), { shown: true }), text("block", "Block", (row) => three(row.block), { shown: true }), column("shared", "Shared memory", "bytes", "shared_bytes"),
+			column("waited", "Waited", "ns", "waited_ns", { shown: report.kernels.some((row) => row.kind === "wait"), sum: sum("waited_ns") }), text("stream", "Stream", (row) => row.stream)];
 		const { join } = report;
 		const lead = did ? `GPUs worked ${format.ns(join.sum_ns)} for what is shown, ${format.ns(join.busy_ns)} with what overlapped counted once. ${join.profiler}: ${format.count(join.matched)} of ${format.count(join.launches)} launches found; ` +
 			`${format.count(join.launches_without_work)} for which no GPU did anything; ${format.count(join.kernels_without_launch)} kernels and ${format.count(join.copies_without_launch)} copies without a launch.`

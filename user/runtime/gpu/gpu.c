@@ -19,10 +19,11 @@
 #define LAUNCH(form, flags) SITE_GPU_LAUNCH, "gpu_launch", LAUNCH_KERNEL, form, flags
 #define GRAPH(flags)	    SITE_GPU_LAUNCH, "gpu_launch", LAUNCH_GRAPH, GPU_EXEC, flags
 #define COPY(form, flags)   SITE_GPU_COPY, "gpu_copy", LAUNCH_COPY, form, flags
-#define WAIT(flags)	    SITE_GPU_WAIT_ENTER, "gpu_wait", 0, GPU_STUB, (flags) | GPU_WAITS
-#define UNLOAD()	    SITE_GPU_UNLOAD, "gpu_unload", 0, GPU_EXEC, GPU_DRIVER
-#define DRIVER		    GPU_DRIVER
-#define WAITS		    GPU_WAITS
+#define WAIT(what, flags)                                                                          \
+	SITE_GPU_WAIT_ENTER, "gpu_wait", LAUNCH_WAIT, WAIT_##what, (flags) | GPU_WAITS
+#define UNLOAD() SITE_GPU_UNLOAD, "gpu_unload", 0, GPU_EXEC, GPU_DRIVER
+#define DRIVER	 GPU_DRIVER
+#define WAITS	 GPU_WAITS
 
 /*
  * Arguments as in cuda_runtime_api.h and cuda.h of CUDA 12.4, hip_runtime_api.h of ROCm 5.7. Of
@@ -50,9 +51,9 @@ static const struct gpu_function {
 	{"cudaMemcpyFromSymbol", COPY(GPU_COUNT2, WAITS), true},
 	{"cudaMemcpyPeer", COPY(GPU_COUNT4, WAITS), false},
 	{"cudaMemcpy2D", COPY(GPU_AREA, WAITS), true},
-	{"cudaStreamSynchronize", WAIT(0), true},
-	{"cudaEventSynchronize", WAIT(0), false},
-	{"cudaDeviceSynchronize", WAIT(0), false},
+	{"cudaStreamSynchronize", WAIT(STREAM, 0), true},
+	{"cudaEventSynchronize", WAIT(EVENT, 0), false},
+	{"cudaDeviceSynchronize", WAIT(DEVICE, 0), false},
 
 	{"cuLaunchKernel", LAUNCH(GPU_PLAIN, DRIVER), true},
 	{"cuLaunchCooperativeKernel", LAUNCH(GPU_PLAIN, DRIVER), true},
@@ -80,9 +81,9 @@ static const struct gpu_function {
 	{"cuMemcpyDtoH_v2", COPY(GPU_COUNT2, DRIVER | WAITS), true},
 	{"cuMemcpyDtoD_v2", COPY(GPU_COUNT2, DRIVER | WAITS), true},
 	{"cuMemcpyPeer", COPY(GPU_COUNT4, DRIVER | WAITS), true},
-	{"cuStreamSynchronize", WAIT(DRIVER), true},
-	{"cuEventSynchronize", WAIT(DRIVER), false},
-	{"cuCtxSynchronize", WAIT(DRIVER), false},
+	{"cuStreamSynchronize", WAIT(STREAM, DRIVER), true},
+	{"cuEventSynchronize", WAIT(EVENT, DRIVER), false},
+	{"cuCtxSynchronize", WAIT(DEVICE, DRIVER), false},
 	{"cuModuleUnload", UNLOAD(), false},
 	{"cuLibraryUnload", UNLOAD(), false},
 	{"cuCtxDestroy_v2", UNLOAD(), false},
@@ -107,9 +108,9 @@ static const struct gpu_function {
 	{"hipMemcpyDtoH", COPY(GPU_COUNT2, WAITS), false},
 	{"hipMemcpyDtoD", COPY(GPU_COUNT2, WAITS), false},
 	{"hipMemcpy2D", COPY(GPU_AREA, WAITS), false},
-	{"hipStreamSynchronize", WAIT(0), false},
-	{"hipEventSynchronize", WAIT(0), false},
-	{"hipDeviceSynchronize", WAIT(0), false},
+	{"hipStreamSynchronize", WAIT(STREAM, 0), false},
+	{"hipEventSynchronize", WAIT(EVENT, 0), false},
+	{"hipDeviceSynchronize", WAIT(DEVICE, 0), false},
 };
 #define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
 

@@ -296,6 +296,59 @@ static __always_inline __u64 bytes_of_3d(struct pt_regs *ctx, const struct site 
 	return area[0] * area[1] * area[2];
 }
 
+#define BATCH_READ 16  /* sizes at once, */
+#define BATCH_PART 256 /* in a part, */
+#define BATCH_MAX  (256 * BATCH_PART)
+
+static __always_inline __u64 sum_of_read(__u64 address)
+{
+	__u64 sizes[BATCH_READ] = {}, sum = 0;
+
+	bpf_probe_read_user(sizes, sizeof(sizes), (void *)address);
+#pragma unroll
+	for (__u32 i = 0; i < BATCH_READ; i++)
+		sum += sizes[i];
+	return sum;
+}
+
+/*
+ * The sum of @n sizes at @address, of which there are BATCH_PART at most. Not static: the verifier
+ * looks at it by itself, and once.
+ */
+__noinline __u64 gpu_sum_sizes(__u64 address, __u64 n)
+{
+	__u64 sum = 0, size;
+
+	for (__u32 i = 0; i < BATCH_PART / BATCH_READ && n >= BATCH_READ; i++) {
+		sum += sum_of_read(address);
+		address += BATCH_READ * sizeof(size);
+		n -= BATCH_READ;
+	}
+	/* There may be nothing behind them that could be read. */
+	for (__u32 i = 0; i < BATCH_READ && i < n; i++) {
+		size = 0;
+		bpf_probe_read_user(&size, sizeof(size), (void *)(address + i * sizeof(size)));
+		sum += size;
+	}
+	return sum;
+}
+
+/* Of more than BATCH_MAX copies, which nobody has seen, those are left out. */
+static __always_inline __u64 bytes_of_batch(struct pt_regs *ctx, const struct site *site)
+{
+	__u64 sizes = argument(ctx, site, 2), n = argument(ctx, site, 3), sum = 0;
+
+	for (__u32 i = 0; i < BATCH_MAX / BATCH_PART; i++) {
+		__u64 first = (__u64)i * BATCH_PART;
+
+		if (first >= n)
+			break;
+		sum += gpu_sum_sizes(sizes + first * sizeof(__u64),
+				     n - first < BATCH_PART ? n - first : BATCH_PART);
+	}
+	return sum;
+}
+
 SEC("uprobe")
 int gpu_copy(struct pt_regs *ctx)
 {
@@ -318,6 +371,9 @@ int gpu_copy(struct pt_regs *ctx)
 		break;
 	case GPU_COPY3:
 		bytes = bytes_of_3d(ctx, &site);
+		break;
+	case GPU_BATCH:
+		bytes = bytes_of_batch(ctx, &site);
 		break;
 	case GPU_COUNT4:
 		bytes = argument(ctx, &site, 4);

@@ -17,7 +17,8 @@ enum gpu_form {
 	GPU_COUNT4, /* or 4, */
 	GPU_AREA,   /* or argument 4 times 5, */
 	GPU_COPY2,  /* or as struct gpu_copy2d *, */
-	GPU_COPY3,  /* or struct gpu_copy3d * says */
+	GPU_COPY3,  /* or struct gpu_copy3d * says, */
+	GPU_BATCH,  /* or argument 2 has of each, and 3 is how many there are */
 	GPU_FORMS
 };
 

@@ -690,7 +690,7 @@ def heavy_inside():
 # What nodes of operators.cu do, by the numbers that it gives to that.
 GPU = ("scale", "fill", "hidden", "plain", "configured", "cooperative", "driver",
        "driver_configured", "graph", "copy", "copy_and_wait", "copy_area", "copy_unseen", "wait",
-       "refused", "mixed", "loaded", "handled", "reloaded", "nothing", "pooled")
+       "refused", "mixed", "loaded", "handled", "reloaded", "nothing", "batched", "pooled")
 
 
 def gpu():

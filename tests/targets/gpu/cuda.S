@@ -38,6 +38,7 @@ to_unloaded:	.quad	unloaded
 	function cuMemcpyHtoDAsync_v2, to_done
 	function cuMemcpy2DAsync_v2, to_done
 	function cuMemcpy3DAsync_v2, to_done
+	function cuMemcpyBatchAsync_v2, to_done
 	function cuStreamSynchronize, to_waited
 	function cuCtxSynchronize, to_waited
 	function cuEventSynchronize, to_waited

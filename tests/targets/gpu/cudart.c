@@ -83,6 +83,16 @@ cudaError_t cudaMemcpy3DAsync(const void *parameters, cudaStream_t stream)
 	return error;
 }
 
+cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *sizes,
+				 size_t n, void *attributes, size_t *of, size_t n_attributes,
+				 cudaStream_t stream)
+{
+	int error = cuMemcpyBatchAsync_v2(to, from, sizes, n, attributes, of, n_attributes, stream);
+
+	sink += error;
+	return error;
+}
+
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
 	int error = cuStreamSynchronize(stream);

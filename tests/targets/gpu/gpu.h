@@ -70,6 +70,12 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 cudaError_t cudaMemcpy3DAsync(const void *parameters, cudaStream_t stream);
 cudaError_t cuMemcpy2DAsync_v2(const struct CUDA_MEMCPY2D *copy, cudaStream_t stream);
 cudaError_t cuMemcpy3DAsync_v2(const struct CUDA_MEMCPY3D *copy, cudaStream_t stream);
+cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *sizes,
+				 size_t n, void *attributes, size_t *of, size_t n_attributes,
+				 cudaStream_t stream);
+cudaError_t cuMemcpyBatchAsync_v2(void *const *to, const void *const *from, const size_t *sizes,
+				  size_t n, void *attributes, size_t *of, size_t n_attributes,
+				  cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaDeviceSynchronize(void);

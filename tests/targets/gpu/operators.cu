@@ -25,6 +25,8 @@ extern "C" int open(const char *path, int flags, ...);
 extern "C" long read(int file, void *to, size_t size);
 extern "C" int close(int file);
 extern "C" int usleep(unsigned us);
+extern "C" void *mmap(void *at, size_t size, int may, int flags, int file, long offset);
+extern "C" int mprotect(void *at, size_t size, int may);
 extern "C" int dprintf(int file, const char *format, ...);
 extern "C" int snprintf(char *to, size_t size, const char *format, ...);
 extern "C" void *calloc(size_t n, size_t size);
@@ -132,6 +134,7 @@ enum what {
 	HANDLED, /* and by the runtime, which takes handles, too */
 	RELOADED, /* the same, after all were unloaded and others loaded */
 	NOTHING,
+	BATCHED, /* copies, of a number of areas at once */
 	POOLED, /* as many kernels as there are, by threads of the session's pool */
 };
 
@@ -340,6 +343,51 @@ static void copy_unseen(int node)
 }
 #endif
 
+#ifndef __NVCC__
+#define BATCH 3000 /* copies: not a multiple of what is read at once */
+
+/* Its sizes end where nothing is mapped behind them. */
+static const size_t *sizes_of_batch(int n)
+{
+	static size_t *end;
+
+	if (!end) {
+		/* PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS; PROT_NONE */
+		char *pages = (char *)mmap(NULL, 8 * 4096, 3, 0x22, -1, 0);
+		size_t *filled = (size_t *)(pages + 7 * 4096);
+
+		mprotect(pages + 7 * 4096, 4096, 0);
+		for (int i = 1; i <= BATCH; i++)
+			filled[-i] = 1 + i % 7;
+		end = filled;
+	}
+	return end - n;
+}
+
+/* The longest one, a short one, and one of the runtime's library. */
+static void do_batch(int node, int i)
+{
+	static const void *from[BATCH];
+	static void *to[BATCH];
+	int n = i == 1 ? 5 : BATCH - i;
+	const size_t *sizes = sizes_of_batch(n);
+	size_t sum = 0;
+
+	for (int k = 0; k < n; k++)
+		sum += sizes[k];
+	tell(node, "copy", sum);
+	if (i == 2)
+		cudaMemcpyBatchAsync(to, from, sizes, n, NULL, NULL, 0, STREAM);
+	else
+		cuMemcpyBatchAsync_v2(to, from, sizes, n, NULL, NULL, 0, STREAM);
+}
+#else
+static void do_batch(int node, int i)
+{
+	/* Drivers before 12.8 have none. */
+}
+#endif
+
 static void do_refused(int node, int i)
 {
 	/* It counts where it is asked for: this library does not know that it will be refused. */
@@ -415,6 +463,9 @@ static void do_one(int node, int what, int i)
 	case COPY_UNSEEN:
 		do_one(node, COPY, i);
 		copy_unseen(node);
+		break;
+	case BATCHED:
+		do_batch(node, i);
 		break;
 	case WAIT:
 		do_wait(node, i);

@@ -26,7 +26,8 @@
 #define WAITS	 GPU_WAITS
 
 /*
- * Arguments as in cuda_runtime_api.h and cuda.h of CUDA 12.4, hip_runtime_api.h of ROCm 5.7. Of
+ * Arguments as in cuda_runtime_api.h and cuda.h of CUDA 12.4, batches as in 12.8 and 13.0, which
+ * differ in what follows their sizes; hip_runtime_api.h of ROCm 5.7. Of
  * CUDA's there are twins for programs whose default stream is the thread's own: "_ptsz", or
  * "_ptds" where it is not an argument.
  */
@@ -46,6 +47,7 @@ static const struct gpu_function {
 	{"cudaMemcpyFromSymbolAsync", COPY(GPU_COUNT2, 0), true},
 	{"cudaMemcpyPeerAsync", COPY(GPU_COUNT4, 0), false},
 	{"cudaMemcpy2DAsync", COPY(GPU_AREA, 0), true},
+	{"cudaMemcpyBatchAsync", COPY(GPU_BATCH, 0), true},
 	{"cudaMemcpy", COPY(GPU_COUNT2, WAITS), true},
 	{"cudaMemcpyToSymbol", COPY(GPU_COUNT2, WAITS), true},
 	{"cudaMemcpyFromSymbol", COPY(GPU_COUNT2, WAITS), true},
@@ -68,6 +70,9 @@ static const struct gpu_function {
 	{"cuMemcpyAtoHAsync_v2", COPY(GPU_COUNT3, DRIVER), true},
 	{"cuMemcpy2DAsync_v2", COPY(GPU_COPY2, DRIVER), true},
 	{"cuMemcpy3DAsync_v2", COPY(GPU_COPY3, DRIVER), true},
+	{"cuMemcpy3DPeerAsync", COPY(GPU_COPY3, DRIVER), true},
+	{"cuMemcpyBatchAsync", COPY(GPU_BATCH, DRIVER), true},
+	{"cuMemcpyBatchAsync_v2", COPY(GPU_BATCH, DRIVER), true},
 	{"cuMemcpyHtoA_v2", COPY(GPU_COUNT3, DRIVER | WAITS), true},
 	{"cuMemcpyAtoH_v2", COPY(GPU_COUNT3, DRIVER | WAITS), true},
 	{"cuMemcpyDtoA_v2", COPY(GPU_COUNT3, DRIVER | WAITS), true},
@@ -76,6 +81,7 @@ static const struct gpu_function {
 	{"cuMemcpy2D_v2", COPY(GPU_COPY2, DRIVER | WAITS), true},
 	{"cuMemcpy2DUnaligned_v2", COPY(GPU_COPY2, DRIVER | WAITS), true},
 	{"cuMemcpy3D_v2", COPY(GPU_COPY3, DRIVER | WAITS), true},
+	{"cuMemcpy3DPeer", COPY(GPU_COPY3, DRIVER | WAITS), true},
 	{"cuMemcpy", COPY(GPU_COUNT2, DRIVER | WAITS), true},
 	{"cuMemcpyHtoD_v2", COPY(GPU_COUNT2, DRIVER | WAITS), true},
 	{"cuMemcpyDtoH_v2", COPY(GPU_COUNT2, DRIVER | WAITS), true},

@@ -261,7 +261,7 @@ static void complete_group(struct completion *c)
 static void complete_report_group(struct completion *c)
 {
 	complete_group(c);
-	for (size_t i = DEVICES_BY_KERNEL; devices_groups[i]; i++)
+	for (size_t i = DEVICES_BY_DEFAULT + 1; devices_groups[i]; i++)
 		complete_offer(c, devices_groups[i], NULL);
 }
 

@@ -32,7 +32,7 @@ enum key {
 
 static const struct argp_option options[] = {
 	{"group-by", KEY_GROUP_BY, "WHAT", 0,
-	 "One row per node (the default), op, shape, thread, session, model, run, process or tag; with --join, kernel, stream or device as well",
+	 "One row per node (the default), op, shape, thread, session, model, run, process or tag; with --join, operator, kernel, stream or device as well",
 	 1},
 	{"tree", KEY_TREE, 0, 0, "Show nodes inside the nodes (If, Loop, Scan) that they ran in",
 	 1},
@@ -130,7 +130,7 @@ static error_t parse_selection(int key, char *arg, struct argp_state *state,
 	switch (key) {
 	case KEY_GROUP_BY:
 		/* Rows of operators are nodes then. */
-		for (size_t i = DEVICES_BY_KERNEL; devices_groups[i]; i++)
+		for (size_t i = DEVICES_BY_DEFAULT + 1; devices_groups[i]; i++)
 			if (!strcmp(arg, devices_groups[i])) {
 				analyze->devices_by = i;
 				return 0;

@@ -139,6 +139,34 @@ def _(t):
                 (len(works), len(works)), "matched, and the other's")
 
 
+def group_of(capture, op):
+    operator = capture.operators[op]
+    return "%s.%d(%s)" % (operator.op_type, operator.index, operator.name)
+
+
+@test("of each operator it is told how long GPUs worked, and how long any of them did")
+def _(t):
+    capture, offset = record(t, 30, "-c", "3")
+    works = work_of(capture, offset, 0)
+    write_nsys(t.path("profile"), capture, works)
+    by_operator = collections.defaultdict(list)
+    for work in works:
+        by_operator[group_of(capture, capture.launches[work.launch].op)].append(work)
+    report = join(t, "--group-by", "operator")
+    check_equal({row["group"]: (row["count"], row["total_ns"], row["busy_ns"])
+                 for row in report["gpu"]},
+                {group: (len(its), sum(work.end - work.begin for work in its), union(its))
+                 for group, its in by_operator.items()}, "operators")
+    check(any(row["busy_ns"] < row["total_ns"] for row in report["gpu"]), "nothing overlaps")
+    check_equal({row["kernel"] for row in report["gpu"]}, {None}, "kernels")
+    shown = succeeds(t, "report", t.path("capture.opp"), "--join", t.path("profile"),
+                     "--group-by", "operator", "--width", "160")
+    table = shown.split("What GPUs did\n")[1].split("\n")
+    check_equal(table[0].split()[:4], ["GPU", "time", "Busy", "Percent"], "titles")
+    check_equal({word for line in table for word in line.split() if word.startswith("Gpu.")},
+                set(by_operator), "operators in the table")
+
+
 @test("what GPUs did is told by kernel, by stream and by device, and as a table")
 def _(t):
     capture, offset = record(t, 10)
@@ -155,7 +183,7 @@ def _(t):
     shown = succeeds(t, "report", t.path("capture.opp"), "--join", t.path("profile"), "--width",
                      "160")
     table = shown.split("What GPUs did\n")[1].split("\n")
-    check_equal(table[0].split(), "GPU time Percent Count Avg Kernel Operator Queued Registers "
+    check_equal(table[0].split(), "GPU time Busy Percent Count Avg Kernel Operator Queued Registers "
                                   "Stream Device".split(), "titles")
     check("%s of %s launches found" % (("{:,}".format(len(works)),) * 2) in shown, "what it is of",
           shown[-600:])

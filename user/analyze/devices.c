@@ -8,14 +8,13 @@
 #include "fold.h"
 
 const char *const devices_groups[] = {
-	[DEVICES_BY_OPERATOR] = NULL,
-	[DEVICES_BY_KERNEL] = "kernel",
-	[DEVICES_BY_STREAM] = "stream",
-	[DEVICES_BY_DEVICE] = "device",
-	NULL,
+	[DEVICES_BY_DEFAULT] = NULL,	[DEVICES_BY_OPERATOR] = "operator",
+	[DEVICES_BY_KERNEL] = "kernel", [DEVICES_BY_STREAM] = "stream",
+	[DEVICES_BY_DEVICE] = "device", NULL,
 };
 
 struct span {
+	struct analyze_device *row;
 	uint64_t device, start, end;
 };
 
@@ -43,11 +42,20 @@ static struct analyze_device key_of(const struct joining *joining,
 			.device = activity->device,
 			.stream = joining->by == DEVICES_BY_STREAM ? activity->stream : 0,
 		};
+	if (joining->by == DEVICES_BY_OPERATOR)
+		return (struct analyze_device){.launched = launched};
 	return (struct analyze_device){
 		.kind = activity->kind,
 		.name = activity->name,
-		.launched = joining->by == DEVICES_BY_OPERATOR ? launched : NULL,
+		.launched = joining->by == DEVICES_BY_DEFAULT ? launched : NULL,
 	};
+}
+
+/* Of those that it is of, whatever they launched. */
+static bool is_same_operator(const struct analyze_kernel *a, const struct analyze_kernel *b)
+{
+	return a->place == b->place && a->name == b->name && a->op_type == b->op_type &&
+	       a->index == b->index && a->session == b->session;
 }
 
 static bool is_same(const struct joining *joining, const struct analyze_device *row,
@@ -56,13 +64,17 @@ static bool is_same(const struct joining *joining, const struct analyze_device *
 	if (is_by_place(joining))
 		return row->device == key->device &&
 		       (joining->by == DEVICES_BY_DEVICE || row->stream == key->stream);
+	if (joining->by == DEVICES_BY_OPERATOR)
+		return is_same_operator(row->launched, key->launched);
 	return row->launched == key->launched && row->name == key->name && row->kind == key->kind;
 }
 
-static uint64_t hash_of(const struct analyze_device *key)
+static uint64_t hash_of(const struct joining *joining, const struct analyze_device *key)
 {
 	uint64_t hash = hash_word(key->kind, (uintptr_t)key->launched);
 
+	if (joining->by == DEVICES_BY_OPERATOR)
+		return hash_word((uintptr_t)key->launched->name, key->launched->index);
 	hash = hash_word(hash, (uintptr_t)key->name);
 	return hash_word(hash_word(hash, key->device), key->stream);
 }
@@ -71,7 +83,7 @@ static struct analyze_device *get(struct joining *joining, const struct analyze_
 				  const struct profile_activity *activity)
 {
 	const struct analyze_device key = key_of(joining, launched, activity);
-	const uint64_t hash = hash_of(&key);
+	const uint64_t hash = hash_of(joining, &key);
 	struct analyze_device *row, **added;
 
 	hash_for_each_possible(row, &joining->join->table, hash, node)
@@ -111,7 +123,7 @@ static int add(struct joining *joining, const struct analyze_kernel *launched,
 
 	if (!span)
 		return -ENOMEM;
-	*span = (struct span){activity->device, activity->start, activity->end};
+	*span = (struct span){row, activity->device, activity->start, activity->end};
 	differ(&row->device, activity->device);
 	differ(&row->stream, activity->stream);
 	differ(&row->registers, activity->registers);
@@ -148,12 +160,20 @@ static int by_start(const void *a, const void *b)
 	return x->start > y->start ? 1 : -(x->start < y->start);
 }
 
-static uint64_t cover(struct span *spans, size_t n)
+static int by_row(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	if (x->row != y->row)
+		return x->row > y->row ? 1 : -1;
+	return by_start(a, b);
+}
+
+/* What @spans cover of each device, of which those of one are side by side, in order. */
+static uint64_t cover(const struct span *spans, size_t n)
 {
 	uint64_t sum = 0, end = 0;
 
-	if (n)
-		qsort(spans, n, sizeof(*spans), by_start);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t start = spans[i].start;
 
@@ -165,6 +185,23 @@ static uint64_t cover(struct span *spans, size_t n)
 		end = spans[i].end > end ? spans[i].end : end;
 	}
 	return sum;
+}
+
+static void cover_all(struct joining *joining)
+{
+	struct span *spans = joining->spans.items;
+	const size_t n = joining->spans.n;
+
+	if (!n)
+		return;
+	qsort(spans, n, sizeof(*spans), by_row);
+	for (size_t first = 0, i = 1; i <= n; i++)
+		if (i == n || spans[i].row != spans[first].row) {
+			spans[first].row->busy = cover(spans + first, i - first);
+			first = i;
+		}
+	qsort(spans, n, sizeof(*spans), by_start);
+	joining->join->busy = cover(spans, n);
 }
 
 /* -- all -------------------------------------------------------------------------------------- */
@@ -219,7 +256,7 @@ int devices_join(struct fold *f)
 		error = add_launch(&joining, launches, &launches->each.items[i], joined);
 	if (!error) {
 		count_alone(&joining, joined);
-		f->a.join.busy = cover(joining.spans.items, joining.spans.n);
+		cover_all(&joining);
 		if (f->a.join.rows.n)
 			qsort(f->a.join.rows.items, f->a.join.rows.n,
 			      sizeof(f->a.join.rows.items[0]), by_total);

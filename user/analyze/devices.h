@@ -9,7 +9,8 @@
 #include "launches.h"
 
 enum devices_by {
-	DEVICES_BY_OPERATOR, /* a row for each kernel of an operator, */
+	DEVICES_BY_DEFAULT, /* a row for each kernel of an operator */
+	DEVICES_BY_OPERATOR,
 	DEVICES_BY_KERNEL,
 	DEVICES_BY_STREAM,
 	DEVICES_BY_DEVICE,
@@ -23,12 +24,13 @@ extern const char *const devices_groups[];
 /* Activities that have in common what the others are not told apart by. */
 struct analyze_device {
 	struct hash_node node;
-	const struct analyze_kernel *launched; /* NULL: not told apart */
+	const struct analyze_kernel *launched; /* NULL: not told apart; by operator, one of its */
 	const char *name;		       /* likewise, as in struct profile_activity */
 	uint32_t kind;			       /* enum capture_launch_kind */
 	/* Of all, else DEVICES_DIFFER: */
 	uint64_t device, stream, registers; /* the last one 0: not known */
 	uint64_t count, total, min, max;    /* ns */
+	uint64_t busy;			    /* of total, what overlaps counted once */
 	uint64_t queued, queued_n;	    /* ns from the launch until it began, of how many */
 };
 

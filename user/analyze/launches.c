@@ -13,7 +13,7 @@ static uint64_t hash_of(const struct analyze_kernel *key)
 
 	hash = hash_word(hash, (uintptr_t)key->name);
 	hash = hash_word(hash, (uintptr_t)key->op_type);
-	hash = hash_word(hash, key->session);
+	hash = hash_word(hash_word(hash, key->session), key->index);
 	hash = hash_word(hash, (uintptr_t)key->stub);
 	hash = hash_word(hash, key->kernel);
 	return hash_word(hash, (uintptr_t)key->process);
@@ -23,8 +23,8 @@ static bool is_same(const struct analyze_kernel *a, const struct analyze_kernel 
 {
 	return a->kind == b->kind && a->place == b->place && a->waits_for == b->waits_for &&
 	       a->name == b->name && a->op_type == b->op_type && a->session == b->session &&
-	       a->stub == b->stub && a->kernel == b->kernel && a->driver == b->driver &&
-	       a->process == b->process;
+	       a->index == b->index && a->stub == b->stub && a->kernel == b->kernel &&
+	       a->driver == b->driver && a->process == b->process;
 }
 
 static struct analyze_kernel *get(struct launches *launches, const struct analyze_kernel *key,
@@ -86,6 +86,7 @@ static int make_key(struct fold *f, const struct capture_launch *launch,
 		.name = state ? state->op.name : NULL,
 		.op_type = state ? state->op.op_type : NULL,
 		.session = state ? state->op.session : CAPTURE_UNKNOWN,
+		.index = state ? state->op.node_index : CAPTURE_UNKNOWN,
 	};
 	if (launch->function != CAPTURE_UNKNOWN)
 		key->stub = places_get(&f->a.places, &at, false, &error);

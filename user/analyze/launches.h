@@ -31,7 +31,7 @@ struct analyze_kernel {
 	uint32_t kind;			  /* enum capture_launch_kind */
 	uint32_t place;			  /* enum capture_launch_place */
 	const char *name, *op_type;	  /* of the operator; NULL unless it was inside of one */
-	uint32_t session;		  /* of it, CAPTURE_UNKNOWN if not known */
+	uint32_t session, index;	  /* of it, CAPTURE_UNKNOWN if not known */
 	const struct analyze_place *stub; /* the host's function for the kernel, or, in no file, the
 					     kernel itself; NULL: not known */
 	uint64_t kernel;		  /* the address or handle where that is so; else 0 */

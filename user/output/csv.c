@@ -91,8 +91,8 @@ static int put_device(const struct csv *csv, const struct analyze_device *row)
 	const struct analyze_kernel *launched = row->launched;
 	int error;
 
-	fprintf(csv->out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->total, row->count,
-		row->min, row->max);
+	fprintf(csv->out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->total,
+		row->busy, row->count, row->min, row->max);
 	put_known(csv, row->queued, row->queued_n == row->count);
 	error = put_name(csv, row->name);
 	error = error ?: put_name(csv, launched ? launched->name : NULL);
@@ -109,7 +109,8 @@ static int print_devices(const struct csv *csv, const struct analyze_join *join,
 {
 	int error = 0;
 
-	fputs("total,count,min,max,queued,kernel,operator,op,registers,stream,device\n", csv->out);
+	fputs("total,busy,count,min,max,queued,kernel,operator,op,registers,stream,device\n",
+	      csv->out);
 	for (size_t i = 0; i < join->rows.n && (!limit || i < limit) && !error; i++)
 		error = put_device(csv, join->rows.items[i]);
 	return error ? error_set(err, error, "cannot print the report: out of memory") : 0;

@@ -14,6 +14,7 @@
 
 enum column {
 	TOTAL,
+	BUSY, /* only where something overlaps */
 	PERCENT,
 	COUNT,
 	AVERAGE,
@@ -28,6 +29,7 @@ enum column {
 
 static const struct listing_column columns[COLUMNS] = {
 	[TOTAL] = {"GPU time"},
+	[BUSY] = {"Busy", .optional = true},
 	[PERCENT] = {"Percent"},
 	[COUNT] = {"Count"},
 	[AVERAGE] = {"Avg"},
@@ -67,20 +69,36 @@ static char *percent_of(const struct analysis *a, const struct analyze_device *r
 		       : text;
 }
 
+static char *operator_of(const struct analysis *a, const struct analyze_device *row)
+{
+	if (!row->launched)
+		return strdup("(all)");
+	return a->options.devices_by == DEVICES_BY_OPERATOR ? kernel_group(row->launched)
+							    : kernel_operator(row->launched);
+}
+
+static bool overlap(const struct analysis *a)
+{
+	for (size_t i = 0; i < a->join.rows.n; i++)
+		if (a->join.rows.items[i]->busy != a->join.rows.items[i]->total)
+			return true;
+	return false;
+}
+
 static int add_line(const struct analysis *a, struct listing *listing,
-		    const struct analyze_device *row)
+		    const struct analyze_device *row, bool with_busy)
 {
 	char count[32];
 
 	return listing_add(
 		listing, (char *[COLUMNS]){
 				 [TOTAL] = time_of(row->total),
+				 [BUSY] = with_busy ? time_of(row->busy) : strdup(""),
 				 [PERCENT] = percent_of(a, row),
 				 [COUNT] = strdup(text_count(count, sizeof(count), row->count)),
 				 [AVERAGE] = time_of(row->total / row->count),
 				 [KERNEL] = row->name ? kernel_shorten(row->name) : strdup("(all)"),
-				 [OPERATOR] = row->launched ? kernel_operator(row->launched)
-							    : strdup("(all)"),
+				 [OPERATOR] = operator_of(a, row),
 				 [QUEUED] = row->queued_n ? time_of(row->queued / row->queued_n)
 							  : strdup(""),
 				 [REGISTERS] = of_all(row->registers, 0),
@@ -126,12 +144,13 @@ int devices_print(const struct analysis *a, size_t limit, size_t room, FILE *out
 {
 	const struct analyze_join *join = &a->join;
 	struct listing listing = {.columns = columns, .n_columns = COLUMNS};
+	const bool with_busy = overlap(a);
 	int error = 0;
 
 	if (!join->tool)
 		return 0;
 	for (size_t i = 0; i < join->rows.n && (!limit || i < limit) && !error; i++)
-		error = add_line(a, &listing, join->rows.items[i]);
+		error = add_line(a, &listing, join->rows.items[i], with_busy);
 	fputs("\nWhat GPUs did\n", out);
 	error = error ?: listing_print(&listing, join->rows.n, room, out);
 	if (!error)
@@ -150,22 +169,31 @@ static void put_number(FILE *out, const char *key, uint64_t value, bool known)
 		fprintf(out, ",\"%s\":null", key);
 }
 
+static int put_operator(const struct analyze_kernel *launched, FILE *out)
+{
+	const bool known = launched && launched->name;
+	char *group = known ? kernel_group(launched) : NULL;
+	int error = known && !group ? -ENOMEM : 0;
+
+	error = error ?: text_put_member(out, "operator", launched ? launched->name : NULL);
+	error = error ?: text_put_member(out, "op_type", launched ? launched->op_type : NULL);
+	error = error ?: text_put_member(out, "group", group);
+	free(group);
+	return error;
+}
+
 static int put_row(const struct analyze_device *row, FILE *out)
 {
 	int error;
 
 	fprintf(out, "{\"total_ns\":%" PRIu64, row->total);
+	put_number(out, "busy_ns", row->busy, true);
 	put_number(out, "count", row->count, true);
 	put_number(out, "min_ns", row->min, true);
 	put_number(out, "max_ns", row->max, true);
 	put_number(out, "queued_ns", row->queued, row->queued_n == row->count);
 	error = text_put_member(out, "kernel", row->name);
-	error = error
-			?: text_put_member(out, "operator",
-					   row->launched ? row->launched->name : NULL);
-	error = error
-			?: text_put_member(out, "op_type",
-					   row->launched ? row->launched->op_type : NULL);
+	error = error ?: put_operator(row->launched, out);
 	put_number(out, "registers", row->registers,
 		   row->registers && row->registers != DEVICES_DIFFER);
 	put_number(out, "stream", row->stream, row->stream != DEVICES_DIFFER);
@@ -264,6 +292,10 @@ const char devices_schema[] =
 	"        \"type\": \"object\",\n"
 	"        \"properties\": {\n"
 	"          \"total_ns\": {\"type\": \"integer\"},\n"
+	"          \"busy_ns\": {\n"
+	"            \"description\": \"The same with what overlaps counted once.\",\n"
+	"            \"type\": \"integer\"\n"
+	"          },\n"
 	"          \"count\": {\"type\": \"integer\"},\n"
 	"          \"min_ns\": {\"type\": \"integer\"},\n"
 	"          \"max_ns\": {\"type\": \"integer\"},\n"
@@ -278,6 +310,10 @@ const char devices_schema[] =
 	"          },\n"
 	"          \"operator\": {\"type\": [\"string\", \"null\"]},\n"
 	"          \"op_type\": {\"type\": [\"string\", \"null\"]},\n"
+	"          \"group\": {\n"
+	"            \"description\": \"The operator as Op.index(name), where it is known.\",\n"
+	"            \"type\": [\"string\", \"null\"]\n"
+	"          },\n"
 	"          \"registers\": {\"type\": [\"integer\", \"null\"]},\n"
 	"          \"stream\": {\n"
 	"            \"description\": \"The profiler's number of it.\",\n"

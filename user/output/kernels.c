@@ -130,9 +130,22 @@ char *kernel_operator(const struct analyze_kernel *kernel)
 	return asprintf(&text, "%s (%s)", kernel->name, kernel->op_type) < 0 ? NULL : text;
 }
 
+char *kernel_group(const struct analyze_kernel *kernel)
+{
+	char index[16] = "", *text = NULL;
+
+	if (!kernel->name)
+		return strdup(places[kernel->place]);
+	if (kernel->index != CAPTURE_UNKNOWN)
+		snprintf(index, sizeof(index), ".%" PRIu32, kernel->index);
+	if (asprintf(&text, *kernel->name ? "%s%s(%s)" : "%s%s%s", kernel->op_type, index,
+		     kernel->name) < 0)
+		return NULL;
+	return text;
+}
+
 /* -- a table ---------------------------------------------------------------------------------- */
 
-/* The last one only where anything waited. */
 enum column { COUNT, KERNEL, OPERATOR, GRID, BLOCK, BYTES, STREAM, WAITED, COLUMNS };
 
 static const struct listing_column columns[COLUMNS] = {
@@ -143,7 +156,7 @@ static const struct listing_column columns[COLUMNS] = {
 	[BLOCK] = {"Block"},
 	[BYTES] = {"Bytes"},
 	[STREAM] = {"Stream"},
-	[WAITED] = {"Waited"},
+	[WAITED] = {"Waited", .optional = true},
 };
 
 static char *three(const struct analyze_kernel *kernel, const uint32_t values[3], uint32_t differ)
@@ -223,14 +236,11 @@ static int add_line(struct listing *listing, const struct analyze_kernel *kernel
 
 int kernels_print(const struct analysis *a, size_t limit, size_t room, FILE *out)
 {
-	struct listing listing = {.columns = columns, .n_columns = WAITED};
+	struct listing listing = {.columns = columns, .n_columns = COLUMNS};
 	int error = 0;
 
 	if (!a->launches.n)
 		return 0;
-	for (size_t i = 0; i < a->launches.n; i++)
-		if (a->launches.items[i]->kind == CAPTURE_LAUNCH_WAIT)
-			listing.n_columns = COLUMNS;
 	for (size_t i = 0; i < a->launches.n && (!limit || i < limit) && !error; i++)
 		error = add_line(&listing, a->launches.items[i]);
 	fputs("\nWhat GPUs were told to do\n", out);
@@ -280,6 +290,14 @@ static void put_three(FILE *out, const char *key, const uint32_t values[3], bool
 		fprintf(out, ",\"%s\":null", key);
 }
 
+static void put_index(FILE *out, const struct analyze_kernel *kernel)
+{
+	if (kernel->index != CAPTURE_UNKNOWN)
+		fprintf(out, ",\"node_index\":%" PRIu32, kernel->index);
+	else
+		fputs(",\"node_index\":null", out);
+}
+
 static int put_kernel(const struct analyze_kernel *kernel, FILE *out)
 {
 	const bool runs = kernel->kind == CAPTURE_LAUNCH_KERNEL;
@@ -295,6 +313,7 @@ static int put_kernel(const struct analyze_kernel *kernel, FILE *out)
 		place_keys[kernel->place], kernel->count);
 	error = error ?: text_put_member(out, "operator", kernel->name);
 	error = error ?: text_put_member(out, "op_type", kernel->op_type);
+	put_index(out, kernel);
 	error = error ?: text_put_member(out, "name", name);
 	error = error ?: text_put_member(out, "symbol", symbol);
 	error = error ?: text_put_member(out, "file", in_file ? kernel->stub->path : NULL);
@@ -356,6 +375,7 @@ const char kernels_schema[] =
 	"          \"launches\": {\"type\": \"integer\"},\n"
 	"          \"operator\": {\"type\": [\"string\", \"null\"]},\n"
 	"          \"op_type\": {\"type\": [\"string\", \"null\"]},\n"
+	"          \"node_index\": {\"type\": [\"integer\", \"null\"]},\n"
 	"          \"name\": {\n"
 	"            \"description\": \"Of the kernel, as C++ has it; null where it has no "
 	"symbol.\",\n"

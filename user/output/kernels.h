@@ -21,6 +21,9 @@ char *kernel_shorten(const char *name);
 char *kernel_operator(const struct analyze_kernel *kernel);
 /* What is waited for: "(wait for a stream)"; by enum capture_wait. */
 extern const char *const kernel_waits[CAPTURE_WAITS];
+/* The same as a group of what it launched: "Conv.3(conv1)", "Conv.3"; without an index,
+ * "Conv(conv1)". */
+char *kernel_group(const struct analyze_kernel *kernel);
 /*
  * Print the table of @analysis, of @limit rows at most (0: all), in @room columns (0: any number),
  * and nothing where GPUs were told nothing. 0 or -ENOMEM.

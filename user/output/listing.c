@@ -58,10 +58,11 @@ static void measure(struct picture *picture)
 
 	for (size_t c = 0; c < listing->n_columns; c++) {
 		picture->widths[c] = strlen(listing->columns[c].title);
-		picture->shown[c] = true;
+		picture->shown[c] = !listing->columns[c].optional;
 		for (size_t i = 0; i < listing->lines.n; i++) {
 			size_t width = text_width(listing->lines.items[i].cells[c]);
 
+			picture->shown[c] |= width > 0;
 			if (width > picture->widths[c])
 				picture->widths[c] = width;
 		}
@@ -111,7 +112,7 @@ static void fit(struct picture *picture, size_t room)
 	give(picture, next, TEXT_LEAST, room);
 	give(picture, longest, TEXT_LEAST, room);
 	for (size_t c = picture->listing->n_columns; c-- && whole_width(picture) > room;)
-		picture->shown[c] = picture->listing->columns[c].is_name;
+		picture->shown[c] &= picture->listing->columns[c].is_name;
 }
 
 static int put_cell(const struct picture *picture, size_t c, const char *text, FILE *out)

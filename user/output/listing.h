@@ -16,7 +16,8 @@
 
 struct listing_column {
 	const char *title;
-	bool is_name; /* cut where there is no room, and what follows it goes first */
+	bool is_name;  /* cut where there is no room, and what follows it goes first */
+	bool optional; /* shown only if a line has something in it */
 };
 
 struct listing_line {

@@ -112,7 +112,8 @@
 		const typeOf = (row) => row.op_type ?? "", nameOf = (row) => (did ? row.kernel : row.name ?? (row.handle ? `(${row.kind} ${row.handle})` : row.waits_for ? `(wait: ${row.waits_for})` : `(${row.kind})`)) ?? "(all)";
 		const shared = [text("name", "Kernel", nameOf, { shown: true }), text("operator", "Operator", operatorOf, { shown: true }), text("op", "Op", typeOf, { shown: true })];
 		const average = (member) => (rows) => { const all = sum(member)(rows), n = sum("count")(rows); return n && all !== null ? all / n : null; };
-		const worked = [column("total", "GPU time", "ns", "total_ns", { shown: true, sum: sum("total_ns") }), column("count", "Count", "count", "count", { shown: true, sum: sum("count") }),
+		const worked = [column("total", "GPU time", "ns", "total_ns", { shown: true, sum: sum("total_ns") }),
+			column("busy", "Busy", "ns", "busy_ns", { shown: (did ?? []).some((row) => row.busy_ns !== row.total_ns), about: "What overlaps counted once" }), column("count", "Count", "count", "count", { shown: true, sum: sum("count") }),
 			{ key: "avg", title: "Avg", unit: "ns", shown: true, value: (row) => row.total_ns / row.count, sum: average("total_ns") },
 			column("min", "Min", "ns", "min_ns", { sum: least("min_ns", Math.min) }), column("max", "Max", "ns", "max_ns", { sum: least("max_ns", Math.max) }),
 			{ key: "queued", title: "Queued", unit: "ns", shown: true, about: "From the call until it began", value: (row) => known(row.queued_ns) ? row.queued_ns / row.count : null, sum: average("queued_ns") },

@@ -68,7 +68,8 @@ unit: $(UNIT_PROGRAMS)
 GPU_FOLDER := $(O)/tests/targets/gpu
 GPU_OPERATORS := $(GPU_FOLDER)/operators.so $(GPU_FOLDER)/stripped.so
 GPU_SOURCES := $(addprefix tests/targets/gpu/,cuda.S cuda.c cudart.c device.h gpu.h operators.cu)
-GPU_CUDA := clang -x cuda --cuda-host-only -nocudainc -nocudalib -Xclang -fcuda-include-gpubinary \
+# The same clang for another architecture, if $(CC) says so.
+GPU_CUDA := clang $(filter --target=% --sysroot=%,$(CC)) -x cuda --cuda-host-only -nocudainc -nocudalib -Xclang -fcuda-include-gpubinary \
 	-Xclang $(GPU_FOLDER)/fatbinary -Wno-unknown-cuda-version -O2 -fPIC -std=c++14 -Wall
 
 $(GPU_OPERATORS) &: $(GPU_SOURCES)

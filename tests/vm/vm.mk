@@ -38,7 +38,8 @@ $(MIXED_MODEL) $(WAITS_MODEL) $(SLOWER_MODEL): $(O)/tests/vm/%.onnx: tests/vm/ex
 .PHONY: vm vm-programs e2e-exact
 e2e-exact: $(EXACT) $(EXACT_MODEL) $(WAITS_MODEL) $(SLOWER_MODEL)
 
-vm-programs: $(PROGRAM) $(ORT_RUN) $(RUNTIME_PROGRAM) $(SYMBOLS) $(EXACT) $(KNOWN_COUNTS)
+vm-programs: $(PROGRAM) $(ORT_RUN) $(RUNTIME_PROGRAM) $(SYMBOLS) $(EXACT) $(KNOWN_COUNTS) \
+	$(GPU_OPERATORS)
 
 vm: vm-programs $(MODELS) $(EXACT_MODEL) $(MIXED_MODEL)
 	$(Q)tests/vm/check --program $(PROGRAM) --objects $(O) $(if $(SAMPLE),--sample) $(VM)

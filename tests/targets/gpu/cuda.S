@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * In place of libcuda. Its functions begin as those of 550.163 do: with a comparison that the
- * kernel steps over and a branch that it emulates, and they go on through a table.
+ * kernel steps over and a branch that it emulates, and they go on through a table. (Those of arm64
+ * were not seen.)
  */
 	.data
+	.align	4
 state:	.long	1
 
 	.section .data.rel.ro, "aw"
@@ -15,6 +17,27 @@ to_kernel_named: .quad	kernel_named
 to_unloaded:	.quad	unloaded
 
 	.text
+#if defined(__aarch64__)
+.macro function name, table
+	.globl	\name
+	.type	\name, @function
+	.align	4
+\name:
+	.cfi_startproc
+	adrp	x16, state
+	ldr	w16, [x16, :lo12:state]
+	mov	w17, #0xba00
+	cmp	w16, w17
+	b.eq	1f
+	adrp	x16, \table
+	ldr	x16, [x16, :lo12:\table]
+	br	x16
+1:	mov	w0, #4
+	ret
+	.cfi_endproc
+	.size	\name, . - \name
+.endm
+#else
 .macro function name, table
 	.globl	\name
 	.type	\name, @function
@@ -29,6 +52,7 @@ to_unloaded:	.quad	unloaded
 	.cfi_endproc
 	.size	\name, . - \name
 .endm
+#endif
 
 	function cuLaunchKernel, to_done
 	function cuLaunchCooperativeKernel, to_done

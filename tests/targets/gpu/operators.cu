@@ -19,7 +19,7 @@
 /* As cuda_runtime_api.h has it, for `<<<>>>`. */
 extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
 						cudaStream_t stream = NULL);
-extern "C" long syscall(long number, ...);
+extern "C" int gettid();
 extern "C" char *getenv(const char *name);
 extern "C" int open(const char *path, int flags, ...);
 extern "C" long read(int file, void *to, size_t size);
@@ -160,9 +160,9 @@ static void write_down(const call &call)
 {
 	if (truth() < 0)
 		return;
-	dprintf(truth(), "%d %s %s %u,%u,%u %u,%u,%u %lu %lu %ld\n", call.node, call.kind,
+	dprintf(truth(), "%d %s %s %u,%u,%u %u,%u,%u %lu %lu %d\n", call.node, call.kind,
 		call.kernel, call.grid.x, call.grid.y, call.grid.z, call.block.x, call.block.y,
-		call.block.z, call.bytes, call.stream, syscall(186));
+		call.block.z, call.bytes, call.stream, gettid());
 }
 
 static dim3 grid_of(int i)

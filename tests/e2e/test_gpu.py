@@ -10,7 +10,7 @@ import re
 import signal
 
 from capture import Capture
-from gpu import (are_within, begin, compare, counted, counts_of, end, forget, library, start, told,
+from gpu import (are_told, are_within, begin, compare, counted, counts_of, end, forget, library, start, told,
                  truth, waits)
 from harness import check, check_equal, succeeds, test
 
@@ -195,7 +195,7 @@ def _(t):
         report = end(t, probe)
         check_equal(counted(report), counts_of(lines), "what nodes count")
         capture = Capture(t.path("capture.opp"))
-        check_equal(collections.Counter(told(capture)), collections.Counter(lines), "launches")
+        are_told(told(capture), lines)
         are_within(capture, False)
         check_equal({one["place"] for one in report.json["kernels"]}, {"operator"}, "places")
         os.unlink(t.path("capture.opp"))
@@ -208,8 +208,7 @@ def _(t):
         probe = begin(t, target, *options)
         lines, _ = pooled(t, target)
         end(t, probe)
-        check_equal(collections.Counter(told(Capture(t.path("capture.opp")))),
-                    collections.Counter(lines), "launches with %s" % options[0])
+        are_told(told(Capture(t.path("capture.opp"))), lines)
         os.unlink(t.path("capture.opp"))
     probe = begin(t, target, "--runs", "1")
     pooled(t, target, 100)

@@ -169,6 +169,32 @@ static bool goes_elsewhere(const struct function *function)
 	return false;
 }
 
+/*
+ * Calls are told apart by the stack pointer that they begin with, which has to be known at each
+ * place: where the frame is addressed by another register, it is at the first instruction alone.
+ */
+static bool depth_is_known(const struct function *function, const struct insn *insn)
+{
+	for (size_t i = 0; i < function->n_parts; i++) {
+		const struct code_range *range = &function->parts[i].range;
+
+		if (insn->address >= range->start && insn->address < range->end)
+			return insn->kind == INSN_RETURN ||
+			       unwind_stack_depth(function->image, range, insn->address) >= 0;
+	}
+	return false;
+}
+
+static const struct insn *entry_of(const struct finder *finder, const struct function *function)
+{
+	const struct insn *entry = function_entry(function, arguments(finder->image->arch));
+	const struct insn *first = function->parts[0].items;
+
+	if (!entry || depth_is_known(function, entry))
+		return entry;
+	return first->probe != PROBE_REFUSED && depth_is_known(function, first) ? first : NULL;
+}
+
 static int add_exits(struct finder *finder, const struct gpu_function *wanted,
 		     const struct function *function, const struct insn *entry, struct site *site,
 		     struct error *err)
@@ -183,16 +209,18 @@ static int add_exits(struct finder *finder, const struct gpu_function *wanted,
 	finder->lacks[SITE_GPU_WAIT_EXIT] |= !n || goes_elsewhere(function);
 	site->role = SITE_GPU_WAIT_EXIT;
 	site->program = "gpu_waited";
-	for (size_t i = 0; i < n && !error; i++)
+	for (size_t i = 0; i < n && !error; i++) {
+		finder->lacks[SITE_GPU_WAIT_EXIT] |= !depth_is_known(function, exits[i]);
 		error = location_add_site(finder->location, site, finder->dis, function, exits[i],
 					  err);
+	}
 	return error;
 }
 
 static int add_sites(struct finder *finder, const struct gpu_function *wanted,
 		     const struct function *function, struct error *err)
 {
-	const struct insn *entry = function_entry(function, arguments(finder->image->arch));
+	const struct insn *entry = entry_of(finder, function);
 	struct site site = {.role = wanted->role,
 			    .program = wanted->program,
 			    .value = gpu_value(wanted->kind, wanted->form, wanted->flags),

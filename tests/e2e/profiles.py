@@ -86,8 +86,9 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER NOT NULL, end INTEGE
 """
 
 
-def write_nsys(path, capture, works, more=(), another=()):
-    """With work behind the launches, and of another process, which gives calls the same numbers."""
+def write_nsys(path, capture, works, more=(), another=(), nodes=0):
+    """With work behind the launches, and of another process, which gives calls the same numbers.
+    A graph is one activity, or so many kernels of it (--cuda-graph-trace=node)."""
     database = sqlite3.connect(path)
     database.executescript(SCHEMA)
     base = works[0].start - 10**9
@@ -111,14 +112,17 @@ def write_nsys(path, capture, works, more=(), another=()):
         if launch.kind == COPY:
             database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (?,?,?,?,?,?,?,?,1)",
                              (*place, launch.bytes))
-        elif launch.kind == GRAPH:
+        elif launch.kind == GRAPH and not nodes:
             database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (?,?,?,?,?,?,?,1)",
                              place)
         else:
-            database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES "
-                             "(?,?,?,?,?,?,?,?,?,24,?,?,?,?,?,?)",
-                             (*place, string(work.name), string(work.name.split("(")[0]),
-                              *launch.grid, *launch.block))
+            # Of a graph's kernels, grids are their own.
+            shape = (7, 1, 1, 64, 1, 1) if launch.kind == GRAPH else launch.grid + launch.block
+            for _ in range(nodes if launch.kind == GRAPH else 1):
+                database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES "
+                                 "(?,?,?,?,?,?,?,?,?,24,?,?,?,?,?,?)",
+                                 (*place, string(work.name), string(work.name.split("(")[0]),
+                                  *shape))
 
     database.execute("INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (?, '', '')", (base,))
     for name, thread, start in foreign(works):

@@ -89,6 +89,22 @@ for each in ("nsys", "kineto"):
 all_are_joined("kineto", -7_000_000, " without a base, as of PyTorch 1.13")
 
 
+@test("a graph is one launch with as many kernels as its profile tells apart")
+def _(t):
+    capture, offset = record(t, 20, "-c", "2")
+    works = work_of(capture, offset, 0)
+    write_nsys(t.path("profile"), capture, works, nodes=3)
+    report = join(t)
+    told = report["join"]
+    check_equal((told["launches"], told["matched"], told["kernels_without_launch"]),
+                (len(works), len(works), 0), "matched")
+    graphs = sum(one.kind == GRAPH for one in capture.launches)
+    found = [row for row in report["gpu"] if row["op_type"] and "/graph" in row["operator"]]
+    check(graphs, "no graph was launched")
+    check_equal(sum(row["count"] for row in found), 3 * graphs, "kernels of graphs")
+    check({row["kernel"].split("(")[0][:6] for row in found} == {"kernel"}, "names", found)
+
+
 def incomplete(writer):
     @test("where rows are missing from %s's profile, no launch gets another's" % writer)
     def _(t):

@@ -165,6 +165,44 @@ static void where_nothing_is_known_it_is_a_page(void **state)
 	functions_free(functions);
 }
 
+static void what_a_function_is_given_is_what_it_is_called(void **state)
+{
+	struct functions *functions = open_assembly("", "assembly.so");
+	const uint64_t first = address_of(functions, "first");
+	const uint64_t second = address_of(functions, "second");
+	const uint64_t third = address_of(functions, "third");
+	const struct function_at before = at(functions, second);
+	struct function_at found;
+
+	functions_name(functions, second, "zzz_kernel");
+	functions_name(functions, second, "zzz_kernel");
+	functions_name(functions, third, "one");
+	functions_name(functions, third, "other");
+	functions_sort(functions);
+	functions_sort(functions);
+	found = at(functions, second + 1);
+	assert_string_equal(found.symbol, "zzz_kernel");
+	assert_int_equal(found.address, before.address);
+	assert_int_equal(found.size, before.size);
+	/* Which of two things it is called is not known. */
+	assert_string_equal(at(functions, third).symbol, "");
+	assert_string_equal(at(functions, first).symbol, "first");
+	functions_free(functions);
+}
+
+static void a_long_name_is_told_whole(void **state)
+{
+	struct functions *functions = open_assembly("", "assembly.so");
+	static char name[FUNCTION_SYMBOL];
+
+	memset(name, 'k', sizeof(name) - 1);
+	functions_name(functions, address_of(functions, "second"), name);
+	functions_sort(functions);
+	assert_string_equal(at(functions, address_of(functions, "second")).symbol, name);
+	assert_true(sizeof(name) >= 4096);
+	functions_free(functions);
+}
+
 /* A file whose frames are damaged, of one segment of code with a single function. */
 static void damaged_frames_leave_the_segment(void **state)
 {
@@ -236,6 +274,8 @@ int main(void)
 		cmocka_unit_test(of_several_names_it_is_the_plainest),
 		cmocka_unit_test(stripped_code_is_told_by_frames_and_by_who_leads_to_it),
 		cmocka_unit_test(where_nothing_is_known_it_is_a_page),
+		cmocka_unit_test(what_a_function_is_given_is_what_it_is_called),
+		cmocka_unit_test(a_long_name_is_told_whole),
 		cmocka_unit_test(damaged_frames_leave_the_segment),
 		cmocka_unit_test(what_cannot_be_at_an_offset_is_refused),
 	};

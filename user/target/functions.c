@@ -18,6 +18,7 @@
 struct named {
 	uint64_t address, size; /* the first is its order; the other 0: not told */
 	const char *symbol;	/* the image's */
+	bool given;		/* by functions_name() */
 };
 
 /* Code of which no table tells. */
@@ -58,7 +59,7 @@ static int add_symbols(struct functions *functions, const struct elf_table *tabl
 		added = array_push(&functions->named);
 		if (!added)
 			return -1;
-		*added = (struct named){symbol.address, symbol.size, symbol.name};
+		*added = (struct named){symbol.address, symbol.size, symbol.name, false};
 	}
 	return 0;
 }
@@ -68,13 +69,33 @@ void functions_name(struct functions *functions, uint64_t address, const char *s
 	struct named *added = array_push(&functions->named);
 
 	if (added)
-		*added = (struct named){address, 0, symbol};
+		*added = (struct named){address, 0, symbol, true};
+}
+
+/* What the @n at one address are called: as they were given, if that is one thing. */
+static void prefer_given(struct named *alike, size_t n)
+{
+	const char *symbol = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (alike[i].given)
+			symbol = symbol && strcmp(symbol, alike[i].symbol) ? "" : alike[i].symbol;
+	for (size_t i = 0; symbol && i < n; i++)
+		alike[i].symbol = symbol;
 }
 
 void functions_sort(struct functions *functions)
 {
-	if (functions->named.n)
-		qsort(functions->named.items, functions->named.n, sizeof(struct named), compare);
+	struct named *named = functions->named.items;
+	size_t n = functions->named.n, last;
+
+	if (n)
+		qsort(named, n, sizeof(*named), compare);
+	for (size_t i = 0; i < n; i = last) {
+		for (last = i + 1; last < n && named[last].address == named[i].address; last++)
+			;
+		prefer_given(&named[i], last - i);
+	}
 }
 
 struct functions *functions_new(struct elf_image *image)

@@ -15,7 +15,7 @@
 struct elf_image;
 struct functions;
 
-#define FUNCTION_SYMBOL	  512		      /* bytes */
+#define FUNCTION_SYMBOL	  4096		      /* bytes: of kernels, some have 2300 */
 #define FUNCTION_SIZE_MAX (UINT64_C(1) << 32) /* bytes */
 
 struct function_at {
@@ -30,8 +30,9 @@ struct function_at {
 struct functions *functions_new(struct elf_image *image);
 void functions_free(struct functions *functions);
 /*
- * Beside the file's symbols, what begins at @address is called @symbol, of the image's own memory;
- * where it ends is for the unwind tables to tell. Behind the last one: sort.
+ * What begins at @address is called @symbol, of the image's own memory, and no longer what the
+ * file's symbols say, nor anything if it is called something else as well. Where it ends is for
+ * those to tell, or the unwind tables. Behind the last one: sort.
  */
 void functions_name(struct functions *functions, uint64_t address, const char *symbol);
 void functions_sort(struct functions *functions);

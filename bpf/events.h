@@ -485,7 +485,7 @@ struct launch_record {
 	__u8 in_operator; /* 1: one is open, of which nothing may be known; else, */
 	__u8 in_task;	  /* 1: it is in a parallel section */
 	__u8 waits_for;	  /* enum wait_kind */
-	__u8 pad;
+	__u8 hip;	  /* 1: it is told to HIP, else to CUDA */
 	__u32 unloads; /* so far, of what holds kernels: their handles may be others' then */
 	__u64 key;     /* of the section that it works for, see work.bpf.h; 0: none that is known */
 	__u64 time;    /* when it began */

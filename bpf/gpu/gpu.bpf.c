@@ -213,6 +213,7 @@ static __always_inline struct launch_record *tell(struct thread_state *thread,
 	record->instance = frame ? frame->key.instance : site->instance;
 	record->kind = kind;
 	record->driver = (site->value & GPU_DRIVER) != 0;
+	record->hip = (site->value & GPU_HIP) != 0;
 	record->tid = thread->tid;
 	record->id = frame ? frame->id : NO_ID;
 	record->run = frame ? frame->run : in_run ? thread->run : NO_ID;

@@ -47,6 +47,7 @@ struct gpu_copy3d {
 /* A site's value: of a wait, form is an enum wait_kind. */
 #define GPU_DRIVER 0x100 /* the library below: what passes another one first counts there */
 #define GPU_WAITS  0x200 /* until it is done */
+#define GPU_HIP	   0x400 /* AMD's: its handles are none of CUDA's */
 
 static inline __u32 gpu_value(__u32 kind, __u32 form, __u32 flags)
 {

@@ -122,6 +122,9 @@ static void check_functions(struct elf_image *image)
 		require(found.size && found.size <= FUNCTION_SIZE_MAX &&
 			at - found.offset < found.size);
 		require(memchr(found.symbol, '\0', sizeof(found.symbol)));
+		functions_find_data(functions, at, &found);
+		require(found.offset == at && found.size == 1);
+		require(memchr(found.symbol, '\0', sizeof(found.symbol)));
 	}
 	functions_free(functions);
 }

@@ -190,6 +190,43 @@ static void what_a_function_is_given_is_what_it_is_called(void **state)
 	functions_free(functions);
 }
 
+/* What is at @address of the data, if offsets go on behind the code as addresses do. */
+static struct function_at data_at(struct functions *functions, uint64_t address)
+{
+	const uint64_t code = address_of(functions, "before");
+	struct function_at found;
+	uint64_t offset;
+
+	assert_true(elf_offset(functions_image(functions), code, &offset));
+	functions_find_data(functions, offset + (address - code), &found);
+	assert_int_equal(found.offset, offset + (address - code));
+	assert_int_equal(found.size, 1);
+	return found;
+}
+
+static void data_that_stands_for_something_is_called_so(void **state)
+{
+	struct functions *functions = open_assembly("", "assembly.so");
+	const struct elf_image *image = functions_image(functions);
+	const struct elf_range *data = &image->segments[image->n_segments - 1];
+	const uint64_t address = data->address + 8, code = address_of(functions, "second");
+
+	assert_true(data->size > 16 && address > code && !elf_is_code(image, address));
+	assert_string_equal(data_at(functions, address).symbol, "");
+	functions_name(functions, address, "kernel");
+	functions_name(functions, code, "stub");
+	functions_sort(functions);
+	assert_string_equal(data_at(functions, address).symbol, "kernel");
+	assert_int_equal(data_at(functions, address).address, address);
+	/* Not what is beside it, nor in code. */
+	assert_string_equal(data_at(functions, address + 1).symbol, "");
+	assert_string_equal(data_at(functions, address - 1).symbol, "");
+	assert_string_equal(data_at(functions, code).symbol, "");
+	assert_string_equal(at(functions, code).symbol, "stub");
+	assert_string_equal(data_at(functions, 1).symbol, "");
+	functions_free(functions);
+}
+
 static void a_long_name_is_told_whole(void **state)
 {
 	struct functions *functions = open_assembly("", "assembly.so");
@@ -275,6 +312,7 @@ int main(void)
 		cmocka_unit_test(stripped_code_is_told_by_frames_and_by_who_leads_to_it),
 		cmocka_unit_test(where_nothing_is_known_it_is_a_page),
 		cmocka_unit_test(what_a_function_is_given_is_what_it_is_called),
+		cmocka_unit_test(data_that_stands_for_something_is_called_so),
 		cmocka_unit_test(a_long_name_is_told_whole),
 		cmocka_unit_test(damaged_frames_leave_the_segment),
 		cmocka_unit_test(what_cannot_be_at_an_offset_is_refused),

@@ -102,8 +102,9 @@ static enum capture_launch_place place_of(const struct launch_record *record, ui
 }
 
 /*
- * The function at which the host's stub of a kernel begins: it has the kernel's name. What is none,
- * also to the libraries above the driver, is the driver's handle of it.
+ * The function at which the host's stub of a kernel begins: it has the kernel's name. For HIP, the
+ * variable that has its address does. What is none, also to CUDA's libraries above the driver, is
+ * the driver's handle of it.
  */
 static uint32_t function_of(struct collector *collector, struct member *member,
 			    const struct launch_record *record)
@@ -117,6 +118,8 @@ static uint32_t function_of(struct collector *collector, struct member *member,
 					true, &at);
 		if (function != CAPTURE_UNKNOWN)
 			return at ? CAPTURE_UNKNOWN : function;
+		if (record->hip)
+			return hot_data(collector->hot, member, record->kernel, record->mapped);
 	}
 	return kernels_number(collector, member, record->kernel, record->unloads);
 }

@@ -159,36 +159,51 @@ static struct hot_process *process_of(struct hot *hot, const struct member *memb
 	return process;
 }
 
-static struct hot_file *find_file(const struct hot_process *process, uint64_t ip)
+/* The last file whose code begins before @address. */
+static struct hot_file *file_before(const struct hot_process *process, uint64_t address)
 {
 	size_t low = 0, high = process->files.n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (process->files.items[middle]->mapped.start <= ip)
+		if (process->files.items[middle]->mapped.start <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low && ip < process->files.items[low - 1]->mapped.end ? process->files.items[low - 1]
-								     : NULL;
+	return low ? process->files.items[low - 1] : NULL;
 }
 
-/* The file that has the code at @ip, of a process that maps @mapped pages of code. */
-static struct hot_file *file_at(struct hot_process *process, uint64_t ip, uint64_t mapped)
+/* See what @process maps, which are @mapped pages of code, if that is not known. */
+static void keep_up(struct hot_process *process, uint64_t mapped)
 {
 	uint64_t now;
 
 	if (process->looked && process->mapped == mapped)
-		return find_file(process, ip);
+		return;
 	now = clock_ns();
 	if (!process->looked || now - process->looked >= LOOK_AGAIN_NS) {
 		look_at_files(process);
 		process->looked = now;
 		process->mapped = mapped;
 	}
-	return find_file(process, ip);
+}
+
+/* The file that has the code at @ip, of a process that maps @mapped pages of code. */
+static struct hot_file *file_at(struct hot_process *process, uint64_t ip, uint64_t mapped)
+{
+	struct hot_file *file;
+
+	keep_up(process, mapped);
+	file = file_before(process, ip);
+	return file && ip < file->mapped.end ? file : NULL;
+}
+
+/* Where it has what is at @address: of data behind the code, as if the file were as memory is. */
+static uint64_t offset_of(const struct hot_file *file, uint64_t address)
+{
+	return address - file->mapped.start + file->mapped.offset;
 }
 
 /* -- what there is in a file ----------------------------------------------------------------- */
@@ -274,8 +289,8 @@ static const struct hot_code *ask(struct hot *hot, const struct hot_process *pro
 	if (hot->n_files >= CAPTURE_IDS_MAX || hot->n_functions >= CAPTURE_IDS_MAX)
 		return NULL;
 	/* Where a file cannot be looked into, all of it is one. */
-	if (remote_function(process->member->located, &file->mapped, &file->asked, offset, stub,
-			    &answer)) {
+	if (remote_function(process->member->located, &file->mapped, &file->asked, offset,
+			    stub ? FUNCTION_STUB : FUNCTION_CODE, &answer)) {
 		answer = (struct function_answer){};
 		file->known.n = 0;
 	}
@@ -297,12 +312,49 @@ uint32_t hot_function(struct hot *hot, const struct member *member, uint64_t add
 	*at = 0;
 	if (!file)
 		return CAPTURE_UNKNOWN;
-	offset = address - file->mapped.start + file->mapped.offset;
+	offset = offset_of(file, address);
 	known = find_known(file, offset) ?: ask(hot, process, file, offset, stub);
 	if (!known || offset - known->offset > UINT32_MAX)
 		return CAPTURE_UNKNOWN;
 	*at = offset - known->offset;
 	return known->function;
+}
+
+/*
+ * What begins at @offset of @file, which is behind the code: as the loader has all of a file in
+ * one piece, it is in no other.
+ */
+static uint32_t ask_for_data(struct hot *hot, const struct hot_process *process,
+			     struct hot_file *file, uint64_t offset)
+{
+	struct hot_code known = {offset, 1, CAPTURE_UNKNOWN};
+	struct function_answer answer;
+
+	if (!remote_function(process->member->located, &file->mapped, &file->asked, offset,
+			     FUNCTION_DATA, &answer) &&
+	    *answer.function.symbol)
+		known.function = hot_kernel(hot, answer.function.symbol);
+	add_known(file, &known);
+	return known.function;
+}
+
+uint32_t hot_data(struct hot *hot, const struct member *member, uint64_t address, uint64_t mapped)
+{
+	struct hot_process *process = process_of(hot, member);
+	const struct hot_code *known;
+	struct hot_file *file;
+	uint64_t offset;
+
+	if (!process)
+		return CAPTURE_UNKNOWN;
+	keep_up(process, mapped);
+	file = file_before(process, address);
+	if (!file || address < file->mapped.end)
+		return CAPTURE_UNKNOWN;
+	offset = offset_of(file, address);
+	known = find_known(file, offset);
+	return known && known->size == 1 ? known->function
+					 : ask_for_data(hot, process, file, offset);
 }
 
 uint32_t hot_kernel(struct hot *hot, const char *symbol)

@@ -28,6 +28,11 @@ void hot_forget(struct hot *hot, const struct member *member);
 uint32_t hot_function(struct hot *hot, const struct member *member, uint64_t address,
 		      uint64_t mapped, bool stub, uint32_t *at);
 /*
+ * Likewise of the kernel for which @address stands, in the data of a file behind its code.
+ * CAPTURE_UNKNOWN where it stands for none.
+ */
+uint32_t hot_data(struct hot *hot, const struct member *member, uint64_t address, uint64_t mapped);
+/*
  * Likewise the number of a kernel of a GPU that is called @symbol, which is told as a new one.
  * CAPTURE_UNKNOWN where there are too many.
  */

@@ -501,11 +501,14 @@ static void function(const struct function_question *question)
 	if (error)
 		return;
 	file = &child.functions.items[answer.file];
-	if (question->stub)
+	if (question->what != FUNCTION_CODE)
 		name_stubs(file);
 	memcpy(answer.build_id, functions_image(file->functions)->build_id,
 	       sizeof(answer.build_id));
-	functions_find(file->functions, question->offset, &answer.function);
+	if (question->what == FUNCTION_DATA)
+		functions_find_data(file->functions, question->offset, &answer.function);
+	else
+		functions_find(file->functions, question->offset, &answer.function);
 	append(&answer, sizeof(answer));
 }
 

@@ -102,9 +102,15 @@ struct record_question {
 #define FUNCTION_FILES_MAX 256 /* of a process */
 #define FILE_HANDED_OVER   UINT32_MAX
 
+enum function_kind {
+	FUNCTION_CODE,
+	FUNCTION_STUB, /* it may be called by what it stands for to a layer */
+	FUNCTION_DATA, /* it is data that does: see functions_find_data() */
+};
+
 struct function_question {
 	uint32_t file; /* its number by an earlier answer, or FILE_HANDED_OVER */
-	uint32_t stub; /* 1: it may be called by what it stands for to a layer */
+	uint32_t what; /* enum function_kind */
 	uint64_t offset;
 };
 

@@ -417,9 +417,9 @@ struct shapes *remote_shapes_new(const struct located *located, const struct pro
 /* -- functions -------------------------------------------------------------------- */
 
 int remote_function(const struct located *located, const struct mapped_file *file, uint32_t *number,
-		    uint64_t offset, bool stub, struct function_answer *answer)
+		    uint64_t offset, enum function_kind what, struct function_answer *answer)
 {
-	const struct function_question question = {.file = *number, .stub = stub, .offset = offset};
+	const struct function_question question = {.file = *number, .what = what, .offset = offset};
 	const struct wanted_file wanted = {.mapped = file};
 	const void *data;
 	int error = 0;
@@ -427,7 +427,7 @@ int remote_function(const struct located *located, const struct mapped_file *fil
 	if (!located->inspector)
 		return -ENOENT;
 	/* All stubs of a file are named at once. */
-	inspector_allow(located->inspector, stub ? INSPECTOR_TIME : SINGLE_TIME);
+	inspector_allow(located->inspector, what != FUNCTION_CODE ? INSPECTOR_TIME : SINGLE_TIME);
 	if (*number == FILE_HANDED_OVER)
 		error = inspector_hand_over(located->inspector, &wanted, NULL);
 	error = error

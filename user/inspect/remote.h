@@ -30,13 +30,13 @@ int remote_sessions(const struct located *located, const struct process *process
 		    struct sessions_answer *answer, struct error *err);
 
 /*
- * What is at @offset of @file, which @located's process maps? If it is a @stub, it is called by
- * what that stands for (struct runtime) where it has no symbol. *@number is FILE_HANDED_OVER at
- * first, and then the inspector's number of the file. Returns 0 with @answer filled, or a
- * negative errno where that is not to be had, nor will be for any other offset.
+ * What is at @offset of @file, which @located's process maps, where it is @what? A stub, and such
+ * data, is called by what it stands for (struct runtime). *@number is FILE_HANDED_OVER at first,
+ * and then the inspector's number of the file. Returns 0 with @answer filled, or a negative errno
+ * where that is not to be had, nor will be for any other offset.
  */
 int remote_function(const struct located *located, const struct mapped_file *file, uint32_t *number,
-		    uint64_t offset, bool stub, struct function_answer *answer);
+		    uint64_t offset, enum function_kind what, struct function_answer *answer);
 
 /*
  * What the kernel that has @handle is called in the driver @located. Returns 0 with @answer filled,

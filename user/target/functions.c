@@ -299,3 +299,35 @@ void functions_find(struct functions *functions, uint64_t offset, struct functio
 	else
 		*found = (struct function_at){.offset = offset / PAGE * PAGE, .size = PAGE};
 }
+
+/* Of what is mapped as code, the first: offsets of data are counted from there. */
+static const struct elf_range *first_code(const struct elf_image *image)
+{
+	for (size_t i = 0; i < image->n_segments; i++)
+		if (image->segments[i].flags & PF_X)
+			return &image->segments[i];
+	return NULL;
+}
+
+void functions_find_data(const struct functions *functions, uint64_t offset,
+			 struct function_at *found)
+{
+	const struct elf_range *code = first_code(functions->image);
+	const struct named *named = functions->named.items;
+	uint64_t address;
+
+	*found = (struct function_at){.offset = offset, .size = 1};
+	if (!code || offset < code->offset)
+		return;
+	address = code->address + (offset - code->offset);
+	if (elf_is_code(functions->image, address))
+		return;
+	for (size_t n = array_up_to(&functions->named, address);
+	     n && named[n - 1].address == address; n--) {
+		if (!named[n - 1].given)
+			continue;
+		found->address = address;
+		found->bounded = true;
+		snprintf(found->symbol, sizeof(found->symbol), "%s", named[n - 1].symbol);
+	}
+}

@@ -39,5 +39,12 @@ void functions_sort(struct functions *functions);
 const struct elf_image *functions_image(const struct functions *functions);
 /* What is at file offset @offset; there always is something that holds it. */
 void functions_find(struct functions *functions, uint64_t offset, struct function_at *found);
+/*
+ * What is called by functions_name() at one address of the file's data: a byte with that symbol, or
+ * with none. @offset is where it would lie in the file if that went on behind the code as memory
+ * does.
+ */
+void functions_find_data(const struct functions *functions, uint64_t offset,
+			 struct function_at *found);
 
 #endif

@@ -24,6 +24,7 @@
 #define UNLOAD() SITE_GPU_UNLOAD, "gpu_unload", 0, GPU_EXEC, GPU_DRIVER
 #define DRIVER	 GPU_DRIVER
 #define WAITS	 GPU_WAITS
+#define HIP	 GPU_HIP
 
 /*
  * Arguments as in cuda_runtime_api.h and cuda.h of CUDA 12.4, batches as in 12.8 and 13.0, which
@@ -97,10 +98,10 @@ static const struct gpu_function {
 	{"cuDevicePrimaryCtxReset_v2", UNLOAD(), false},
 	{"cuGreenCtxDestroy", UNLOAD(), false},
 
-	{"hipLaunchKernel", LAUNCH(GPU_STUB, 0), false},
-	{"hipLaunchCooperativeKernel", LAUNCH(GPU_STUB, 0), false},
-	{"hipExtLaunchKernel", LAUNCH(GPU_STUB, 0), false},
-	{"hipModuleLaunchKernel", LAUNCH(GPU_PLAIN, DRIVER), false},
+	{"hipLaunchKernel", LAUNCH(GPU_STUB, HIP), false},
+	{"hipLaunchCooperativeKernel", LAUNCH(GPU_STUB, HIP), false},
+	{"hipExtLaunchKernel", LAUNCH(GPU_STUB, HIP), false},
+	{"hipModuleLaunchKernel", LAUNCH(GPU_PLAIN, DRIVER | HIP), false},
 	{"hipGraphLaunch", GRAPH(0), false},
 	{"hipMemcpyAsync", COPY(GPU_COUNT2, 0), false},
 	{"hipMemcpyHtoDAsync", COPY(GPU_COUNT2, 0), false},

@@ -3,6 +3,7 @@
  * What kernels the functions of a file stand for. Code for the host tells the runtime's library
  * the address of each stub and its kernel's name when it is loaded (__cudaRegisterFunction(), as
  * compilers call it): in the code of these calls both are there, in a file without symbols, too.
+ * For HIP, clang has a variable of the kernel's name in place of the stub, which is in it.
  */
 #include "stubs.h"
 
@@ -116,7 +117,8 @@ static void take_call(struct search *search, uint64_t address)
 	if (!call || !argument(search, call, STUB, &stub) || !argument(search, call, KERNEL, &text))
 		return;
 	name = elf_string(search->image, text, NAME_MAX);
-	if (name && *name && elf_is_code(search->image, stub))
+	/* HIP's is a variable that has the address of the stub. */
+	if (name && *name && elf_view(search->image, stub, 1))
 		functions_name(search->functions, stub, name);
 }
 

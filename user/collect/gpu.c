@@ -121,7 +121,7 @@ static uint32_t function_of(struct collector *collector, struct member *member,
 		if (record->hip)
 			return hot_data(collector->hot, member, record->kernel, record->mapped);
 	}
-	return kernels_number(collector, member, record->kernel, record->unloads);
+	return kernels_number(collector, member, record->kernel, record->hip, record->unloads);
 }
 
 void collector_add_launch(struct collector *collector, const struct instance_state *instance,

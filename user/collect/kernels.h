@@ -18,10 +18,11 @@ struct kernels {
 
 void kernels_free(struct kernels *kernels);
 /*
- * The recording's number of the kernel that had @handle in @member when the driver had unloaded
- * @unloads times; it is told to the sink first. CAPTURE_UNKNOWN where that is not known.
+ * The recording's number of the kernel that had @handle in @member, HIP's or CUDA's, when drivers
+ * had unloaded @unloads times; it is told to the sink first. CAPTURE_UNKNOWN where that is not
+ * known.
  */
 uint32_t kernels_number(struct collector *collector, struct member *member, uint64_t handle,
-			uint32_t unloads);
+			bool hip, uint32_t unloads);
 
 #endif

@@ -66,10 +66,12 @@ unit: $(UNIT_PROGRAMS)
 # Operators that have a GPU do things, by clang's own code for the host, and what stands in for
 # the libraries of a GPU.
 GPU_FOLDER := $(O)/tests/targets/gpu
-GPU_OPERATORS := $(GPU_FOLDER)/operators.so $(GPU_FOLDER)/stripped.so
-GPU_SOURCES := $(addprefix tests/targets/gpu/,cuda.S cuda.c cudart.c device.h gpu.h operators.cu)
+GPU_OPERATORS := $(GPU_FOLDER)/operators.so $(GPU_FOLDER)/stripped.so $(GPU_FOLDER)/hip.so
+GPU_SOURCES := $(addprefix tests/targets/gpu/,cuda.S cuda.c cudart.c device.h gpu.h hip.c hip.h \
+	operators.cu)
 # The same clang for another architecture, if $(CC) says so.
-GPU_CUDA := clang $(filter --target=% --sysroot=%,$(CC)) -x cuda --cuda-host-only -nocudainc -nocudalib -Xclang -fcuda-include-gpubinary \
+GPU_CLANG := clang $(filter --target=% --sysroot=%,$(CC))
+GPU_HOST := --cuda-host-only -nogpuinc -nogpulib -Xclang -fcuda-include-gpubinary \
 	-Xclang $(GPU_FOLDER)/fatbinary -Wno-unknown-cuda-version -O2 -fPIC -std=c++14 -Wall
 
 $(GPU_OPERATORS) &: $(GPU_SOURCES)
@@ -83,12 +85,20 @@ $(GPU_OPERATORS) &: $(GPU_SOURCES)
 		-o $(GPU_FOLDER)/libcudart.so.12 tests/targets/gpu/cudart.c \
 		$(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
 	$(Q)echo 'no code of a device' >$(GPU_FOLDER)/fatbinary
-	$(Q)$(GPU_CUDA) -c -o $(GPU_FOLDER)/operators.o tests/targets/gpu/operators.cu
+	$(Q)$(GPU_CLANG) -x cuda $(GPU_HOST) -c -o $(GPU_FOLDER)/operators.o tests/targets/gpu/operators.cu
 	$(Q)$(CC) -shared -o $(GPU_FOLDER)/operators.so $(GPU_FOLDER)/operators.o \
 		$(GPU_FOLDER)/libcudart.so.12 $(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
 	$(Q)$(CC) -shared -s -Wl,--version-script=tests/targets/gpu/stripped.map \
 		-o $(GPU_FOLDER)/stripped.so $(GPU_FOLDER)/operators.o \
 		$(GPU_FOLDER)/libcudart.so.12 $(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
+	$(Q)for how in "" -DBY_TABLE -DCONTRADICTS; do \
+		mkdir -p $(GPU_FOLDER)/hip$$how && $(CC) -O2 -fPIC -shared -fno-omit-frame-pointer \
+			-fno-ipa-ra $$how -Wl,-soname,libamdhip64.so.6 -o $(GPU_FOLDER)/hip$$how/libamdhip64.so.6 \
+			tests/targets/gpu/hip.c || exit 1; done
+	$(Q)$(GPU_CLANG) -x hip $(GPU_HOST) -c -o $(GPU_FOLDER)/hip.o tests/targets/gpu/operators.cu
+	$(Q)$(CC) -shared -s -Wl,--version-script=tests/targets/gpu/stripped.map \
+		-o $(GPU_FOLDER)/hip.so $(GPU_FOLDER)/hip.o \
+		$(GPU_FOLDER)/hip/libamdhip64.so.6 -Wl,-rpath,'$$ORIGIN/hip'
 
 # -- fuzzing: the library once more, instrumented ----------------------------------
 
@@ -122,7 +132,8 @@ FUZZ_GPU := $(FUZZ_RUNTIME)-gpu
 $(FUZZ_GPU): $(GPU_OPERATORS)
 	$(Q)mkdir -p $(@D)
 	$(Q)cp $(GPU_FOLDER)/stripped.so $@ && cp $(GPU_FOLDER)/libcudart.so.12 $@-runtime && \
-		cp $(GPU_FOLDER)/libcuda.so.1 $@-driver
+		cp $(GPU_FOLDER)/libcuda.so.1 $@-driver && cp $(GPU_FOLDER)/hip.so $@-hip && \
+		cp $(GPU_FOLDER)/hip-DBY_TABLE/libamdhip64.so.6 $@-hip-driver
 
 fuzz: $(FUZZ_PROGRAMS) $(FUZZ_RUNTIME) $(FUZZ_GPU)
 	$(Q)tests/run-fuzz $(FUZZ_SECONDS) $(FUZZ_PROGRAMS)

@@ -282,6 +282,86 @@ def _(t):
     check_equal(sites("contradicting.so"), ({"gpu-launch", "gpu-copy"}, True), "they do not")
 
 
+# -- HIP ----------------------------------------------------------------------------------------
+
+HIP = ("hip", "hip-DBY_TABLE")
+
+
+def start_hip(t, version, directory, *options, model="gpu_hip", **environment):
+    return start(t, version, *options, operators="hip.so", model=model,
+                 LD_LIBRARY_PATH=library(t, directory), **environment)
+
+
+def tells_hip(version, directory, *options):
+    @test("HIP, %s, names %s: each launch and copy is told, by what kernels are registered as" %
+          (version, "in place" if directory == "hip" else "behind a table"))
+    def _(t):
+        target = start_hip(t, version, directory, *options)
+        probe = begin(t, target)
+        runs = target.run(4)["runs"]
+        report = end(t, probe)
+        lines = truth(t)
+        check("_Z6loadedi" in {one.kernel for one in lines}, "no kernel was loaded")
+        compare(t, report, lines, runs)
+
+
+tells_hip("1.24.3", "hip", "-s", "2")
+tells_hip("1.30.0", "hip-DBY_TABLE")
+
+
+@test("HIP: a handle is called what it was when it was launched, or nothing")
+def _(t):
+    target = start_hip(t, "1.24.3", "hip", "-c", "2", model="gpu_reloading")
+    probe = begin(t, target)
+    for _ in range(20):
+        target.run(10)
+    end(t, probe)
+    lines = truth(t)
+    check(len({one.kernel for one in lines}) == 2, "no other kernel came")
+    kernels_are_told(t, lines)
+    # Where HIP takes a stub, it takes no handle.
+    check(all(one.kernel.startswith("(function") for one in told(Capture(t.path("capture.opp")))
+              if one.node == 2), "a handle is taken for a stub")
+
+
+@test("HIP: where what tells names does not always say the same, none are read")
+def _(t):
+    for directory in HIP + ("hip-DCONTRADICTS",):
+        shown = json.loads(succeeds(t, "doctor", "--file",
+                                    library(t, directory + "/libamdhip64.so.6"), "--json"))
+        check_equal(("gpu-unload" in {site["role"] for site in shown["sites"]},
+                     any("has no name" in note for note in shown["notes"])),
+                    (directory in HIP, directory not in HIP), directory)
+
+
+@test("a handle of HIP is none of CUDA's, where a process has both")
+def _(t):
+    for start_one, model, other in ((start_hip, "gpu_hip", library(t, "libcuda.so.1")),
+                                    (start, "gpu", library(t, "hip/libamdhip64.so.6"))):
+        target = start_one(t, "1.24.3", *(("hip",) if start_one is start_hip else ()),
+                           model=model, LD_PRELOAD=other)
+        probe = begin(t, target)
+        runs = target.run(2)["runs"]
+        report = end(t, probe)
+        compare(t, report, truth(t), runs)
+        os.unlink(t.path("capture.opp"))
+
+
+@test("of a handle that may be one of two libraries' it is not known what it is called")
+def _(t):
+    with open(library(t, "hip/libamdhip64.so.6"), "rb") as file:
+        contents = file.read()
+    with open(t.path("other.so"), "wb") as file:
+        file.write(contents.replace(b"libamdhip64.so.6", b"libamdhip64.so.9"))
+    target = start_hip(t, "1.24.3", "hip", LD_PRELOAD=t.path("other.so"))
+    probe = begin(t, target)
+    target.run(2)
+    end(t, probe)
+    check_equal(kernels_are_told(t, truth(t)),
+                sum(one.kind != "kernel" or not one.kernel.startswith(("_Z6", "reloaded", "(f"))
+                    for one in truth(t)), "launches with names")
+
+
 @test("the driver shows no waits, and doctor says so")
 def _(t):
     shown = json.loads(succeeds(t, "doctor", "--file", library(t, "libcuda.so.1"), "--json"))

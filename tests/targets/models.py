@@ -711,6 +711,23 @@ def gpu():
     return g
 
 
+# Of these HIP has nothing: they are CUDA's, or opprobe has no place in what is like them.
+NOT_HIP = ("configured", "driver_configured", "copy_area", "copy_unseen", "refused", "handled")
+
+
+def gpu_hip():
+    """A node of everything that GPUs can be told by HIP."""
+    g = Graph("gpu_hip")
+    g.domains.append("test.gpu")
+    x = g.input("x", "float", [1])
+    for number, what in enumerate(GPU):
+        if what not in NOT_HIP + ("reloaded", "pooled"):
+            x = g.node("Gpu", [x], "gpu%d/%s" % (number, what), domain="test.gpu", node=number,
+                       what=GPU.index(what), times=3)
+    g.output(x)
+    return g
+
+
 def gpu_pooled():
     """Threads of the pool launch, too."""
     g = Graph("gpu_pooled")
@@ -750,7 +767,7 @@ def gpu_reloading():
 MODELS = [cnn, resnet, transformer, nested, nested_unnamed, scan, tiny, unnamed, names,
           deep, not_utf8, long_names, reshape, reshape_inside, gru, pages, mlp, cycle,
           branches, values, optionals, quantised, attributed, narrow, narrower,
-          heavy, heavy_inside, unimplemented, gpu, gpu_pooled, gpu_calls, gpu_reloading]
+          heavy, heavy_inside, unimplemented, gpu, gpu_hip, gpu_pooled, gpu_calls, gpu_reloading]
 
 
 def write_atomically(path, data):

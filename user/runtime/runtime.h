@@ -128,8 +128,16 @@ struct landmark {
 #define LANDMARKS_MAX	      16
 #define LANDMARK_DISTANCE_MAX 0x4000 /* far above the frame of any function */
 
-#define LOCATION_NOTES 4
-#define KERNEL_NAME    4096 /* bytes, with the NUL: mangled C++ names are long */
+#define LOCATION_NOTES	4
+#define KERNEL_NAME	4096 /* bytes, with the NUL: mangled C++ names are long */
+#define KERNEL_STEPS	4
+#define KERNEL_STEP_MAX 4096 /* bytes, far above what the records on the way have */
+
+/* From an address to another: what is @steps[0] bytes behind it is an address, from which... */
+struct kernel_path {
+	uint32_t n; /* 0: no way is known */
+	uint32_t steps[KERNEL_STEPS];
+};
 
 /* All sites of one runtime in one file. */
 struct location {
@@ -150,11 +158,10 @@ struct location {
 	char notes[LOCATION_NOTES][256];
 	size_t n_notes;
 	/*
-	 * Of a GPU's driver: where in what a kernel's handle points to the address of its name
-	 * is, if names_kernels. Known to the process that located it.
+	 * Of a GPU's driver: the way from a kernel's handle to the address of its name. Known to
+	 * the process that located it.
 	 */
-	bool names_kernels;
-	uint32_t kernel_name_at;
+	struct kernel_path kernel_name;
 };
 
 struct static_name {

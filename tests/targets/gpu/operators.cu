@@ -7,12 +7,16 @@
  *
  * One that has threads of the pool do it waits for $GPU_HOLD before that, see hold().
  * Its attributes: `node`, its number; `what`, see below; `times`. Clang compiles it as it does
- * any CUDA source, for the host alone; nvcc for a machine that has a GPU (device.h).
+ * any source of CUDA, or of HIP, for the host alone; nvcc for a machine that has a GPU (device.h).
  */
 #ifdef __NVCC__
 #include "device.h"
 #else
+#ifdef __HIP__
+#include "hip.h"
+#else
 #include "gpu.h"
+#endif
 
 #define __global__ __attribute__((global))
 

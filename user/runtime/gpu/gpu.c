@@ -21,10 +21,10 @@
 #define COPY(form, flags)   SITE_GPU_COPY, "gpu_copy", LAUNCH_COPY, form, flags
 #define WAIT(what, flags)                                                                          \
 	SITE_GPU_WAIT_ENTER, "gpu_wait", LAUNCH_WAIT, WAIT_##what, (flags) | GPU_WAITS
-#define UNLOAD() SITE_GPU_UNLOAD, "gpu_unload", 0, GPU_EXEC, GPU_DRIVER
-#define DRIVER	 GPU_DRIVER
-#define WAITS	 GPU_WAITS
-#define HIP	 GPU_HIP
+#define UNLOAD(flags) SITE_GPU_UNLOAD, "gpu_unload", 0, GPU_EXEC, (flags) | GPU_DRIVER
+#define DRIVER	      GPU_DRIVER
+#define WAITS	      GPU_WAITS
+#define HIP	      GPU_HIP
 
 /*
  * Arguments as in cuda_runtime_api.h and cuda.h of CUDA 12.4, batches as in 12.8 and 13.0, which
@@ -91,17 +91,20 @@ static const struct gpu_function {
 	{"cuStreamSynchronize", WAIT(STREAM, DRIVER), true},
 	{"cuEventSynchronize", WAIT(EVENT, DRIVER), false},
 	{"cuCtxSynchronize", WAIT(DEVICE, DRIVER), false},
-	{"cuModuleUnload", UNLOAD(), false},
-	{"cuLibraryUnload", UNLOAD(), false},
-	{"cuCtxDestroy_v2", UNLOAD(), false},
-	{"cuDevicePrimaryCtxRelease_v2", UNLOAD(), false},
-	{"cuDevicePrimaryCtxReset_v2", UNLOAD(), false},
-	{"cuGreenCtxDestroy", UNLOAD(), false},
+	{"cuModuleUnload", UNLOAD(0), false},
+	{"cuLibraryUnload", UNLOAD(0), false},
+	{"cuCtxDestroy_v2", UNLOAD(0), false},
+	{"cuDevicePrimaryCtxRelease_v2", UNLOAD(0), false},
+	{"cuDevicePrimaryCtxReset_v2", UNLOAD(0), false},
+	{"cuGreenCtxDestroy", UNLOAD(0), false},
 
 	{"hipLaunchKernel", LAUNCH(GPU_STUB, HIP), false},
 	{"hipLaunchCooperativeKernel", LAUNCH(GPU_STUB, HIP), false},
 	{"hipExtLaunchKernel", LAUNCH(GPU_STUB, HIP), false},
 	{"hipModuleLaunchKernel", LAUNCH(GPU_PLAIN, DRIVER | HIP), false},
+	{"hipModuleUnload", UNLOAD(HIP), false},
+	{"hipLibraryUnload", UNLOAD(HIP), false},
+	{"__hipUnregisterFatBinary", UNLOAD(HIP), false},
 	{"hipGraphLaunch", GRAPH(0), false},
 	{"hipMemcpyAsync", COPY(GPU_COUNT2, 0), false},
 	{"hipMemcpyHtoDAsync", COPY(GPU_COUNT2, 0), false},
@@ -338,15 +341,16 @@ static void find_names(struct finder *finder)
 	struct location *location = finder->location;
 
 	if (!finder->lacks[SITE_GPU_UNLOAD] && location_has(location, SITE_GPU_UNLOAD) &&
-	    location_has(location, SITE_GPU_LAUNCH))
-		location->names_kernels =
-			gpu_find_names(finder->image, finder->dis, &location->kernel_name_at);
-	if (location->names_kernels)
+	    location_has(location, SITE_GPU_LAUNCH) &&
+	    (gpu_find_names(finder->image, finder->dis, &location->kernel_name) ||
+	     gpu_find_hip_names(finder->image, finder->dis, &location->kernel_name)))
 		return;
 	drop(location, SITE_GPU_UNLOAD);
 	if (launches_by_handle(location))
-		location_note(location, "what is launched by a handle has no name: this library "
-					"does not tell it, as CUDA's drivers of 12.3 and later do");
+		location_note(
+			location,
+			"what is launched by a handle has no name: this library "
+			"does not tell it, as CUDA's drivers of 12.3 and later, and ROCm's libraries, do");
 }
 
 static int gpu_locate(struct elf_image *image, struct location *location, struct error *err)

@@ -10,8 +10,7 @@
 #include "../../target/insn_origin.h"
 #include "../../target/memory.h"
 
-#define NAME_AT_MAX 4096 /* bytes, far above what a kernel's record has */
-#define CHUNK	    256	 /* bytes of a name that are read at once */
+#define CHUNK 256 /* bytes of a name that are read at once */
 
 /* int tell(const char **name, handle) */
 static const char *const tellers[] = {"cuFuncGetName", "cuKernelGetName"};
@@ -59,7 +58,7 @@ static const struct insn *load_of(const struct search *search, const struct func
 	    origins[0].kind != ORIGIN_LOAD)
 		return NULL;
 	load = origins[0].insn;
-	if (load->base == REG_NONE || load->disp < 0 || load->disp > NAME_AT_MAX ||
+	if (load->base == REG_NONE || load->disp < 0 || load->disp > KERNEL_STEP_MAX ||
 	    !is_argument(search, function, load, load->base, HANDLE))
 		return NULL;
 	return load;
@@ -115,7 +114,7 @@ static void look_behind(struct search *search, uint64_t address)
 	function_free(&function);
 }
 
-bool gpu_find_names(struct elf_image *image, struct disassembler *dis, uint32_t *at)
+bool gpu_find_names(struct elf_image *image, struct disassembler *dis, struct kernel_path *path)
 {
 	struct search search = {.image = image, .dis = dis};
 	struct elf_symbol symbol;
@@ -126,12 +125,13 @@ bool gpu_find_names(struct elf_image *image, struct disassembler *dis, uint32_t 
 		search.found = false;
 		if (elf_dynamic_symbol(image, tellers[i], &symbol))
 			look_behind(&search, symbol.address);
-		if (search.found && told && search.at != *at)
+		if (search.found && told && search.at != *path->steps)
 			search.contradicted = true;
 		told += search.found;
-		*at = search.at;
+		*path->steps = search.at;
 	}
-	return told == TELLERS && !search.contradicted;
+	path->n = told == TELLERS && !search.contradicted;
+	return path->n;
 }
 
 /* -- in a process ----------------------------------------------------------------------------- */
@@ -149,12 +149,14 @@ static size_t count_name(const char *text, size_t n)
 int gpu_kernel_name(const struct location *location, const struct memory *memory, uint64_t handle,
 		    char name[KERNEL_NAME])
 {
-	uint64_t address = 0;
+	const struct kernel_path *path = &location->kernel_name;
+	uint64_t address = handle;
 	size_t n = 0, good;
 
-	if (!location->names_kernels)
-		return -ENOENT;
-	if (memory_read(memory, handle + location->kernel_name_at, &address, sizeof(address)))
+	for (uint32_t i = 0; i < path->n; i++)
+		if (memory_read(memory, address + path->steps[i], &address, sizeof(address)))
+			return -ENOENT;
+	if (!path->n)
 		return -ENOENT;
 	do {
 		/* Never more than up to the end of the page, behind which there may be nothing. */

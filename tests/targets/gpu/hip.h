@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The same as gpu.h for HIP, whose functions are called otherwise and take the same. What HIP has
+ * not is not called by the models for it.
+ */
+#ifndef TESTS_HIP_H
+#define TESTS_HIP_H
+
+#define __cudaPushCallConfiguration __hipPushCallConfiguration
+#define __cudaPopCallConfiguration  __hipPopCallConfiguration
+
+#define cudaLaunchKernel	    hipLaunchKernel
+#define cudaLaunchCooperativeKernel hipLaunchCooperativeKernel
+#define cudaGraphLaunch		    hipGraphLaunch
+#define cudaMemcpyAsync		    hipMemcpyAsync
+#define cudaMemcpy		    hipMemcpy
+#define cudaMemcpy2DAsync	    hipMemcpy2DAsync
+#define cudaStreamSynchronize	    hipStreamSynchronize
+#define cudaGetLastError	    hipGetLastError
+#define cuLaunchKernel		    hipModuleLaunchKernel
+#define cuModuleUnload		    hipModuleUnload
+#define cuFuncGetName		    name_of_function
+#define stand_in_kernel		    stand_in_function
+
+#define cudaLaunchKernelExC no_launch_of_hip
+#define cudaMemcpy3DAsync   no_copy_of_hip
+#define cuLaunchKernelEx    no_launch_of_function_of_hip
+#define cuMemcpy2DAsync_v2  no_copy_of_area_of_hip
+
+#include "gpu.h"
+
+#endif

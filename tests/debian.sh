@@ -10,19 +10,20 @@ mirror_of() {
 		sed -n "s/^$1 //p" | head -n 1
 }
 
-# Make folder $1 an apt of its own for the packages of suite $2 and architecture $3, and
-# export it. Nothing counts as installed there, so that every dependency is fetched.
+# Make folder $1 an apt of its own for the packages of suite $2 and architecture $3, of main or
+# of components $4, and export it. Nothing counts as installed there, so that every dependency
+# is fetched.
 apt_private() {
-	local folder=$1 suite=$2 arch=$3 mirror security
+	local folder=$1 suite=$2 arch=$3 components=${4:-main} mirror security
 	mirror=$(mirror_of Debian)
 	security=$(mirror_of Debian-Security)
 	[ -n "$mirror" ] ||
 		fail 1 "apt knows no Debian mirror: run apt-get update, or see its sources in /etc/apt"
 	mkdir -p "$folder"/{state/lists/partial,cache/archives/partial,etc/preferences.d}
 	: >"$folder/status"
-	echo "deb $mirror $suite main" >"$folder/sources.list"
-	if [ -n "$security" ]; then
-		echo "deb $security $suite-security main" >>"$folder/sources.list"
+	echo "deb $mirror $suite $components" >"$folder/sources.list"
+	if [ -n "$security" ] && [ "$suite" != sid ]; then
+		echo "deb $security $suite-security $components" >>"$folder/sources.list"
 	fi
 	{
 		apt-config dump | grep '^Acquire::'

@@ -100,6 +100,20 @@ $(GPU_OPERATORS) &: $(GPU_SOURCES)
 		-o $(GPU_FOLDER)/hip.so $(GPU_FOLDER)/hip.o \
 		$(GPU_FOLDER)/hip/libamdhip64.so.6 -Wl,-rpath,'$$ORIGIN/hip'
 
+# What opprobe says of other libraries of that kind, and what they say themselves.
+GPU_TOLD := $(GPU_FOLDER)/told $(GPU_FOLDER)/hip_name
+
+$(GPU_FOLDER)/told: tests/targets/gpu/told.c $(LIBRARY)
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Iuser $(CFLAGS_ALL) $(LDFLAGS) -o $@ $< $(LIBRARY) $(LIB_LIBS)
+
+# For the C libraries of older and of newer Debians.
+$(GPU_FOLDER)/hip_name: tests/targets/gpu/hip_name.c
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -O2 $(WARNINGS) -o $@ $< -ldl
+
 # -- fuzzing: the library once more, instrumented ----------------------------------
 
 FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -208,7 +222,7 @@ $(SYMBOLS_PARTS): tests/targets/symbols_part.cc
 		-D$(patsubst symbols_%.so,%,$(@F))=1 -o $@ $<
 
 runtime-programs: $(RUNTIME_PROGRAM) $(SYMBOLS) $(SYMBOLS_PARTS)
-e2e-programs: $(PROGRAM) pages $(MODELS) $(ORT_RUN) $(GPU_OPERATORS) runtime-programs e2e-exact \
+e2e-programs: $(PROGRAM) pages $(MODELS) $(ORT_RUN) $(GPU_OPERATORS) $(GPU_TOLD) runtime-programs e2e-exact \
 	$(O)/tests/bench/make_capture
 
 test-runtime: runtime-programs

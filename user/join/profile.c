@@ -7,13 +7,26 @@
 #include <string.h>
 
 #include "../capture/records.h"
+#include "database.h"
 
 /* Every SQLite database begins with it: sqlite.org/fileformat2.html. */
-static const char database[16] = "SQLite format 3";
+static const char database_head[16] = "SQLite format 3";
+
+static int read_database(const char *path, struct profile *profile, struct error *err)
+{
+	struct database database;
+	int error =
+		database_open(&database, path,
+			      "export it again with nsys export --type sqlite --lazy=false", err);
+
+	error = error ?: nsys_read(&database, profile);
+	database_close(&database);
+	return error;
+}
 
 int profile_read(const char *path, struct profile *profile, struct error *err)
 {
-	char head[sizeof(database)] = "";
+	char head[sizeof(database_head)] = "";
 	FILE *file = fopen(path, "re");
 	size_t n;
 	int error;
@@ -23,8 +36,8 @@ int profile_read(const char *path, struct profile *profile, struct error *err)
 		return error_set(err, -errno, "cannot open %s: %s", path, strerror(errno));
 	n = fread(head, 1, sizeof(head), file);
 	fclose(file);
-	error = n == sizeof(head) && !memcmp(head, database, sizeof(head))
-			? nsys_read(path, profile, err)
+	error = n == sizeof(head) && !memcmp(head, database_head, sizeof(head))
+			? read_database(path, profile, err)
 			: kineto_read(path, profile, err);
 	error = error ?: profile_connect(profile);
 	if (error == -ENOMEM)

@@ -62,6 +62,8 @@ uint32_t profile_kind_of(const char *name);
 int profile_connect(struct profile *profile);
 /* @file is at its beginning, and is read to its end. */
 int kineto_read(const char *path, struct profile *profile, struct error *err);
-int nsys_read(const char *path, struct profile *profile, struct error *err);
+struct database;
+/* @database's error is set. */
+int nsys_read(struct database *database, struct profile *profile);
 
 #endif

@@ -55,6 +55,8 @@ static void everything_written_is_read_back(void **state)
 	strcpy(info.notes[0], "no hardware counters here");
 	info.n_notes = 1;
 	info.realtime_offset = -77;
+	info.boottime_offset = INT64_C(3600000000000);
+	info.has_boottime = true;
 	info.roofs = (struct capture_roofs){
 		.measured = 1700000000,
 		.cpus = 64,

@@ -91,6 +91,10 @@ static void decode_info_field(uint64_t field, struct cursor *c, struct capture_i
 	case INFO_REALTIME_OFFSET:
 		info->realtime_offset = format_unzigzag(cursor_uleb(c));
 		break;
+	case INFO_BOOTTIME_OFFSET:
+		info->boottime_offset = format_unzigzag(cursor_uleb(c));
+		info->has_boottime = true;
+		break;
 	case INFO_START:
 		info->start = cursor_uleb(c);
 		break;

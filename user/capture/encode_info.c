@@ -70,6 +70,8 @@ uint8_t *encode_info(uint8_t *p, const struct capture_info *info)
 	p = put_string(p, INFO_HOST, info->host, sizeof(info->host));
 	p = put_number(p, INFO_CPUS, info->n_cpus);
 	p = put_number(p, INFO_REALTIME_OFFSET, format_zigzag(info->realtime_offset));
+	if (info->has_boottime)
+		p = put_number(p, INFO_BOOTTIME_OFFSET, format_zigzag(info->boottime_offset));
 	p = put_number(p, INFO_START, info->start);
 	p = put_string(p, INFO_OPPROBE_VERSION, info->opprobe_version,
 		       sizeof(info->opprobe_version));

@@ -48,6 +48,7 @@ enum format_info {
 	INFO_EVENT,
 	INFO_NOTE,
 	INFO_ROOFS,
+	INFO_BOOTTIME_OFFSET,
 };
 
 /* The first number of an execution: the flags of enum capture_exec_flags, and

@@ -80,6 +80,8 @@ struct capture_info {
 	uint32_t n_cpus;
 	struct capture_roofs roofs;
 	int64_t realtime_offset; /* CLOCK_REALTIME - CLOCK_MONOTONIC, ns */
+	int64_t boottime_offset; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC, ns, */
+	bool has_boottime;	 /* if that is known */
 	uint64_t start;		 /* when the probes were in place */
 	char opprobe_version[32];
 	struct capture_event events[CAPTURE_COUNTERS];

@@ -77,6 +77,21 @@ void info_describe_machine(struct capture_info *info)
 	read_cpu(info->cpu, sizeof(info->cpu));
 }
 
+/* CLOCK_BOOTTIME is CLOCK_MONOTONIC that goes on in sleep: without any, it is the same. */
+static void describe_sleep(struct capture_info *info)
+{
+	const int64_t before = (int64_t)clock_ns();
+	struct timespec boottime;
+	int64_t at, after;
+
+	if (clock_gettime(CLOCK_BOOTTIME, &boottime))
+		return;
+	after = (int64_t)clock_ns();
+	at = boottime.tv_sec * 1000000000LL + boottime.tv_nsec;
+	info->boottime_offset = at >= before && at <= after ? 0 : at - (before + after) / 2;
+	info->has_boottime = true;
+}
+
 void info_gather(struct capture_info *info, const struct process *process,
 		 const struct location *location, const struct mapped_file *file,
 		 const struct counter_set *counters)
@@ -88,6 +103,7 @@ void info_gather(struct capture_info *info, const struct process *process,
 	clock_gettime(CLOCK_REALTIME, &realtime);
 	info->realtime_offset =
 		realtime.tv_sec * 1000000000LL + realtime.tv_nsec - (int64_t)info->start;
+	describe_sleep(info);
 	info->pid = process->pid;
 	snprintf(info->command, sizeof(info->command), "%s", process->command);
 	snprintf(info->library, sizeof(info->library), "%s", file->path);

@@ -377,6 +377,69 @@ static void functions_are_known_by_their_names(void **state)
 	assert_int_equal(profile_kind_of("cudaStreamIsCapturing"), 0);
 }
 
+/* Copies of 100 bytes and more at irregular times; what was done for them is added by @did. */
+static size_t match_copies(void (*did)(struct profile *profile, uint64_t number))
+{
+	struct match_launch made[TIMES] = {}, *launches;
+	struct profile profile = {};
+	struct match_result result;
+	uint64_t at = 0, seed = 5;
+	size_t right = 0;
+
+	for (size_t i = 0; i < TIMES; i++) {
+		struct h200_call call = copy_of(next_time(&at, &seed), 0);
+
+		made[i] = (struct match_launch){
+			.time = call.start - 700, .kind = CAPTURE_LAUNCH_COPY, .bytes = 100 + i};
+		call.did = false;
+		add(&profile, &call, i, 0);
+		did(&profile, i);
+	}
+	launches = launches_of(made, TIMES);
+	assert_int_equal(profile_connect(&profile), 0);
+	if (!match_calls(launches, TIMES, &profile, &result))
+		for (size_t i = 0; i < TIMES; i++)
+			right += launches[i].call != PROFILE_NONE &&
+				 profile.calls.items[launches[i].call].correlation ==
+					 launches[i].mark;
+	profile_free(&profile);
+	free(launches);
+	return right;
+}
+
+static void add_activity(struct profile *profile, uint64_t number, uint32_t kind, uint64_t bytes)
+{
+	struct profile_activity *activity = array_push(&profile->activities);
+
+	*activity = (struct profile_activity){
+		.correlation = number, .kind = kind, .bytes = bytes, .name = ""};
+}
+
+static void in_parts(struct profile *profile, uint64_t number)
+{
+	add_activity(profile, number, CAPTURE_LAUNCH_COPY, 60);
+	add_activity(profile, number, CAPTURE_LAUNCH_COPY, 40 + number);
+}
+
+static void in_too_many_parts(struct profile *profile, uint64_t number)
+{
+	in_parts(profile, number);
+	add_activity(profile, number, CAPTURE_LAUNCH_COPY, 1);
+}
+
+static void by_kernels(struct profile *profile, uint64_t number)
+{
+	add_activity(profile, number, CAPTURE_LAUNCH_COPY, 60);
+	add_activity(profile, number, CAPTURE_LAUNCH_KERNEL, 0);
+}
+
+static void copies_are_known_by_all_their_parts(void **state)
+{
+	assert_int_equal(match_copies(in_parts), TIMES);
+	assert_int_equal(match_copies(in_too_many_parts), 0);
+	assert_int_equal(match_copies(by_kernels), TIMES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +453,7 @@ int main(void)
 		cmocka_unit_test(a_call_that_may_be_one_of_two_is_none),
 		cmocka_unit_test(calls_of_another_recording_are_none_of_this),
 		cmocka_unit_test(functions_are_known_by_their_names),
+		cmocka_unit_test(copies_are_known_by_all_their_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static bool fits(const struct match *match, const struct profile_call *call,
 	if (!call->n || call->kind == CAPTURE_LAUNCH_GRAPH)
 		return true;
 	if (call->kind == CAPTURE_LAUNCH_COPY)
-		return did->bytes == launch->bytes;
+		return call->bytes == launch->bytes || call->bytes == PROFILE_UNKNOWN;
 	return !memcmp(did->grid, launch->grid, sizeof(did->grid)) &&
 	       !memcmp(did->block, launch->block, sizeof(did->block));
 }

@@ -94,6 +94,21 @@ static int calls_by_start(const void *a, const void *b)
 	return x->start > y->start ? 1 : -(x->start < y->start);
 }
 
+/* In how many parts it was copied is the profiler's matter. */
+static uint64_t copied(const struct profile *profile, const struct profile_call *call)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < call->n; i++) {
+		const struct profile_activity *did = &profile->activities.items[call->first + i];
+
+		if (did->kind != CAPTURE_LAUNCH_COPY)
+			return PROFILE_UNKNOWN;
+		bytes += did->bytes;
+	}
+	return call->n ? bytes : PROFILE_UNKNOWN;
+}
+
 /* Both are by number. */
 static void find_activities(struct profile *profile)
 {
@@ -107,6 +122,7 @@ static void find_activities(struct profile *profile)
 			at++;
 		call->first = at;
 		call->n = 0;
+		call->bytes = PROFILE_UNKNOWN;
 		/* A number that was given twice is no one's. */
 		if ((i && call[-1].correlation == call->correlation) ||
 		    (i + 1 < profile->calls.n && call[1].correlation == call->correlation))
@@ -116,6 +132,7 @@ static void find_activities(struct profile *profile)
 			at++;
 			call->n++;
 		}
+		call->bytes = copied(profile, call);
 	}
 }
 

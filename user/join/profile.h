@@ -15,13 +15,15 @@
 #include "../base/error.h"
 #include "../capture/strings.h"
 
-#define PROFILE_NONE UINT32_MAX
+#define PROFILE_NONE	UINT32_MAX
+#define PROFILE_UNKNOWN UINT64_MAX
 
 /* A call of a launching or copying function. */
 struct profile_call {
 	uint64_t correlation; /* what it led to has the same number */
 	uint64_t start, end;  /* ns, of CLOCK_REALTIME as the profiler knows it; in order */
 	uint64_t thread;      /* a number that it has for the thread, not always the kernel's */
+	uint64_t bytes;	      /* that it copied; PROFILE_UNKNOWN: a kernel did it, or nothing */
 	uint32_t kind;	      /* enum capture_launch_kind */
 	uint32_t first, n;    /* of the activities */
 };

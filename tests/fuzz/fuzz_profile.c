@@ -7,13 +7,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "join/match.h"
 #include "require.h"
 
 #define LAUNCHES 64
+
+/* SQLite follows links, so that a file without a name would not be opened. */
+static char path[] = "/tmp/fuzz_profile.XXXXXX";
+
+static void remove_file(void)
+{
+	unlink(path);
+}
+
+static void write_file(const uint8_t *data, size_t size)
+{
+	static int file = -1;
+
+	if (file < 0) {
+		file = mkstemp(path);
+		atexit(remove_file);
+	}
+	require(file >= 0 && !ftruncate(file, 0) && pwrite(file, data, size, 0) == (ssize_t)size);
+}
 
 /* As if some calls had been seen. */
 static void match(const struct profile *profile)
@@ -38,11 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct profile profile;
 	struct error err;
-	char path[64];
-	int file = memfd_create("profile", 0);
 
-	require(file >= 0 && write(file, data, size) == (ssize_t)size);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	write_file(data, size);
 	if (!profile_read(path, &profile, &err)) {
 		for (size_t i = 0; i < profile.activities.n; i++)
 			require(profile.activities.items[i].end >=
@@ -54,8 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		match(&profile);
 		profile_free(&profile);
 	} else {
-		require(*err.text);
+		require(*err.text && strncmp(err.text, "cannot read the beginning", 25) != 0);
 	}
-	close(file);
 	return 0;
 }

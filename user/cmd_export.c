@@ -25,7 +25,8 @@ static const struct argp_option options[] = {
 	{"process", KEY_PROCESS, "PID", 0, "Records of the process PID only, of several", 0},
 	{"join", KEY_JOIN, "FILE", 0,
 	 "With what GPUs did, by what their profiler recorded at the same time: a database of "
-	 "Nsight Systems or a trace of PyTorch's profiler; chrome and perfetto only",
+	 "Nsight Systems or of rocprofv3 (rocpd), or a trace of PyTorch's profiler; chrome and "
+	 "perfetto only",
 	 0},
 	{"weight", KEY_WEIGHT, "time|EVENT", 0,
 	 "What folded stacks are weighed by, and what a viewer of pprof shows first: self time in ns "

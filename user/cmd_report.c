@@ -21,7 +21,7 @@ static const struct argp_option options[] = {
 	{"runs", KEY_RUN, 0, OPTION_ALIAS, 0, 2},
 	{"join", KEY_JOIN, "FILE", 0,
 	 "Tell what GPUs did, by what their profiler recorded at the same time: a database of "
-	 "Nsight Systems or a trace of PyTorch's profiler",
+	 "Nsight Systems or of rocprofv3 (rocpd), or a trace of PyTorch's profiler",
 	 1},
 	{"output", 'o', "FILE", 0, "Write here instead of stdout", 3},
 	{"json-schema", KEY_JSON_SCHEMA, 0, 0, "Print the schema of the JSON, and exit", 3},

@@ -74,6 +74,7 @@ static void write_info(struct maker *m)
 		.host = "example",
 		.n_cpus = m->settings.models ? 16 : 2,
 		.realtime_offset = INT64_C(1700000000000000000),
+		.has_boottime = true,
 		.start = UINT64_C(1000000000000),
 		.opprobe_version = "0.1.0",
 		.n_events = m->settings.events,

@@ -79,6 +79,7 @@ class Capture:
         self.launches = []
         self.waits = []
         self.events = 0
+        self.boottime_offset = None
         with open(path, "rb") as file:
             data = Bytes(file.read())
         assert data.take(8) == b"\x89OPPCAP\n"
@@ -124,8 +125,10 @@ class Capture:
 
     def info(self, payload):
         while payload.left():
-            self.events += payload.number() == 15
-            payload.take(payload.number())
+            field, value = payload.number(), Bytes(payload.take(payload.number()))
+            self.events += field == 15
+            if field == 18:
+                self.boottime_offset = value.signed()
 
     def operator(self, payload):
         flags, number = payload.number(), payload.number()

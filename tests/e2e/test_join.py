@@ -8,6 +8,9 @@ import io
 import json
 import os
 import random
+import sqlite3
+import struct
+import zlib
 
 from browser import start_browser, write_page
 from capture import GRAPH, Capture
@@ -16,9 +19,15 @@ from harness import check, check_equal, succeeds, test
 from perfetto import Trace
 from profiles import work_of, write_kineto, write_nsys
 
+from capture import GRAPH, KERNEL, Bytes, Capture
+from harness import check, check_equal, succeeds, test
+from perfetto import Trace
+from profiles import GPU_AGENT, PID, Rocpd, work_of, write_kineto, write_nsys, write_rocpd
+from test_gpu import begin, end, start
+
 WAITS = ("(wait for a stream)", "(wait for an event)", "(wait for the device)",
          "(wait for a copy)")
-WRITERS = {"nsys": write_nsys, "kineto": write_kineto}
+WRITERS = {"nsys": write_nsys, "kineto": write_kineto, "rocpd": write_rocpd}
 
 
 def record(t, runs, *options):
@@ -27,6 +36,11 @@ def record(t, runs, *options):
     target.run(runs)
     report = end(t, probe)
     return Capture(t.path("capture.opp")), report.json["recording"]["realtime_offset_ns"]
+
+
+def clock_of(writer, capture, offset):
+    """How far the profiler's clock is from the capture's."""
+    return capture.boottime_offset if writer == "rocpd" else offset
 
 
 def join(t, *options):
@@ -66,7 +80,7 @@ def all_are_joined(writer, skew, version=""):
     def _(t):
         capture, offset = record(t, 85, "-s", "2", "-c", "3")
         check(len(capture.launches) >= 10_000, "launches", len(capture.launches))
-        works = work_of(capture, offset, skew)
+        works = work_of(capture, clock_of(writer, capture, offset), skew)
         options = {"bare": True} if version else {}
         WRITERS[writer](t.path("profile"), capture, works, **options)
         report = join(t)
@@ -83,7 +97,7 @@ def all_are_joined(writer, skew, version=""):
         check(told["residual_max_ns"] <= 1200, "residual", told)
 
 
-for each in ("nsys", "kineto"):
+for each in WRITERS:
     for apart in (-40_000_000, 0, 1_300_000, 40_000_000):
         all_are_joined(each, apart)
 all_are_joined("kineto", -7_000_000, " without a base, as of PyTorch 1.13")
@@ -109,7 +123,7 @@ def incomplete(writer):
     @test("where rows are missing from %s's profile, no launch gets another's" % writer)
     def _(t):
         capture, offset = record(t, 60, "-c", "4")
-        works = work_of(capture, offset, -3_000_000)
+        works = work_of(capture, clock_of(writer, capture, offset), -3_000_000)
         chance = random.Random(2)
         kept = [work for work in works if chance.random() >= 0.1]
         WRITERS[writer](t.path("profile"), capture, kept)
@@ -120,8 +134,8 @@ def incomplete(writer):
         check_equal(told["kernels_without_launch"] + told["copies_without_launch"], 0, "alone")
 
 
-incomplete("nsys")
-incomplete("kineto")
+for each in WRITERS:
+    incomplete(each)
 
 
 @test("what GPUs did is of the runs that are shown, and what was launched before is left alone")
@@ -140,19 +154,202 @@ def _(t):
     check_equal((told["matched"], told["kernels_without_launch"]), (len(works), 50), "of all")
 
 
-@test("of two processes in one profile, calls that have the same numbers are kept apart")
+def of_two(writer):
+    @test("of two processes in one profile of %s, calls that have the same numbers are kept apart" %
+          writer)
+    def _(t):
+        capture, offset = record(t, 20)
+        works = work_of(capture, clock_of(writer, capture, offset), 0)
+        later = works[-1].start - works[0].start + 10_000_000
+        another = [work._replace(start=work.start + later, begin=work.begin + later,
+                                 end=work.end + later + 5, thread=work.thread + 1)
+                   for work in works]
+        WRITERS[writer](t.path("profile"), capture, works, another=another)
+        report = join(t)
+        check_equal(sums_told(report), sums(capture, works), "what GPUs did, by operator")
+        told = report["join"]
+        check_equal((told["matched"],
+                     told["kernels_without_launch"] + told["copies_without_launch"]),
+                    (len(works), len(works)), "matched, and the other's")
+
+
+of_two("nsys")
+of_two("rocpd")
+
+
+def totals(sums_of):
+    return {name: total for name, (_, total) in sums_of.items()}
+
+
+@test("rocprofv3: a graph's kernels, and copies in parts or by kernels, are of their launches")
 def _(t):
-    capture, offset = record(t, 20)
-    works = work_of(capture, offset, 0)
-    later = works[-1].start - works[0].start + 10_000_000
-    another = [work._replace(start=work.start + later, begin=work.begin + later,
-                             end=work.end + later + 5, thread=work.thread + 1) for work in works]
-    write_nsys(t.path("profile"), capture, works, another=another)
+    capture, _ = record(t, 20, "-c", "2")
+    works = work_of(capture, capture.boottime_offset, 2_000_000)
+    write_rocpd(t.path("profile"), capture, works, parts=3)
+    report = join(t)
+    check_equal(totals(sums_told(report)), totals(sums(capture, works)), "what GPUs did")
+    several = sum(capture.launches[work.launch].kind != KERNEL for work in works)
+    check(several, "graphs and copies")
+    check_equal(sum(row["count"] for row in report["gpu"]), len(works) + 2 * several, "how many")
+    check_equal(report["join"]["matched"], len(works), "matched")
+
+
+@test("rocprofv3: what calls of HSA within a launch led to is the launch's")
+def _(t):
+    capture, _ = record(t, 20, "-c", "2")
+    works = work_of(capture, capture.boottime_offset, 0)
+    write_rocpd(t.path("profile"), capture, works, nested=True)
+    # Numbers that lead back to themselves, or to two calls, lead nowhere.
+    database = sqlite3.connect(t.path("profile"))
+    process = Rocpd(database, "b", PID, False)
+    for number, callers in (5, (6,)), (6, (5,)), (8, (2, 4)):
+        for i, caller in enumerate(callers):
+            process.call("hsa_init", 1, works[0].start, number, caller) if not i else \
+                process.add("region", guid="b", nid=1, pid=PID, tid=1, start=1, end=2,
+                            name_id=process.string("hsa_init"),
+                            event_id=process.event("HSA_CORE_API", number, caller))
+    process.call("hipLaunchKernel", 1, works[0].start, 2)
+    process.call("hipLaunchKernel", 1, works[0].start, 4)
+    for number in 5, 6, 8:
+        process.kernel("lost(int)", number, works[0].begin, works[0].end, (1, 1, 1), (1, 1, 1))
+    database.commit()
     report = join(t)
     check_equal(sums_told(report), sums(capture, works), "what GPUs did, by operator")
-    told = report["join"]
-    check_equal((told["matched"], told["kernels_without_launch"] + told["copies_without_launch"]),
-                (len(works), len(works)), "matched, and the other's")
+    check_equal((report["join"]["matched"], report["join"]["kernels_without_launch"]),
+                (len(works), 3), "matched, and lost")
+
+
+@test("rocprofv3: kernels, devices and streams are told as its tables have them")
+def _(t):
+    capture, _ = record(t, 10)
+    works = work_of(capture, capture.boottime_offset, 0)
+    for mangled in False, True:
+        if mangled:
+            os.unlink(t.path("profile"))
+        write_rocpd(t.path("profile"), capture, works, mangled=mangled)
+        if mangled:
+            # An agent that is no device, one that there is not, and GPU 3.
+            database = sqlite3.connect(t.path("profile"))
+            name = database.execute("SELECT name FROM sqlite_master WHERE name LIKE "
+                                    "'rocpd_info_agent%'").fetchone()[0]
+            database.execute('UPDATE "%s" SET type_index = 3 WHERE id = %d' % (name, GPU_AGENT))
+            database.commit()
+        rows = join(t, "--group-by", "kernel")["gpu"]
+        check_equal({row["kernel"]: row["count"] for row in rows},
+                    dict(collections.Counter(work.name for work in works)), "kernels")
+        check_equal({(row["device"], row["stream"], row["registers"]) for row in rows
+                     if row["kernel"] != "Memcpy HtoD"}, {(3 * mangled, 7, 24)}, "where")
+        check_equal({(row["device"], row["stream"]) for row in rows
+                     if row["kernel"] == "Memcpy HtoD"}, {(3 * mangled, 7)}, "where copies were")
+    shown = succeeds(t, "report", t.path("capture.opp"), "--join", t.path("profile"))
+    check("rocprofv3: %s of %s" % (("{:,}".format(len(works)),) * 2) in shown, "whose", shown[-600:])
+
+
+def with_boottime(path, offset):
+    """Have the capture say this of CLOCK_BOOTTIME, or nothing."""
+    def varint(value):
+        low = b""
+        while value >= 0x80:
+            low += bytes([value & 0x7f | 0x80])
+            value >>= 7
+        return low + bytes([value])
+
+    with open(path, "rb") as file:
+        data = file.read()
+    length, records, _, _ = struct.unpack("<IIII", data[16:32])
+    chunk = Bytes(data[32:32 + length])
+    kind, info = chunk.take(1), Bytes(chunk.take(chunk.number()))
+    fields = b""
+    while info.left():
+        field, value = info.number(), info.take(info.number())
+        if field != 18:
+            fields += varint(field) + varint(len(value)) + value
+    if offset is not None:
+        fields += varint(18) + varint(len(varint(offset << 1))) + varint(offset << 1)
+    payload = kind + varint(len(fields)) + fields + chunk.take(chunk.left())
+    head = struct.pack("<III", len(payload), records, zlib.crc32(payload))
+    with open(path, "wb") as file:
+        file.write(data[:16] + head + struct.pack("<I", zlib.crc32(head)) + payload +
+                   data[32 + length:])
+
+
+@test("rocprofv3: its clock goes on in sleep, which a capture tells, or is not joined")
+def _(t):
+    capture, offset = record(t, 20)
+    check(capture.boottime_offset >= 0, "sleep", capture.boottime_offset)
+    slept = 5_400_000_000_000
+    works = work_of(capture, slept, 0)
+    write_rocpd(t.path("profile"), capture, works)
+    with_boottime(t.path("capture.opp"), slept)
+    report = join(t)
+    check_equal((sums_told(report), report["join"]["matched"]), (sums(capture, works), len(works)),
+                "after sleep")
+    check(abs(report["join"]["clocks_apart_ns"] - 1200) < 300, "clocks", report["join"])
+    trace = json.loads(succeeds(t, "export", t.path("capture.opp"), "--format", "chrome", "--join",
+                                t.path("profile")))
+    base = int(trace["otherData"]["start_ns"])
+    begins = sorted(base + round(one["ts"] * 1000) for one in trace["traceEvents"]
+                    if one["ph"] == "X" and one["cat"] == "gpu")
+    check(all(abs(told - work) <= 1 for told, work in
+              zip(begins, sorted(work.begin - slept for work in works))), "when in a trace")
+    with_boottime(t.path("capture.opp"), None)
+    for command in ("report",), ("export", "--format", "chrome"):
+        sentence = t.fails(command[0], t.path("capture.opp"), "--join", t.path("profile"),
+                           *command[1:])
+        check("does not tell how far" in sentence and "record both again" in sentence, "why",
+              sentence)
+    # What else there is needs it not.
+    write_kineto(t.path("kineto"), capture, work_of(capture, offset, 0))
+    succeeds(t, "report", t.path("capture.opp"), "--join", t.path("kineto"))
+
+
+@test("rocprofv3: rows that are wrong are no one's, and cost no others")
+def _(t):
+    capture, _ = record(t, 20)
+    works = work_of(capture, capture.boottime_offset, 0)
+    write_rocpd(t.path("profile"), capture, works)
+    database = sqlite3.connect(t.path("profile"))
+    process = Rocpd(database, "c", PID, False)
+    works_of_launch = [work for work in works if capture.launches[work.launch].kind == KERNEL]
+    one, launch = works_of_launch[0], capture.launches[works_of_launch[0].launch]
+    # All columns may hold anything, where a file was made by hand.
+    for table in "region", "kernel_dispatch", "memory_copy", "event", "info_kernel_symbol":
+        columns = [row[1] for row in database.execute('PRAGMA table_info("rocpd_%s_c")' % table)]
+        database.execute('DROP TABLE "rocpd_%s_c"' % table)
+        database.execute('CREATE TABLE "rocpd_%s_c" (%s)' % (table, ", ".join(columns)))
+    numbers = None, -1, 0, 1 << 48, (1 << 63) - 1, -(1 << 63), "text", b"\0\xff", 0.5, "12abc"
+    for i, number in enumerate(numbers, 1):
+        process.add("event", id=i, stack_id=number, parent_stack_id=number)
+        process.add("info_kernel_symbol", id=i, display_name=number, arch_vgpr_count=number,
+                    accum_vgpr_count=number)
+    for start in numbers:
+        for i in range(1, len(numbers) + 1):
+            process.add("region", tid=start, start=start, end=start, event_id=i,
+                        name_id=process.string("hipLaunchKernel"))
+            process.add("kernel_dispatch", agent_id=start, kernel_id=i, stream_id=start,
+                        start=start, end=one.end, event_id=i, workgroup_size_x=start,
+                        workgroup_size_y=start, workgroup_size_z=1, grid_size_x=start,
+                        grid_size_y=start, grid_size_z=start)
+            process.add("memory_copy", start=one.begin, end=start, dst_agent_id=start,
+                        src_agent_id=start, size=start, stream_id=start, event_id=i, name_id=start)
+    # No launch has a grid that is no whole number of blocks, nor does one of another library.
+    for i, (call, rest) in enumerate((("hipLaunchKernel", 1), ("xhipLaunchKernel", 0),
+                                      ("hipExtModuleLaunchKernel", 0)), 100):
+        process.add("event", id=i, stack_id=i, parent_stack_id=0)
+        process.add("region", tid=one.thread, start=one.start - 300, end=one.start, event_id=i,
+                    name_id=process.string(call))
+        process.add("kernel_dispatch", agent_id=GPU_AGENT, kernel_id=1, stream_id=7,
+                    start=one.begin, end=one.end, event_id=i,
+                    **{"workgroup_size_" + axis: size for axis, size in zip("xyz", launch.block)},
+                    **{"grid_size_" + axis: count * size + (rest and size > 1)
+                       for axis, count, size in zip("xyz", launch.grid, launch.block)})
+    check(max(launch.block) > 1, "a block of more than one thread", launch)
+    database.commit()
+    database.close()
+    report = join(t)
+    check_equal((sums_told(report), report["join"]["matched"]), (sums(capture, works), len(works)),
+                "what GPUs did, by operator")
+    check(report["join"]["kernels_without_launch"] >= 3, "what is no one's", report["join"])
 
 
 def group_of(capture, op):
@@ -328,7 +525,10 @@ def _(t):
     capture, offset = record(t, 5)
     works = work_of(capture, offset, 3_600_000_000_000)
     write_nsys(t.path("other"), capture, works)
-    for name, text, what in (("other", None, "record both at the same time"),
+    write_rocpd(t.path("rocm"), capture, work_of(capture, capture.boottime_offset,
+                                                 3_600_000_000_000))
+    for name, text, what in (("rocm", None, "record both at the same time"),
+                             ("other", None, "record both at the same time"),
                              ("empty", b"", "neither a database"),
                              ("cut", b"SQLite format 3\0" + b"\xff" * 5000, "export it again"),
                              ("nothing", b'{"traceEvents": []}', "ProfilerActivity.CUDA"),
@@ -342,3 +542,77 @@ def _(t):
     refused = t.opprobe("report", t.path("capture.opp"), "--group-by", "stream")
     check_equal(refused.wait(), 2, "status of --group-by without a profile")
     check("name it with --join" in refused.stderr, "why", refused.stderr)
+
+
+# A table that is a view, and never ends.
+ENDLESS = ("CREATE VIEW \"%s\" AS SELECT a.rootpage AS id, 'x' AS value, 1 AS stack_id, "
+           "1 AS parent_stack_id, 1 AS start, 1 AS end, 1 AS tid, 1 AS event_id, 1 AS name_id "
+           "FROM sqlite_master a, " + ", ".join("sqlite_master b%d" % i for i in range(20)) +
+           " WHERE " + " + ".join("b%d.rootpage" % i for i in range(20)) + " < 0")
+ROCPD_ENDING = "_01985b7e_50ff_77ad_9c1b_aa0d13b1c0de"
+
+
+def changed(t, write, *statements):
+    """The profile after these statements."""
+    if os.path.exists(t.path("profile")):
+        os.unlink(t.path("profile"))
+    write()
+    database = sqlite3.connect(t.path("profile"))
+    for statement in statements:
+        database.execute(statement.replace("@", ROCPD_ENDING))
+    database.commit()
+    database.close()
+
+
+@test("a database is read as it lies there: views do not run, and no file comes to be beside it")
+def _(t):
+    capture, offset = record(t, 5)
+    path = t.path("profile")
+
+    def rocpd():
+        write_rocpd(path, capture, work_of(capture, capture.boottime_offset, 0))
+
+    def nsys():
+        write_nsys(path, capture, work_of(capture, offset, 0))
+
+    def empty():
+        pass
+
+    for write, statements, what in (
+            (rocpd, ("DROP TABLE \"rocpd_event@\"", ENDLESS % "rocpd_event@"), "view"),
+            (rocpd, ("DROP TABLE \"rocpd_region@\"", ENDLESS % "rocpd_region@"), "view"),
+            (nsys, ("DROP TABLE StringIds", ENDLESS % "StringIds"), "neither Nsight Systems"),
+            (nsys, ("ALTER TABLE StringIds RENAME TO StringIds_", "CREATE TABLE StringIds (a)"),
+             "export it again with nsys"),
+            (rocpd, ("DROP TABLE \"rocpd_event@\"",), "no such table"),
+            (rocpd, ("DROP TABLE \"rocpd_kernel_dispatch@\"",), "no table rocpd_kernel_dispatch"),
+            (rocpd, ("ALTER TABLE \"rocpd_kernel_dispatch@\" RENAME TO \"rocpd_kernel_dispatch'x\"",),
+             "no table rocpd_kernel_dispatch"),
+            (rocpd, ("DELETE FROM \"rocpd_kernel_dispatch@\"", "DELETE FROM \"rocpd_memory_copy@\""),
+             "tells nothing that a GPU did"),
+            (rocpd, ("DELETE FROM \"rocpd_region@\"",), "has no calls of HIP"),
+            (rocpd, ("UPDATE \"rocpd_metadata@\" SET value = '4.1.0'",), "has the schema 4.1.0"),
+            (empty, ("CREATE TABLE rocpd_op (id)", "CREATE TABLE rocpd_api (id)"),
+             "a trace of rpd_tracer, which is not read: record it with rocprofv3 --runtime-trace"),
+            (empty, ("CREATE TABLE a (b)",), "neither Nsight Systems")):
+        changed(t, write, *statements)
+        sentence = t.fails("report", t.path("capture.opp"), "--join", path)
+        check(what in sentence, "the sentence of %s" % (statements,), sentence)
+    # In SQLite's mode WAL, which rocpd merge leaves behind.
+    for write in rocpd, nsys:
+        changed(t, write, "PRAGMA journal_mode = WAL")
+        join(t)
+    # The name is no part of an URI, which may end in what it is to be opened for.
+    os.rename(path, path + "?mode=memory#%41")
+    succeeds(t, "report", t.path("capture.opp"), "--join", path + "?mode=memory#%41")
+    check_equal(sorted(name for name in os.listdir(t.path("")) if name.startswith("profile")),
+                ["profile?mode=memory#%41"], "files")
+    # What was written last is not in it yet.
+    changed(t, rocpd)
+    for ending in "-wal", "-journal":
+        with open(path + ending, "wb") as file:
+            file.write(b"x")
+        sentence = t.fails("report", t.path("capture.opp"), "--join", path)
+        check("is not whole" in sentence and ending in sentence, "why", sentence)
+        os.truncate(path + ending, 0)
+    join(t)

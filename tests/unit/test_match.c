@@ -375,6 +375,10 @@ static void functions_are_known_by_their_names(void **state)
 	assert_int_equal(profile_kind_of("cudaMemcpy3DAsync"), CAPTURE_LAUNCH_COPY);
 	assert_int_equal(profile_kind_of("cudaMemcpyBatchAsync"), 0);
 	assert_int_equal(profile_kind_of("cudaStreamIsCapturing"), 0);
+	assert_int_equal(profile_kind_of("hipModuleLaunchKernel"), CAPTURE_LAUNCH_KERNEL);
+	assert_int_equal(profile_kind_of("hipExtLaunchKernel"), CAPTURE_LAUNCH_KERNEL);
+	assert_int_equal(profile_kind_of("hipExtModuleLaunchKernel"), 0);
+	assert_int_equal(profile_kind_of("hipHccModuleLaunchKernel"), 0);
 }
 
 /* Copies of 100 bytes and more at irregular times; what was done for them is added by @did. */
@@ -440,6 +444,21 @@ static void copies_are_known_by_all_their_parts(void **state)
 	assert_int_equal(match_copies(by_kernels), TIMES);
 }
 
+static void a_clock_that_is_not_known_is_none(void **state)
+{
+	struct capture_info info = {.realtime_offset = 5, .boottime_offset = 7};
+	struct profile profile = {};
+	int64_t offset;
+
+	assert_int_equal(match_offset(&info, &profile, &offset), 0);
+	assert_int_equal(offset, 5);
+	profile.clock = PROFILE_BOOTTIME;
+	assert_int_equal(match_offset(&info, &profile, &offset), -ENOTSUP);
+	info.has_boottime = true;
+	assert_int_equal(match_offset(&info, &profile, &offset), 0);
+	assert_int_equal(offset, 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -454,6 +473,7 @@ int main(void)
 		cmocka_unit_test(calls_of_another_recording_are_none_of_this),
 		cmocka_unit_test(functions_are_known_by_their_names),
 		cmocka_unit_test(copies_are_known_by_all_their_parts),
+		cmocka_unit_test(a_clock_that_is_not_known_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -246,10 +246,12 @@ int devices_join(struct fold *f)
 	struct joining joining = {
 		.join = &f->a.join, .profile = profile, .by = f->a.options.devices_by};
 	bool *joined = calloc(profile->activities.n + 1, sizeof(*joined));
-	int error = joined ? match_calls(launches->each.items, launches->each.n, profile,
-					 &f->a.join.match)
-			   : -ENOMEM;
+	int64_t offset;
+	int error = joined ? match_offset(&f->a.info, profile, &offset) : -ENOMEM;
 
+	error = error
+			?: match_calls(launches->each.items, launches->each.n, profile,
+				       &f->a.join.match);
 	f->a.join.tool = profile->tool;
 	f->a.join.launches = launches->each.n;
 	for (size_t i = 0; i < launches->each.n && !error; i++)

@@ -103,13 +103,16 @@ static int make_key(struct fold *f, const struct capture_launch *launch,
 static int keep(struct fold *f, const struct capture_launch *launch, uint32_t mark)
 {
 	struct match_launch *kept;
+	int64_t offset;
 
 	if (!f->a.options.profile || launch->kind == CAPTURE_LAUNCH_WAIT)
 		return 0;
 	kept = array_push(&f->a.launches.each);
 	if (!kept)
 		return -ENOMEM;
-	*kept = match_launch_of(launch, f->a.info.realtime_offset, mark);
+	/* Where it is not known, nothing is joined in the end. */
+	match_offset(&f->a.info, f->a.options.profile, &offset);
+	*kept = match_launch_of(launch, offset, mark);
 	return 0;
 }
 

@@ -176,7 +176,8 @@ int kineto_read(const char *path, struct profile *profile, struct error *err)
 	if (!root)
 		return error_set(err, -EBADMSG,
 				 "%s is neither a database of Nsight Systems (nsys export --type "
-				 "sqlite) nor a whole trace of PyTorch's profiler",
+				 "sqlite) or of rocprofv3 (--output-format rocpd), nor a whole "
+				 "trace of PyTorch's profiler",
 				 path);
 	profile->tool = "PyTorch profiler";
 	error = add_events(profile, root);

@@ -489,10 +489,10 @@ static int take_all(struct match *match, struct match_result *result)
 	return error;
 }
 
-struct match_launch match_launch_of(const struct capture_launch *launch, int64_t realtime_offset,
+struct match_launch match_launch_of(const struct capture_launch *launch, int64_t offset,
 				    uint32_t mark)
 {
-	struct match_launch made = {.time = launch->time + realtime_offset,
+	struct match_launch made = {.time = launch->time + offset,
 				    .bytes = launch->bytes,
 				    .kind = launch->kind,
 				    .thread = launch->thread,
@@ -503,8 +503,22 @@ struct match_launch match_launch_of(const struct capture_launch *launch, int64_t
 	return made;
 }
 
+int match_offset(const struct capture_info *info, const struct profile *profile, int64_t *offset)
+{
+	*offset = info->realtime_offset;
+	if (profile->clock == PROFILE_REALTIME)
+		return 0;
+	*offset = info->boottime_offset;
+	return info->has_boottime ? 0 : -ENOTSUP;
+}
+
 int match_failed(int error, struct error *err)
 {
+	if (error == -ENOTSUP)
+		return error_set(err, error,
+				 "the profile's times are of CLOCK_BOOTTIME, and this capture, "
+				 "which an older opprobe recorded, does not tell how far that is "
+				 "from its own: record both again");
 	if (error == -ENOMEM)
 		return error_set(err, error, "out of memory for the launches of GPUs");
 	if (error == -ENOTUNIQ)

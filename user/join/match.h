@@ -12,7 +12,7 @@
 #include "profile.h"
 
 struct match_launch {
-	uint64_t time;	 /* ns, of CLOCK_REALTIME */
+	uint64_t time;	 /* ns, of the clock that the profile's is, or is meant to be */
 	uint64_t bytes;	 /* of a copy */
 	uint32_t kind;	 /* enum capture_launch_kind */
 	uint32_t thread; /* any number */
@@ -21,10 +21,17 @@ struct match_launch {
 	uint32_t call; /* found: its place in the profile, or PROFILE_NONE */
 };
 
+struct capture_info;
 struct capture_launch;
 
-/* What @launch of a capture is to it, whose clock is @realtime_offset behind CLOCK_REALTIME. */
-struct match_launch match_launch_of(const struct capture_launch *launch, int64_t realtime_offset,
+/*
+ * *@offset: ns by which the clock of a capture with this @info is behind the one of @profile, but
+ * for what that differs from the machine's own. Returns 0, or -ENOTSUP if the capture does not
+ * tell.
+ */
+int match_offset(const struct capture_info *info, const struct profile *profile, int64_t *offset);
+/* What @launch of a capture is to it, whose clock is @offset behind. */
+struct match_launch match_launch_of(const struct capture_launch *launch, int64_t offset,
 				    uint32_t mark);
 
 struct match_result {

@@ -149,8 +149,15 @@ static int read_all(struct reading *reading)
 int nsys_read(struct database *database, struct profile *profile)
 {
 	struct reading reading = {.database = database, .profile = profile};
-	int error;
+	int is = database_has(database, "StringIds"), error;
 
+	if (is < 0)
+		return is;
+	if (!is)
+		return error_set(database->err, -ENODATA,
+				 "%s is a database of neither Nsight Systems (nsys export --type "
+				 "sqlite) nor rocprofv3 (--output-format rocpd)",
+				 database->path);
 	profile->tool = "Nsight Systems";
 	database->remedy = "export it again with nsys export --type sqlite --lazy=false";
 	error = read_all(&reading);

@@ -15,11 +15,15 @@ static const char database_head[16] = "SQLite format 3";
 static int read_database(const char *path, struct profile *profile, struct error *err)
 {
 	struct database database;
-	int error =
-		database_open(&database, path,
-			      "export it again with nsys export --type sqlite --lazy=false", err);
+	int error = database_open(&database, path,
+				  "export it again with nsys export --type sqlite --lazy=false, or "
+				  "record it again with rocprofv3 --output-format rocpd",
+				  err);
+	int rocpd = error ?: database_has(&database, "rocpd_*");
 
-	error = error ?: nsys_read(&database, profile);
+	error = rocpd < 0 ? rocpd
+		: rocpd	  ? rocpd_read(&database, profile)
+			  : nsys_read(&database, profile);
 	database_close(&database);
 	return error;
 }
@@ -57,17 +61,17 @@ void profile_free(struct profile *profile)
 
 uint32_t profile_kind_of(const char *name)
 {
-	static const char *const others[] = {"Batch", "3DPeer"};
+	static const char *const others[] = {"Batch", "3DPeer", "ExtModule", "HccModule"};
 
+	/* Calls that opprobe does not see. */
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strstr(name, others[i]))
+			return 0;
 	/* Versions and twins have suffixes: cudaLaunchKernel_v7000, cuMemcpyHtoDAsync_v2_ptsz. */
 	if (strstr(name, "GraphLaunch"))
 		return CAPTURE_LAUNCH_GRAPH;
 	if (strstr(name, "LaunchKernel") || strstr(name, "LaunchCooperativeKernel"))
 		return CAPTURE_LAUNCH_KERNEL;
-	/* Copies that opprobe does not see. */
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (strstr(name, others[i]))
-			return 0;
 	return strstr(name, "Memcpy") ? CAPTURE_LAUNCH_COPY : 0;
 }
 

@@ -16,12 +16,12 @@
 #include "../capture/strings.h"
 
 #define PROFILE_NONE	UINT32_MAX
-#define PROFILE_UNKNOWN UINT64_MAX
+#define PROFILE_UNKNOWN UINT64_MAX /* a number of a call that no call has, or bytes */
 
 /* A call of a launching or copying function. */
 struct profile_call {
 	uint64_t correlation; /* what it led to has the same number */
-	uint64_t start, end;  /* ns, of CLOCK_REALTIME as the profiler knows it; in order */
+	uint64_t start, end;  /* ns, of the profile's clock; in order */
 	uint64_t thread;      /* a number that it has for the thread, not always the kernel's */
 	uint64_t bytes;	      /* that it copied; PROFILE_UNKNOWN: a kernel did it, or nothing */
 	uint32_t kind;	      /* enum capture_launch_kind */
@@ -42,8 +42,12 @@ struct profile_activity {
 	uint32_t grid[3], block[3];
 };
 
+/* Which one the profiler's is, or is meant to be. */
+enum profile_clock { PROFILE_REALTIME, PROFILE_BOOTTIME };
+
 struct profile {
-	const char *tool;			      /* "Nsight Systems", "PyTorch profiler" */
+	const char *tool; /* "Nsight Systems", "PyTorch profiler", "rocprofv3" */
+	enum profile_clock clock;
 	ARRAY_OF(struct profile_call) calls;	      /* by their start, */
 	ARRAY_OF(struct profile_activity) activities; /* those of a call side by side */
 	struct strings strings;			      /* that names are in */
@@ -67,5 +71,6 @@ int kineto_read(const char *path, struct profile *profile, struct error *err);
 struct database;
 /* @database's error is set. */
 int nsys_read(struct database *database, struct profile *profile);
+int rocpd_read(struct database *database, struct profile *profile);
 
 #endif

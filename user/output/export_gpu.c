@@ -91,7 +91,9 @@ static int find_lanes(struct export_gpu *gpu)
 
 struct gathering {
 	struct record_sink sink; /* first: take() is handed its address */
-	int64_t realtime_offset;
+	const struct profile *profile;
+	int64_t offset; /* of the capture's clock */
+	int error;	/* if that is not known */
 	ARRAY_OF(struct match_launch) launches;
 };
 
@@ -102,13 +104,14 @@ static int take(struct record_sink *sink, const struct capture_record *record)
 	struct match_launch *kept;
 
 	if (record->type == CAPTURE_INFO)
-		gathering->realtime_offset = record->info->realtime_offset;
+		gathering->error =
+			match_offset(record->info, gathering->profile, &gathering->offset);
 	if (record->type != CAPTURE_LAUNCH || launch->kind == CAPTURE_LAUNCH_WAIT)
 		return 0;
 	kept = array_push(&gathering->launches);
 	if (!kept)
 		return -ENOMEM;
-	*kept = match_launch_of(launch, gathering->realtime_offset, gathering->launches.n - 1);
+	*kept = match_launch_of(launch, gathering->offset, gathering->launches.n - 1);
 	return 0;
 }
 
@@ -125,12 +128,13 @@ static int keep_calls(struct export_gpu *gpu, const struct gathering *gathering)
 int export_gpu_join(struct export_gpu *gpu, struct capture_reader *reader,
 		    const struct profile *profile, struct error *err)
 {
-	struct gathering gathering = {.sink.take = take};
+	struct gathering gathering = {.sink.take = take, .profile = profile};
 	struct match_result result;
 	int error = capture_replay(reader, &gathering.sink, err);
 
 	/* What precedes damage is exported. */
 	error = error == -ENOMEM ? error : 0;
+	error = error ?: gathering.error;
 	error = error
 			?: match_calls(gathering.launches.items, gathering.launches.n, profile,
 				       &result);
@@ -140,7 +144,7 @@ int export_gpu_join(struct export_gpu *gpu, struct capture_reader *reader,
 	error = error ?: find_lanes(gpu);
 	if (error)
 		return match_failed(error, err);
-	gpu->behind = gathering.realtime_offset;
+	gpu->behind = gathering.offset;
 	if (result.shift > SAME_NS || result.shift < -SAME_NS)
 		gpu->behind += result.shift;
 	return capture_reader_rewind(reader, err);

@@ -13,17 +13,11 @@ import struct
 import zlib
 
 from browser import start_browser, write_page
-from capture import GRAPH, Capture
+from capture import GRAPH, KERNEL, Bytes, Capture
 from gpu import begin, end, start
 from harness import check, check_equal, succeeds, test
 from perfetto import Trace
-from profiles import work_of, write_kineto, write_nsys
-
-from capture import GRAPH, KERNEL, Bytes, Capture
-from harness import check, check_equal, succeeds, test
-from perfetto import Trace
 from profiles import GPU_AGENT, PID, Rocpd, work_of, write_kineto, write_nsys, write_rocpd
-from test_gpu import begin, end, start
 
 WAITS = ("(wait for a stream)", "(wait for an event)", "(wait for the device)",
          "(wait for a copy)")

@@ -486,11 +486,11 @@ struct launch_record {
 	__u8 in_task;	  /* 1: it is in a parallel section */
 	__u8 waits_for;	  /* enum wait_kind */
 	__u8 hip;	  /* 1: it is told to HIP, else to CUDA */
-	__u32 unloads; /* so far, of what holds kernels: their handles may be others' then */
-	__u64 key;     /* of the section that it works for, see work.bpf.h; 0: none that is known */
-	__u64 time;    /* when it began */
-	__u64 kernel;  /* or the graph, or the event; of a copy 0 */
-	__u64 stream;  /* 0: the default one, or not known */
+	__u32 unloads;	  /* so far, of what holds kernels: their handles may be others' then */
+	__u64 key;    /* of the section that it works for, see work.bpf.h; 0: none that is known */
+	__u64 time;   /* when it began */
+	__u64 kernel; /* or the graph, or the event; of a copy 0 */
+	__u64 stream; /* 0: the default one, or not known */
 	union {
 		__u64 bytes; /* of a kernel: of shared memory that it asks for beside its own */
 		__u64 took;  /* of a wait, ns */

@@ -93,7 +93,7 @@ $(GPU_OPERATORS) &: $(GPU_SOURCES)
 		$(GPU_FOLDER)/libcudart.so.12 $(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
 	$(Q)for how in "" -DBY_TABLE -DCONTRADICTS; do \
 		mkdir -p $(GPU_FOLDER)/hip$$how && $(CC) -O2 -fPIC -shared -fno-omit-frame-pointer \
-			-fno-ipa-ra $$how -Wl,-soname,libamdhip64.so.6 -o $(GPU_FOLDER)/hip$$how/libamdhip64.so.6 \
+			$(if $(findstring clang,$(CC)),,-fno-ipa-ra) $$how -Wl,-soname,libamdhip64.so.6 -o $(GPU_FOLDER)/hip$$how/libamdhip64.so.6 \
 			tests/targets/gpu/hip.c || exit 1; done
 	$(Q)$(GPU_CLANG) -x hip $(GPU_HOST) -c -o $(GPU_FOLDER)/hip.o tests/targets/gpu/operators.cu
 	$(Q)$(CC) -shared -s -Wl,--version-script=tests/targets/gpu/stripped.map \

@@ -712,7 +712,8 @@ def gpu():
 
 
 # Of these HIP has nothing: they are CUDA's, or opprobe has no place in what is like them.
-NOT_HIP = ("configured", "driver_configured", "copy_area", "copy_unseen", "refused", "handled")
+NOT_HIP = ("configured", "driver_configured", "copy_area", "copy_unseen", "refused", "handled",
+           "batched")
 
 
 def gpu_hip():

@@ -88,6 +88,22 @@ cudaError_t hipStreamSynchronize(cudaStream_t stream)
 	return error;
 }
 
+cudaError_t hipEventSynchronize(cudaEvent_t event)
+{
+	int error = be_at_work();
+
+	sink += error;
+	return error;
+}
+
+cudaError_t hipDeviceSynchronize(void)
+{
+	int error = be_at_work();
+
+	sink += error;
+	return error;
+}
+
 cudaError_t hipGetLastError(void)
 {
 	return 0;
@@ -166,6 +182,20 @@ cudaError_t cudaMemcpy3DAsync(const void *parameters, cudaStream_t stream)
 }
 
 cudaError_t cuMemcpy2DAsync_v2(const struct CUDA_MEMCPY2D *copy, cudaStream_t stream)
+{
+	return 0;
+}
+
+cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *sizes,
+				 size_t n, void *attributes, size_t *of, size_t n_attributes,
+				 cudaStream_t stream)
+{
+	return 0;
+}
+
+cudaError_t cuMemcpyBatchAsync_v2(void *const *to, const void *const *from, const size_t *sizes,
+				  size_t n, void *attributes, size_t *of, size_t n_attributes,
+				  cudaStream_t stream)
 {
 	return 0;
 }

@@ -16,6 +16,8 @@
 #define cudaMemcpy		    hipMemcpy
 #define cudaMemcpy2DAsync	    hipMemcpy2DAsync
 #define cudaStreamSynchronize	    hipStreamSynchronize
+#define cudaEventSynchronize	    hipEventSynchronize
+#define cudaDeviceSynchronize	    hipDeviceSynchronize
 #define cudaGetLastError	    hipGetLastError
 #define cuLaunchKernel		    hipModuleLaunchKernel
 #define cuModuleUnload		    hipModuleUnload
@@ -26,6 +28,9 @@
 #define cudaMemcpy3DAsync   no_copy_of_hip
 #define cuLaunchKernelEx    no_launch_of_function_of_hip
 #define cuMemcpy2DAsync_v2  no_copy_of_area_of_hip
+
+#define cudaMemcpyBatchAsync  no_batch_of_hip
+#define cuMemcpyBatchAsync_v2 no_copies_of_hip
 
 #include "gpu.h"
 

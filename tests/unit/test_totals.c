@@ -1,182 +1,146 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What something took in all runs, by those of some windows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+/* The lines below the rows: what they are of, and that they add up. */
 #include <math.h>
+#include <string.h>
 
-#include "compare/totals.h"
+#include "output_helper.h"
+#include "output/columns.h"
 
-#define RUNS	4000
-#define WINDOWS 20
-#define LENGTH	4 /* runs of a window */
-#define TRIES	300
-
-static uint64_t seed;
-
-static double uniform(void)
+/* A run of 1000 ns with "a" for 600 and "b" for 100, and "a" for 200 and "b" for 100 without. */
+static struct test_capture part_of_runs(bool parallel)
 {
-	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return ((double)(seed >> 11) + 0.5) / 9007199254740992.0;
+	struct capture_info info = test_info(1);
+	struct test_capture c = test_begin(&info);
+	struct capture_run run = test_run(0, 0, 1000);
+	struct capture_exec execs[] = {test_exec(0, 100, 700), test_exec(1, 800, 900),
+				       test_exec(0, 2000, 2200), test_exec(1, 2300, 2400)};
+
+	test_operator(&c, 0, "a", "Conv");
+	test_operator(&c, 1, "b", "Conv");
+	execs[1].thread = parallel;
+	execs[2].run = execs[3].run = CAPTURE_UNKNOWN;
+	for (int i = 0; i < 4; i++)
+		test_write(&c, execs[i]);
+	assert_int_equal(capture_write_run(c.writer, &run), 0);
+	test_finish(&c);
+	return c;
 }
 
-/* Of a hundred, one takes a hundred times as long, and now and then one a thousand times. */
-static double stretched(double ns)
+static void check_percents(const struct test_capture *c, const char *name,
+			   const char *const expected[][2])
 {
-	double chance = uniform();
+	struct report_options options = {.analyze.name = name};
+	char *lines[8];
+	size_t n = lines_of(c, options, "table", "name,percent", lines, 8), found = 0;
 
-	ns *= 0.9 + 0.2 * uniform();
-	return chance < 0.0005 ? 1000 * ns : chance < 0.01 ? 100 * ns : ns;
+	for (; expected[found][0]; found++)
+		assert_string_equal(cell_behind(lines, n, expected[found][0]), expected[found][1]);
+	/* And there is no other line between the Sum and the notes. */
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(lines[i], "Sum", 3))
+			assert_true(i + found >= n || !*lines[i + found]);
+	free_lines(lines, n);
 }
 
-static double steady(double ns)
+static void the_lines_below_the_rows_add_up_to_100_percent(void **state)
 {
-	return ns * (0.9 + 0.2 * uniform());
+	struct test_capture c = part_of_runs(false), parallel = part_of_runs(true);
+
+	check_percents(&c, NULL,
+		       (const char *const[][2]){{"Sum", "76.92%"},
+						{"between operators", "23.08%"},
+						{"Total of 1 run", "76.92%"},
+						{"outside of whole runs", "23.08%"},
+						{}});
+	check_percents(&c, "a",
+		       (const char *const[][2]){{"Sum", "61.54%"},
+						{"other operators", "15.38%"},
+						{"between operators", "23.08%"},
+						{"Total of 1 run", "76.92%"},
+						{"outside of whole runs", "23.08%"},
+						{}});
+	check_percents(&parallel, NULL,
+		       (const char *const[][2]){{"Sum", "100.00%"},
+						{"between operators", "-"},
+						{"Total of 1 run", "-"},
+						{"outside of whole runs", "-"},
+						{}});
+	check_percents(&parallel, "a",
+		       (const char *const[][2]){{"Sum", "80.00%"},
+						{"other operators", "20.00%"},
+						{"between operators", "-"},
+						{"Total of 1 run", "-"},
+						{"outside of whole runs", "-"},
+						{}});
+	test_remove(&c);
+	test_remove(&parallel);
 }
 
-/* What is sought, all else, and both at once, can be what now and then takes so long. */
-enum tail { NOTHING, PART, ELSE, ALL, TAILS };
-
-static void make_run(struct total_run *run, enum tail tail)
+static double percent_of(const cJSON *json, const char *part)
 {
-	double more = tail == ALL ? stretched(1) : 1;
-
-	run->part = more * (tail == PART ? stretched(100) : steady(100));
-	run->whole = run->part + more * (tail == ELSE ? stretched(1000) : steady(1000));
+	return number(cJSON_GetObjectItem(json, part), "percent");
 }
 
-/* Runs in @WINDOWS windows, and what is known of the others. Returns what is sought of all. */
-static double look(enum tail tail, struct total_run *looked, struct total_rest *rest)
+static void the_parts_of_json_add_up_to_100_percent(void **state)
 {
-	double sum = 0;
-	size_t n = 0;
+	struct test_capture c = part_of_runs(false);
+	struct report_options options = {.format = "json"};
+	cJSON *json = parse(report(&c, &options));
+	double all = percent_of(json, "total") + percent_of(json, "outside_of_runs");
 
-	*rest = (struct total_rest){};
-	for (size_t i = 0; i < RUNS; i++) {
-		struct total_run run = {.window = i / (RUNS / WINDOWS)};
+	assert_true(fabs(all - 100) < 1e-6);
+	assert_true(cJSON_IsNull(cJSON_GetObjectItem(json, "other_operators")));
+	assert_true(fabs(percent_of(json, "sum") + percent_of(json, "between_operators") - 100) <
+		    1e-6);
+	cJSON_Delete(json);
+	options.analyze.op = "C*";
+	options.analyze.name = "b";
+	json = parse(report(&c, &options));
+	assert_true(number(cJSON_GetObjectItem(json, "other_operators"), "total_ns") == 800);
+	all = percent_of(json, "sum") + percent_of(json, "other_operators") +
+	      percent_of(json, "between_operators");
+	assert_true(fabs(all - 100) < 1e-6);
+	cJSON_Delete(json);
+	test_remove(&c);
+	c = part_of_runs(true);
+	json = parse(report(&c, &options));
+	for (int i = 0; i < 2; i++)
+		assert_true(cJSON_IsNull(cJSON_GetObjectItem(
+			cJSON_GetObjectItem(json, i ? "total" : "outside_of_runs"), "percent")));
+	cJSON_Delete(json);
+	test_remove(&c);
+}
 
-		make_run(&run, tail);
-		sum += run.part;
-		if (i % (RUNS / WINDOWS) < LENGTH) {
-			looked[n++] = run;
-		} else {
-			rest->runs++;
-			rest->ns += run.whole;
-		}
+/* Count, time and share alone; of what was not chosen not even a count. */
+static void nothing_but_their_time_is_known_of_operators_without_rows(void **state)
+{
+	struct test_capture c = part_of_runs(false);
+	struct report_options options = {.analyze.name = "a"};
+	char *lines[8], columns[64];
+
+	for (const struct column_kind *kind = column_kinds + 1; kind->value; kind++) {
+		const char *key = kind->key ? kind->key : "op"; /* some are no columns */
+		bool is_time = !strcmp(key, "total") || !strcmp(key, "percent");
+		/* There are none here, but of samples it is known which were of them. */
+		bool is_seen = kind->flags & ON_REST && !is_time;
+		size_t n;
+
+		snprintf(columns, sizeof(columns), "name,%s", key);
+		n = lines_of(&c, options, "table", columns, lines, 8);
+		assert_int_equal(!!*cell_behind(lines, n, "other operators"), is_time || is_seen);
+		assert_int_equal(!!*cell_behind(lines, n, "outside of whole runs"),
+				 is_time || !strcmp(key, "count"));
+		free_lines(lines, n);
 	}
-	assert_int_equal(n, WINDOWS * LENGTH);
-	return sum;
-}
-
-static unsigned int held(enum tail tail, unsigned int *told)
-{
-	struct total_run looked[WINDOWS * LENGTH];
-	unsigned int n = 0;
-
-	*told = 0;
-	for (int i = 0; i < TRIES; i++) {
-		struct total_rest rest;
-		double sum = look(tail, looked, &rest);
-		struct total total = total_of(looked, WINDOWS * LENGTH, &rest);
-
-		n += total.low <= sum && sum <= total.high;
-		*told += !isnan(total.value);
-		if (!isnan(total.value))
-			assert_true(total.low <= total.value && total.value <= total.high);
-	}
-	return n;
-}
-
-static void bounds_hold_whatever_takes_long_now_and_then(void **state)
-{
-	unsigned int told;
-
-	for (enum tail tail = NOTHING; tail < TAILS; tail++)
-		if (held(tail, &told) < TRIES * 95 / 100)
-			fail_msg("tail %d", tail);
-}
-
-static void where_nothing_does_the_value_is_told(void **state)
-{
-	unsigned int told;
-
-	held(NOTHING, &told);
-	assert_int_equal(told, TRIES);
-	held(ALL, &told);
-	assert_in_range(told, 0, TRIES / 2);
-}
-
-static void runs_of_a_window_are_no_more_than_one(void **state)
-{
-	struct total_run apart[WINDOWS * LENGTH], beside[WINDOWS * LENGTH];
-	const struct total_rest rest = {.runs = 1000, .ns = 1000 * 1000};
-	struct total wide, narrow;
-
-	for (uint32_t i = 0; i < WINDOWS * LENGTH; i++) {
-		apart[i] = (struct total_run){
-			.window = i, .part = i % 8 < 4 ? 400 : 500, .whole = 1000};
-		beside[i] = apart[i];
-		beside[i].window = i / LENGTH;
-	}
-	narrow = total_of(apart, WINDOWS * LENGTH, &rest);
-	wide = total_of(beside, WINDOWS * LENGTH, &rest);
-	assert_true(wide.value == narrow.value);
-	assert_true(wide.high - wide.low > 1.8 * (narrow.high - narrow.low));
-}
-
-static void of_all_runs_it_is_the_sum(void **state)
-{
-	const struct total_run runs[] = {{0, 10, 100}, {0, 20, 100}};
-	const struct total_rest none = {}, some = {.runs = 5, .ns = 500};
-	struct total total = total_of(runs, 2, &none);
-
-	assert_true(total.value == 30 && total.low == 30 && total.high == 30);
-	total = total_of(runs, 2, &some);
-	assert_true(isnan(total.value) && isnan(total.low) && isnan(total.high));
-}
-
-/* No more than the others took, and no less than was seen. */
-static void bounds_are_within_what_is_known(void **state)
-{
-	struct total_run runs[12];
-	const struct total_rest rest = {.runs = 100, .ns = 1000};
-	struct total total;
-
-	for (uint32_t i = 0; i < 12; i++)
-		runs[i] = (struct total_run){.window = i, .part = i % 2 ? 0 : 5000, .whole = 6000};
-	total = total_of(runs, 12, &rest);
-	assert_true(total.low >= 30000 && total.high <= 31000);
-}
-
-/* All that the others took less may be of what is sought, and all that they took more. */
-static void others_that_differ_move_one_bound(void **state)
-{
-	struct total_run runs[12];
-	struct total_rest rest = {.runs = 100, .ns = 65000};
-	struct total total;
-
-	for (uint32_t i = 0; i < 12; i++)
-		runs[i] =
-			(struct total_run){.window = i, .part = 400 + i % 2, .whole = 1000 + i % 2};
-	total = total_of(runs, 12, &rest);
-	assert_true(total.low <= 5050 + 4806 && total.high >= 40000 + 4806);
-	rest.ns = 135000;
-	total = total_of(runs, 12, &rest);
-	assert_true(total.low <= 40050 + 4806 && total.high >= 75000 + 4806);
+	test_remove(&c);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bounds_hold_whatever_takes_long_now_and_then),
-		cmocka_unit_test(where_nothing_does_the_value_is_told),
-		cmocka_unit_test(runs_of_a_window_are_no_more_than_one),
-		cmocka_unit_test(of_all_runs_it_is_the_sum),
-		cmocka_unit_test(bounds_are_within_what_is_known),
-		cmocka_unit_test(others_that_differ_move_one_bound),
+		cmocka_unit_test(the_lines_below_the_rows_add_up_to_100_percent),
+		cmocka_unit_test(the_parts_of_json_add_up_to_100_percent),
+		cmocka_unit_test(nothing_but_their_time_is_known_of_operators_without_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,8 +136,6 @@ struct analyze_per_run {
 	double median;
 	double low,
 		high; /* in which the median of all runs lies 95 times of 100; NaN: of too few */
-	bool has_all; /* within a budget, what it took in all runs, see compare/totals.h: */
-	double all, all_low, all_high; /* the first one NaN if the others are far apart */
 };
 
 /* What samples saw, where a recording is of these (struct capture_sample). */

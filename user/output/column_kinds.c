@@ -149,20 +149,6 @@ static struct value per_run(const struct analysis *a, const struct analyze_row *
 	return isnan(ns) ? absent : value_real(ns);
 }
 
-/* In all runs, within a budget, and between what that is. */
-enum all_runs { ALL_RUNS, ALL_RUNS_LOW, ALL_RUNS_HIGH };
-
-static struct value all_runs(const struct analysis *a, const struct analyze_row *row, uint32_t of)
-{
-	const struct analyze_per_run *it = row->per_run;
-	double ns;
-
-	if (!it || !it->has_all)
-		return absent;
-	ns = of == ALL_RUNS ? it->all : of == ALL_RUNS_LOW ? it->all_low : it->all_high;
-	return isnan(ns) ? absent : value_real(ns);
-}
-
 static bool has_runs_apart(const struct analysis *a)
 {
 	return a->options.runs_apart;
@@ -695,19 +681,6 @@ const struct column_kind column_kinds[] = {
 	 .member = {"run_low_ns", "number", NULL, has_runs_apart}},
 	{"perrunhigh", "To", per_run, PER_RUN_HIGH, &unit_ns, ON_GAP | ON_TOTAL | LOSS_SAMPLE,
 	 .member = {"run_high_ns", "number", NULL, has_runs_apart}},
-	{"allruns", "All runs", all_runs, ALL_RUNS, &unit_ns, ON_GAP | ON_TOTAL | LOSS_SAMPLE,
-	 .member =
-		 {"all_runs_ns", "number",
-		  "Within a budget, this and the next two: what all runs of its session took of it, "
-		  "recorded or not, without operators inside, and the least and most that may be: "
-		  "by how long these runs took.",
-		  has_runs_apart}},
-	{"allrunslow", "At least", all_runs, ALL_RUNS_LOW, &unit_ns,
-	 ON_GAP | ON_TOTAL | LOSS_SAMPLE,
-	 .member = {"all_runs_low_ns", "number", NULL, has_runs_apart}},
-	{"allrunshigh", "At most", all_runs, ALL_RUNS_HIGH, &unit_ns,
-	 ON_GAP | ON_TOTAL | LOSS_SAMPLE,
-	 .member = {"all_runs_high_ns", "number", NULL, has_runs_apart}},
 	{"self", "Self", self, 0, &unit_ns, ON_SUM | LOSS_SUM,
 	 .member = {"self_ns", "count",
 		    "Without operators that ran inside. Where that is not known of all executions, "

@@ -312,9 +312,6 @@ static void add_sampled(const struct analysis *a, struct columns *columns)
 static int choose_usual(const struct analysis *a, const struct report_options *options,
 			struct columns *columns)
 {
-	/* Those of windows say nothing of the least and the most of all. */
-	const bool all_runs = a->options.runs_apart && a->has_budget && a->budget.all_seen;
-
 	add_what_the_row_is(a, options, columns);
 	if (a->options.group == GROUP_NODE && add_what_tells_apart(a, options, columns))
 		return -ENOMEM;
@@ -326,12 +323,10 @@ static int choose_usual(const struct analysis *a, const struct report_options *o
 	ADD(columns, "count", "total", "avg");
 	if (a->has_sums)
 		ADD(columns, "p50", "p99");
-	else if (!all_runs)
+	else
 		ADD(columns, "min", "max");
 	if (a->options.runs_apart)
 		ADD(columns, "perrun", "perrunlow", "perrunhigh");
-	if (all_runs)
-		ADD(columns, "allruns", "allrunslow", "allrunshigh");
 	ADD(columns, "percent", "self");
 	if (options->percentiles && !a->has_sums)
 		ADD(columns, "p50", "p95", "p99");

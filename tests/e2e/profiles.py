@@ -166,16 +166,21 @@ CREATE TABLE "rocpd_memory_copy@" (id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT
     src_agent_id INTEGER, size INTEGER NOT NULL, stream_id INTEGER, event_id INTEGER);
 """
 CPU_AGENT, GPU_AGENT = 1, 2
+FIRST_GUID = "01985b7e-50ff-77ad-9c1b-aa0d13b1c0de"
 COPIES = {"Memcpy HtoD": "MEMORY_COPY_HOST_TO_DEVICE"}
 
 
 class Rocpd:
-    """The tables of one process."""
+    """The tables of one process: new ones, or those that there are."""
 
-    def __init__(self, database, guid, pid, mangled):
+    def __init__(self, database, guid, pid, mangled=False, new=True):
         self.database, self.guid, self.pid, self.mangled = database, guid, pid, mangled
         self.ending = "_" + guid.replace("-", "_")
         self.strings, self.symbols = {}, {}
+        if not new:
+            self.strings = {text: number for number, _, text in database.execute(
+                'SELECT * FROM "rocpd_string%s"' % self.ending)}
+            return
         database.executescript(ROCPD.replace("@", self.ending))
         self.add("metadata", tag="schema_version", value="3")
         for agent, kind in (CPU_AGENT, "CPU"), (GPU_AGENT, "GPU"):
@@ -194,7 +199,8 @@ class Rocpd:
 
     def symbol(self, name):
         if name not in self.symbols:
-            told = "_Z%d%si.kd" % (len(name.split("(")[0]), name.split("(")[0]) if self.mangled else name
+            short = name.split("(")[0]
+            told = "_Z%d%si.kd" % (len(short), short) if self.mangled else name
             self.symbols[name] = self.add(
                 "info_kernel_symbol", guid=self.guid, kernel_name="unused.kd", display_name=told,
                 sgpr_count=100, arch_vgpr_count=16, accum_vgpr_count=8)
@@ -204,9 +210,10 @@ class Rocpd:
         return self.add("event", guid=self.guid, category_id=self.string(category),
                         stack_id=number, parent_stack_id=caller, correlation_id=0)
 
-    def call(self, name, thread, start, number, caller=0, category="HIP_RUNTIME_API_EXT"):
-        self.add("region", id=number, guid=self.guid, nid=1, pid=self.pid, tid=thread, start=start,
-                 end=start + 2_500, name_id=self.string(name),
+    def call(self, name, thread, start, number, caller=0, category="HIP_RUNTIME_API_EXT",
+             row=None):
+        self.add("region", id=row or number, guid=self.guid, nid=1, pid=self.pid, tid=thread,
+                 start=start, end=start + 2_500, name_id=self.string(name),
                  event_id=self.event(category, number, caller))
 
     def kernel(self, name, number, begin, end, grid, block):
@@ -245,13 +252,13 @@ def write_rocpd(path, capture, works, more=(), another=(), parts=1, nested=False
             process.call(work.call.replace("cuda", "hip"), work.thread, work.start, 2 * number)
             if nested:
                 process.call("hsa_signal_store_screlease", work.thread, work.start + 900,
-                             2 * number + 1, 2 * number, "HSA_CORE_API")
+                             2 * number + 1, 2 * number, "HSA_CORE_API", 9_000_000 - number)
             n = 1 if capture.launches[work.launch].kind == KERNEL else parts
             times = [work.begin + (work.end - work.begin) * i // n for i in range(n + 1)]
             for i in range(n):
                 did(process, work, 2 * number + nested, times[i], times[i + 1], i)
 
-    put(Rocpd(database, "01985b7e-50ff-77ad-9c1b-aa0d13b1c0de", PID, mangled), [*works, *more])
+    put(Rocpd(database, FIRST_GUID, PID, mangled), [*works, *more])
     if another:
         put(Rocpd(database, "01985b7e-6a21-7be4-8bd2-0123456789ab", PID + 1, mangled), another)
     database.commit()

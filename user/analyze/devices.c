@@ -73,7 +73,7 @@ static uint64_t hash_of(const struct joining *joining, const struct analyze_devi
 {
 	uint64_t hash = hash_word(key->kind, (uintptr_t)key->launched);
 
-	if (joining->by == DEVICES_BY_OPERATOR)
+	if (joining->by == DEVICES_BY_OPERATOR && key->launched)
 		return hash_word((uintptr_t)key->launched->name, key->launched->index);
 	hash = hash_word(hash, (uintptr_t)key->name);
 	return hash_word(hash_word(hash, key->device), key->stream);

@@ -120,6 +120,17 @@ static __always_inline void read_plain(struct pt_regs *ctx, const struct site *s
 	record->stream = argument(ctx, site, 8);
 }
 
+/* The last block of a line may be cut short: it is one. */
+static __always_inline void count_blocks(struct launch_record *record)
+{
+#pragma unroll
+	for (__u32 i = 0; i < 3; i++) {
+		__u64 block = record->block[i];
+
+		record->grid[i] = block ? (record->grid[i] + block - 1) / block : 0;
+	}
+}
+
 static __always_inline void read_config(struct pt_regs *ctx, const struct site *site,
 					struct launch_record *record)
 {
@@ -245,6 +256,10 @@ int gpu_launch(struct pt_regs *ctx)
 		break;
 	case GPU_PLAIN:
 		read_plain(ctx, &site, record);
+		break;
+	case GPU_ITEMS:
+		read_plain(ctx, &site, record);
+		count_blocks(record);
 		break;
 	case GPU_CONFIG:
 		read_config(ctx, &site, record);

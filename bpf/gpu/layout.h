@@ -10,6 +10,7 @@
 enum gpu_form {
 	GPU_STUB,   /* stub, grid, block, arguments, shared, stream: grid and block are dim3 */
 	GPU_PLAIN,  /* handle, 3 of the grid, 3 of the block, shared, stream */
+	GPU_ITEMS,  /* the same, but for a grid of threads, in place of blocks */
 	GPU_CONFIG, /* struct gpu_config *, stub or handle */
 	GPU_EXEC,   /* graph, stream */
 	GPU_COUNT2, /* a copy, whose bytes are argument 2, counted from 0, */

@@ -331,9 +331,8 @@ def _(t):
                         grid_size_y=start, grid_size_z=start)
             process.add("memory_copy", start=one.begin, end=start, dst_agent_id=start,
                         src_agent_id=start, size=start, stream_id=start, event_id=i, name_id=start)
-    # No launch has a grid that is no whole number of blocks, nor does one of another library.
-    for i, (call, rest) in enumerate((("hipLaunchKernel", 1), ("xhipLaunchKernel", 0),
-                                      ("hipExtModuleLaunchKernel", 0)), 100):
+    # A block that is cut short is one more, and a launch of another library is none.
+    for i, (call, rest) in enumerate((("hipLaunchKernel", 1), ("xhipLaunchKernel", 0)), 100):
         process.add("event", id=i, stack_id=i, parent_stack_id=0)
         process.add("region", tid=one.thread, start=one.start - 300, end=one.start, event_id=i,
                     name_id=process.string(call))

@@ -373,12 +373,13 @@ static void functions_are_known_by_their_names(void **state)
 	assert_int_equal(profile_kind_of("cuMemcpyHtoDAsync_v2"), CAPTURE_LAUNCH_COPY);
 	assert_int_equal(profile_kind_of("cudaMemcpy2DAsync"), CAPTURE_LAUNCH_COPY);
 	assert_int_equal(profile_kind_of("cudaMemcpy3DAsync"), CAPTURE_LAUNCH_COPY);
-	assert_int_equal(profile_kind_of("cudaMemcpyBatchAsync"), 0);
+	assert_int_equal(profile_kind_of("cudaMemcpyBatchAsync"), CAPTURE_LAUNCH_COPY);
+	assert_int_equal(profile_kind_of("cudaMemcpy3DBatchAsync"), 0);
+	assert_int_equal(profile_kind_of("hipExtModuleLaunchKernel"), CAPTURE_LAUNCH_KERNEL);
 	assert_int_equal(profile_kind_of("cudaStreamIsCapturing"), 0);
 	assert_int_equal(profile_kind_of("hipModuleLaunchKernel"), CAPTURE_LAUNCH_KERNEL);
 	assert_int_equal(profile_kind_of("hipExtLaunchKernel"), CAPTURE_LAUNCH_KERNEL);
-	assert_int_equal(profile_kind_of("hipExtModuleLaunchKernel"), 0);
-	assert_int_equal(profile_kind_of("hipHccModuleLaunchKernel"), 0);
+	assert_int_equal(profile_kind_of("hipHccModuleLaunchKernel"), CAPTURE_LAUNCH_KERNEL);
 }
 
 /* Copies of 100 bytes and more at irregular times; what was done for them is added by @did. */

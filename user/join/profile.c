@@ -61,12 +61,9 @@ void profile_free(struct profile *profile)
 
 uint32_t profile_kind_of(const char *name)
 {
-	static const char *const others[] = {"Batch", "3DPeer", "ExtModule", "HccModule"};
-
 	/* Calls that opprobe does not see. */
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (strstr(name, others[i]))
-			return 0;
+	if (strstr(name, "3DBatch"))
+		return 0;
 	/* Versions and twins have suffixes: cudaLaunchKernel_v7000, cuMemcpyHtoDAsync_v2_ptsz. */
 	if (strstr(name, "GraphLaunch"))
 		return CAPTURE_LAUNCH_GRAPH;

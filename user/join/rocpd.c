@@ -169,9 +169,8 @@ static char *name_of(const char *told)
 }
 
 /*
- * HSA has the size of a grid in threads (hsa_kernel_dispatch_packet_t), HIP in blocks, but for
- * hipExtModuleLaunchKernel(), which opprobe does not see. What is no whole number of blocks was
- * launched by that: then there is no grid, as no launch has.
+ * HSA has the size of a grid in threads (hsa_kernel_dispatch_packet_t), launches have it in blocks,
+ * the last one of which may be cut short (hipExtModuleLaunchKernel()).
  */
 static void take_sizes(sqlite3_stmt *row, struct profile_activity *activity)
 {
@@ -179,12 +178,12 @@ static void take_sizes(sqlite3_stmt *row, struct profile_activity *activity)
 		uint32_t threads = database_number32(row, 8 + i);
 		uint32_t block = database_number32(row, 11 + i);
 
-		if (!block || threads % block) {
+		if (!block) {
 			memset(activity->grid, 0, sizeof(activity->grid));
 			memset(activity->block, 0, sizeof(activity->block));
 			return;
 		}
-		activity->grid[i] = threads / block;
+		activity->grid[i] = threads / block + !!(threads % block);
 		activity->block[i] = block;
 	}
 }

@@ -49,6 +49,15 @@ cudaError_t hipModuleLaunchKernel(void *function, unsigned grid_x, unsigned grid
 	return sink;
 }
 
+cudaError_t hipExtModuleLaunchKernel(void *function, unsigned threads_x, unsigned threads_y,
+				     unsigned threads_z, unsigned block_x, unsigned block_y,
+				     unsigned block_z, size_t shared, cudaStream_t stream,
+				     void **arguments, void **extra, void *start, void *stop,
+				     unsigned flags)
+{
+	return sink;
+}
+
 cudaError_t hipGraphLaunch(void *graph, cudaStream_t stream)
 {
 	return sink;

@@ -34,4 +34,19 @@
 
 #include "gpu.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Its grid is of threads. */
+cudaError_t hipExtModuleLaunchKernel(void *function, unsigned threads_x, unsigned threads_y,
+				     unsigned threads_z, unsigned block_x, unsigned block_y,
+				     unsigned block_z, size_t shared, cudaStream_t stream,
+				     void **arguments, void **extra, void *start, void *stop,
+				     unsigned flags);
+
+#ifdef __cplusplus
+}
+#endif
+
 #endif

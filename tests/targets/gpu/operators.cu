@@ -293,6 +293,15 @@ static void do_loaded(int node, int what, int i)
 		cudaGetLastError(); /* Of a device: it is no cudaKernel_t. */
 		return;
 	}
+#ifdef __HIP__
+	if (i == 1) {
+		/* The last block of a line is cut short. */
+		hipExtModuleLaunchKernel(LOADED_KERNEL, grid.x * block.x - 1, grid.y * block.y,
+					 grid.z * block.z, block.x, block.y, block.z, 32, STREAM,
+					 arguments, NULL, NULL, NULL, 0);
+		return;
+	}
+#endif
 	cuLaunchKernel(LOADED_KERNEL, grid.x, grid.y, grid.z, block.x, block.y, block.z, 32, STREAM,
 		       arguments, NULL);
 }

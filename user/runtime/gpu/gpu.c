@@ -28,7 +28,7 @@
 
 /*
  * Arguments as in cuda_runtime_api.h and cuda.h of CUDA 12.4, batches as in 12.8 and 13.0, which
- * differ in what follows their sizes; hip_runtime_api.h of ROCm 5.7. Of
+ * differ in what follows their sizes; hip_runtime_api.h and hip_ext.h of ROCm 5.7 and 7.0. Of
  * CUDA's there are twins for programs whose default stream is the thread's own: "_ptsz", or
  * "_ptds" where it is not an argument.
  */
@@ -102,6 +102,11 @@ static const struct gpu_function {
 	{"hipLaunchCooperativeKernel", LAUNCH(GPU_STUB, HIP), false},
 	{"hipExtLaunchKernel", LAUNCH(GPU_STUB, HIP), false},
 	{"hipModuleLaunchKernel", LAUNCH(GPU_PLAIN, DRIVER | HIP), false},
+	{"hipModuleLaunchCooperativeKernel", LAUNCH(GPU_PLAIN, DRIVER | HIP), false},
+	{"hipExtModuleLaunchKernel", LAUNCH(GPU_ITEMS, DRIVER | HIP), false},
+	{"hipHccModuleLaunchKernel", LAUNCH(GPU_ITEMS, DRIVER | HIP), false},
+	{"hipLaunchKernelExC", LAUNCH(GPU_CONFIG, HIP), false},
+	{"hipDrvLaunchKernelEx", LAUNCH(GPU_CONFIG, DRIVER | HIP), false},
 	{"hipModuleUnload", UNLOAD(HIP), false},
 	{"hipLibraryUnload", UNLOAD(HIP), false},
 	{"__hipUnregisterFatBinary", UNLOAD(HIP), false},

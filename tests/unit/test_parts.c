@@ -314,9 +314,9 @@ static void launches_are_of_the_operator_with_their_key_in_whose_time_they_are(v
 	parts_take_launches(parts, &op, &both, 1, take_launch, &handed);
 	assert_handed(&handed, 1, (uint64_t[]){100}, 0, NULL);
 	/* Of each key one is left; those of the other process are all there. */
-	parts_leave_launches(parts, 1, take_launch, &handed);
+	parts_leave_launches(parts, 1, UINT64_MAX, take_launch, &handed);
 	assert_handed(&handed, 0, NULL, 2, (uint64_t[]){400, 400});
-	parts_leave_launches(parts, 0, take_launch, &handed);
+	parts_leave_launches(parts, 0, UINT64_MAX, take_launch, &handed);
 	assert_int_equal(handed.unknown.n, 10);
 	array_free(&handed.unknown);
 	parts_free(parts);
@@ -350,7 +350,7 @@ static void launches_wait_beside_parts(void **state)
 	parts_add(parts, &part);
 	parts_take_launches(parts, &op, &keys, 1, take_launch, &handed);
 	assert_handed(&handed, 3, (uint64_t[]){200, 250, 300}, 1, (uint64_t[]){100});
-	parts_leave_launches(parts, 0, take_launch, &handed);
+	parts_leave_launches(parts, 0, UINT64_MAX, take_launch, &handed);
 	array_free(&handed.unknown);
 	assert_int_equal(joined(parts, 70, 200), 1);
 	assert_int_equal(parts_waiting(parts), 0);
@@ -369,8 +369,14 @@ static void only_so_many_launches_wait(void **state)
 		assert_false(parts_full_of_launches(parts));
 		assert_int_equal(parts_add_launch(parts, &one, 1), 0);
 	}
-	assert_true(parts_full_of_launches(parts));
-	parts_leave_launches(parts, 0, take_launch, &handed);
+	/* The older half goes first: those of times 0 to half less 1. */
+	assert_int_equal(parts_full_of_launches(parts), LAUNCHES_WAITING / 2);
+	parts_leave_launches(parts, 0, LAUNCHES_WAITING / 2, take_launch, &handed);
+	assert_int_equal(handed.unknown.n, LAUNCHES_WAITING / 2);
+	for (size_t i = 0; i < handed.unknown.n; i++)
+		assert_true(handed.unknown.items[i] < LAUNCHES_WAITING / 2);
+	assert_false(parts_full_of_launches(parts));
+	parts_leave_launches(parts, 0, UINT64_MAX, take_launch, &handed);
 	assert_false(parts_full_of_launches(parts));
 	assert_int_equal(handed.unknown.n, LAUNCHES_WAITING);
 	array_free(&handed.unknown);

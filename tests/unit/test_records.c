@@ -1429,8 +1429,22 @@ static void more_launches_than_may_wait_are_told_without_an_operator(void **stat
 
 	for (uint64_t i = 0; i <= LAUNCHES_WAITING; i++)
 		take_launch(t, 7, 100 + i);
-	assert_int_equal(record_list_count(&t->list, CAPTURE_LAUNCH), LAUNCHES_WAITING);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_LAUNCH), LAUNCHES_WAITING / 2);
 	assert_int_equal(launch(t, 0)->place, CAPTURE_LAUNCH_POOL);
+	/* Those that came last have their operator yet. */
+	take_worked(t, &(struct worked){.run = 3,
+					.start = LAUNCHES_WAITING / 2 + 100,
+					.end = 2 * LAUNCHES_WAITING,
+					.keys = {7}});
+	assert_int_equal(record_list_count(&t->list, CAPTURE_LAUNCH), LAUNCHES_WAITING + 1);
+	assert_int_equal(launch(t, LAUNCHES_WAITING)->place, CAPTURE_LAUNCH_INSIDE);
+	tear_down(t);
+
+	/* A clock that stands still tells nothing of age. */
+	t = set_up_parts(true);
+	for (uint64_t i = 0; i <= LAUNCHES_WAITING; i++)
+		take_launch(t, 7, 100);
+	assert_int_equal(record_list_count(&t->list, CAPTURE_LAUNCH), LAUNCHES_WAITING);
 	tear_down(t);
 }
 

@@ -21,6 +21,8 @@ struct parts {
 	struct hash sections;
 	size_t n; /* parts in all of them */
 	size_t n_launches;
+	uint64_t
+		half_launches; /* likewise, of launches, when the last of the first half was told */
 	uint64_t half; /* when about a half of those ended that may wait; 0: not so many yet */
 	ARRAY_OF(uint64_t) joined;
 };
@@ -226,13 +228,14 @@ int parts_add_launch(struct parts *parts, const struct launch_record *launch, ui
 	if (!added)
 		return -ENOMEM;
 	*added = *launch;
-	parts->n_launches++;
+	if (++parts->n_launches == LAUNCHES_WAITING / 2)
+		parts->half_launches = launch->time;
 	return 0;
 }
 
-bool parts_full_of_launches(const struct parts *parts)
+uint64_t parts_full_of_launches(const struct parts *parts)
 {
-	return parts->n_launches >= LAUNCHES_WAITING;
+	return parts->n_launches >= LAUNCHES_WAITING ? parts->half_launches + 1 : 0;
 }
 
 /* Hand @launch to @take as one of @op, unless that may be what is missing. */
@@ -282,17 +285,30 @@ void parts_take_launches(struct parts *parts, const struct operator_record *op,
 	}
 }
 
-void parts_leave_launches(struct parts *parts, uint32_t pid, launch_take *take, void *context)
+static void leave_launches(struct parts *parts, struct section *section, uint64_t time,
+			   launch_take *take, void *context)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < section->launches.n; i++) {
+		const struct launch_record *launch = &section->launches.items[i];
+
+		if (launch->time < time)
+			take(context, launch);
+		else
+			section->launches.items[n++] = *launch;
+	}
+	parts->n_launches -= section->launches.n - n;
+	section->launches.n = n;
+	free_if_empty(parts, section);
+}
+
+void parts_leave_launches(struct parts *parts, uint32_t pid, uint64_t time, launch_take *take,
+			  void *context)
 {
 	struct section *section;
 
-	hash_for_each(section, &parts->sections, node) {
-		if (pid && section->pid != pid)
-			continue;
-		for (size_t i = 0; i < section->launches.n; i++)
-			take(context, &section->launches.items[i]);
-		parts->n_launches -= section->launches.n;
-		section->launches.n = 0;
-		free_if_empty(parts, section);
-	}
+	hash_for_each(section, &parts->sections, node)
+		if (!pid || section->pid == pid)
+			leave_launches(parts, section, time, take, context);
 }

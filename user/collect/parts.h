@@ -20,7 +20,7 @@
 #include "../../bpf/events.h"
 
 #define PARTS_WAITING	 (1u << 18) /* at most; older ones go first */
-#define LAUNCHES_WAITING (1u << 16) /* at most; then none wait any longer */
+#define LAUNCHES_WAITING (1u << 16) /* at most; likewise */
 
 /* What is kept of one. */
 struct part {
@@ -55,8 +55,11 @@ typedef void launch_take(void *context, const struct launch_record *launch);
 
 /* A pool thread of process @pid has told a GPU something, for a section. -ENOMEM. */
 int parts_add_launch(struct parts *parts, const struct launch_record *launch, uint32_t pid);
-/* Are there as many as may be? Then they are to be left. */
-bool parts_full_of_launches(const struct parts *parts);
+/*
+ * 0 as long as there is room for another one; else the time from which on launches are still to
+ * wait: about a half of them are from before it.
+ */
+uint64_t parts_full_of_launches(const struct parts *parts);
 /*
  * As parts_join(): hand launches of @op, with what they are of, to @take, and those of
  * earlier ones as they came.
@@ -64,7 +67,8 @@ bool parts_full_of_launches(const struct parts *parts);
 void parts_take_launches(struct parts *parts, const struct operator_record *op,
 			 const struct part_keys *keys, uint32_t pid, launch_take *take,
 			 void *context);
-/* Hand those of process @pid, 0: of all, to @take as they came: nobody asks for them. */
-void parts_leave_launches(struct parts *parts, uint32_t pid, launch_take *take, void *context);
+/* Hand those of process @pid, 0: of all, from before @time to @take as they came. */
+void parts_leave_launches(struct parts *parts, uint32_t pid, uint64_t time, launch_take *take,
+			  void *context);
 
 #endif

@@ -622,7 +622,7 @@ void collector_leave_launches(struct collector *collector, const struct member *
 {
 	if (collector->parts)
 		parts_leave_launches(collector->parts, member ? member->process->pid : 0,
-				     pass_launch, collector);
+				     UINT64_MAX, pass_launch, collector);
 }
 
 static bool waits_for_operator(const struct collector *collector,
@@ -635,6 +635,11 @@ static bool waits_for_operator(const struct collector *collector,
 static void keep_launch(struct collector *collector, const struct instance_state *instance,
 			const struct launch_record *launch)
 {
+	uint64_t left = parts_full_of_launches(collector->parts);
+
+	/* Those of operators that go on are among the last. */
+	if (left)
+		parts_leave_launches(collector->parts, 0, left, pass_launch, collector);
 	if (parts_full_of_launches(collector->parts))
 		collector_leave_launches(collector, NULL);
 	collector_keep_failure(

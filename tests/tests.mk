@@ -68,7 +68,7 @@ unit: $(UNIT_PROGRAMS)
 GPU_FOLDER := $(O)/tests/targets/gpu
 GPU_OPERATORS := $(GPU_FOLDER)/operators.so $(GPU_FOLDER)/stripped.so $(GPU_FOLDER)/hip.so
 GPU_SOURCES := $(addprefix tests/targets/gpu/,cuda.S cuda.c cudart.c device.h gpu.h hip.c hip.h \
-	operators.cu)
+	operators.cu pushed.h)
 # The same clang for another architecture, if $(CC) says so.
 GPU_CLANG := clang $(filter --target=% --sysroot=%,$(CC))
 GPU_HOST := --cuda-host-only -nogpuinc -nogpulib -Xclang -fcuda-include-gpubinary \

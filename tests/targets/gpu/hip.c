@@ -233,31 +233,7 @@ void *stand_in_function(void)
 
 /* -- what clang's code for the host calls ------------------------------------------------------ */
 
-static __thread struct {
-	struct dim3 grid, block;
-	size_t shared;
-	cudaStream_t stream;
-} pushed;
-
-unsigned __hipPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t shared,
-				    cudaStream_t stream)
-{
-	pushed.grid = grid;
-	pushed.block = block;
-	pushed.shared = shared;
-	pushed.stream = stream;
-	return 0;
-}
-
-cudaError_t __hipPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *shared,
-				      cudaStream_t *stream)
-{
-	*grid = pushed.grid;
-	*block = pushed.block;
-	*shared = pushed.shared;
-	*stream = pushed.stream;
-	return 0;
-}
+#include "pushed.h"
 
 void **__hipRegisterFatBinary(void *binary)
 {

@@ -31,15 +31,6 @@ struct place {
 	int64_t beyond;
 };
 
-static bool decode(const struct search *search, uint64_t address, struct function *function)
-{
-	struct code_range range;
-
-	*function = (struct function){};
-	return !unwind_find(search->image, address, &range, NULL) && range.start == address &&
-	       !function_decode(search->image, search->dis, &range, function, NULL);
-}
-
 /* The only thing that makes what @reg holds right before @insn; false where there are others. */
 static bool only_origin(const struct search *search, const struct function *function,
 			const struct insn *insn, int reg, struct origin *origin)
@@ -180,7 +171,8 @@ static bool result_of(const struct search *search, uint64_t address, unsigned in
 {
 	struct result result = {.argument = *place};
 	struct function function = {};
-	bool good = (*search->calls)++ < CALLS_MAX && decode(search, address, &function);
+	bool good = (*search->calls)++ < CALLS_MAX &&
+		    gpu_decode(search->image, search->dis, address, &function);
 
 	for (size_t i = 0; i < function.n_parts; i++)
 		for (size_t k = 0; good && k < function.parts[i].n; k++)
@@ -389,9 +381,9 @@ static bool goes_on_at(const struct search *search, uint64_t address, uint64_t *
 	struct function function, filler = {};
 	struct thunk thunk;
 	uint64_t table;
-	bool found = decode(search, address, &function) &&
+	bool found = gpu_decode(search->image, search->dis, address, &function) &&
 		     look_at_thunk(search, &function, &thunk) &&
-		     decode(search, thunk.table.insn->target, &filler) &&
+		     gpu_decode(search->image, search->dis, thunk.table.insn->target, &filler) &&
 		     find_table(search, &filler, &table) &&
 		     stored_at(search, &filler, table + thunk.disp, behind);
 

@@ -25,13 +25,14 @@ struct search {
 	uint32_t at;
 };
 
-static bool decode(const struct search *search, uint64_t address, struct function *function)
+bool gpu_decode(struct elf_image *image, struct disassembler *dis, uint64_t address,
+		struct function *function)
 {
 	struct code_range range;
 
 	*function = (struct function){};
-	return !unwind_find(search->image, address, &range, NULL) && range.start == address &&
-	       !function_decode(search->image, search->dis, &range, function, NULL);
+	return !unwind_find(image, address, &range, NULL) && range.start == address &&
+	       !function_decode(image, dis, &range, function, NULL);
 }
 
 /* Does @reg hold right before @insn what argument @which was, whatever way led there? */
@@ -86,7 +87,7 @@ static void look_through(struct search *search, uint64_t address)
 {
 	struct function function;
 
-	if (decode(search, address, &function))
+	if (gpu_decode(search->image, search->dis, address, &function))
 		for (size_t i = 0; i < function.n_parts; i++)
 			for (size_t k = 0; k < function.parts[i].n; k++)
 				look_at(search, &function, &function.parts[i].items[k]);
@@ -99,7 +100,7 @@ static void look_behind(struct search *search, uint64_t address)
 	struct function function;
 	uint64_t behind;
 
-	if (decode(search, address, &function))
+	if (gpu_decode(search->image, search->dis, address, &function))
 		for (size_t i = 0; i < function.n_parts; i++)
 			for (size_t k = 0; k < function.parts[i].n; k++) {
 				const struct insn *insn = &function.parts[i].items[k];

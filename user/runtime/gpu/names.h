@@ -9,6 +9,11 @@
 
 #include "../runtime.h"
 
+struct function;
+
+/* Decode the function that begins at @address: true if there is one; it is to be freed anyhow. */
+bool gpu_decode(struct elf_image *image, struct disassembler *dis, uint64_t address,
+		struct function *function);
 /* The way from a handle to the name's address, if all code that tells it agrees on that. */
 bool gpu_find_names(struct elf_image *image, struct disassembler *dis, struct kernel_path *path);
 /* Likewise of AMD's library. */

@@ -245,9 +245,40 @@ static void of_what_probes_recorded_it_is_refused(void **state)
 	test_remove(&c);
 }
 
+static void functions_of_cplusplus_are_called_as_it_has_them(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	char title[64];
+	struct analysis *a;
+
+	test_operator(&c, 0, "first", "Conv");
+	test_file(&c, 0, "/lib/libort.so", "aa");
+	test_function(&c, (struct capture_function){0, 0, true, 0x1000, 0x2000, 0x100,
+						    "_ZN2ns5scaleEPfi"});
+	assert_int_equal(
+		capture_write_sampling(c.writer,
+				       &(struct capture_sampling){"cpu-clock", "ns",
+								  CAPTURE_SAMPLING_TIME, 99000, 0}),
+		0);
+	put(&c, 0, 0, 0, 0x10);
+	test_finish(&c);
+	a = analyzed(c.path, (struct analyze_options){.hot = HOT_FUNCTIONS});
+	assert_string_equal(a->rows[0]->place->label, "ns::scale(float*, int)");
+	assert_string_equal(a->rows[0]->place->symbol, "_ZN2ns5scaleEPfi");
+	assert_string_equal(place_title(a->rows[0]->place, title, sizeof(title)),
+			    "ns::scale(float*, int)");
+	analysis_free(a);
+	a = analyzed(c.path, (struct analyze_options){.hot = HOT_ADDRESSES});
+	assert_string_equal(a->rows[0]->place->label, "ns::scale(float*, int)+0x10");
+	analysis_free(a);
+	test_remove(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_of_cplusplus_are_called_as_it_has_them),
 		cmocka_unit_test(rows_are_told_apart_by_function),
 		cmocka_unit_test(rows_are_told_apart_by_address),
 		cmocka_unit_test(views_tell_the_function_and_its_file),

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/demangle.h"
+
 /* -- definitions --------------------------------------------------------------------------- */
 
 /* Have @string, of a record, outlive it: equal ones are one pointer. */
@@ -49,28 +51,33 @@ static const char *intern(struct places *places, const char *label)
 	return strings_intern(places->strings, label, strlen(label));
 }
 
-static const char *address_label(struct places *places, const struct analyze_place *place)
+/* By its symbol as C++ has it: the function, or an address in it. */
+static const char *named_label(struct places *places, const struct analyze_place *place)
 {
-	char label[1024];
+	char *name = demangle(place->symbol), *label = NULL;
+	const char *kept;
 
-	if (*place->symbol && place->bounded)
-		snprintf(label, sizeof(label), "%.900s+0x%x", place->symbol, place->at);
-	else
-		snprintf(label, sizeof(label), "+0x%" PRIx64, place->offset + place->at);
-	return intern(places, label);
+	if (!name)
+		return NULL;
+	if (place->is_address && asprintf(&label, "%s+0x%x", name, place->at) < 0)
+		label = NULL;
+	kept = !place->is_address ? intern(places, name) : label ? intern(places, label) : NULL;
+	free(label);
+	free(name);
+	return kept;
 }
 
 static const char *label_of(struct places *places, const struct analyze_place *place)
 {
 	char label[64];
 
-	if (place->is_address)
-		return address_label(places, place);
-	if (*place->symbol)
-		return place->symbol;
-	if (!place->size)
+	if (*place->symbol && (place->bounded || !place->is_address))
+		return named_label(places, place);
+	if (!place->size && !place->is_address)
 		return "(not known)";
-	if (place->bounded)
+	if (place->is_address)
+		snprintf(label, sizeof(label), "+0x%" PRIx64, place->offset + place->at);
+	else if (place->bounded)
 		snprintf(label, sizeof(label), "+0x%" PRIx64, place->offset);
 	else
 		snprintf(label, sizeof(label), "+0x%" PRIx64 "..0x%" PRIx64, place->offset,

@@ -18,7 +18,7 @@
 struct analyze_place {
 	struct hash_node node;
 	const char *path, *build_id, *symbol; /* "" where there is none */
-	const char *label;		/* "memcpy", "+0x1a20", "+0x1a20..0x1f00", "+0x1a27" */
+	const char *label; /* "memcpy", "ns::f(int)", "+0x1a20", "+0x1a20..0x1f00", "+0x1a27" */
 	uint64_t offset, address, size; /* as of struct capture_function, but of an address: */
 	bool bounded;
 	bool is_address; /* it is one of the code, @at bytes behind the function's first */

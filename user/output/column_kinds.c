@@ -347,6 +347,14 @@ static struct value function(const struct analysis *a, const struct analyze_row 
 	return value_text(row->place ? row->place->label : NULL, false);
 }
 
+static struct value place_symbol(const struct analysis *a, const struct analyze_row *row,
+				 uint32_t of)
+{
+	const char *symbol = row->place ? row->place->symbol : "";
+
+	return value_text(*symbol ? symbol : NULL, false);
+}
+
 static struct value file(const struct analysis *a, const struct analyze_row *row, uint32_t of)
 {
 	return value_text(row->place ? place_file(row->place) : NULL, false);
@@ -638,9 +646,10 @@ const struct column_kind column_kinds[] = {
 	{.value = depth, .member = {"depth", "integer", "With --tree.", is_tree}},
 	{"function", "Function", function, 0, &unit_text, 0,
 	 .member = {"function", "text",
-		    "With --hot: where its samples were, by the symbol, else by its offset in the "
-		    "file; null where that is not known.",
+		    "With --hot: where its samples were, by the symbol as C++ has it, else by its "
+		    "offset in the file; null where that is not known.",
 		    is_hot}},
+	{.value = place_symbol, .member = {"symbol", "text", "As the file has it.", is_hot}},
 	{"file", "File", file, 0, &unit_text, 0, .member = {}},
 	{.value = place_path, .member = {"file", "text", "The file's path.", is_hot}},
 	{.value = place_build_id, .member = {"file_build_id", "text", NULL, is_hot}},

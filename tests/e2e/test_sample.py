@@ -23,14 +23,18 @@ def equals_probes(version, model, *options, pool=False):
         target = t.ort_run(version, model, *options)
         target.run(3)
         target.keep_running()
-        probe = sample(t, target)
-        some_samples(t, 1000)
-        record_all(t, target)
-        report = end(t, probe)
-        samples = Capture(t.path("capture.opp"))
-        right = compare(samples, Truth(Capture(t.path("every.opp"))), model == "nested")
-        check(right[OWN] > 100, "few samples were in operators", right)
-        check(not pool or right[WORKS_FOR] > 20, "few samples were of pool threads", right)
+        patience = target.patience()
+        while True:
+            probe = sample(t, target)
+            some_samples(t, 1000)
+            record_all(t, target)
+            report = end(t, probe)
+            samples = Capture(t.path("capture.opp"))
+            right = compare(samples, Truth(Capture(t.path("every.opp"))), model == "nested")
+            if right[OWN] > 100 and (not pool or right[WORKS_FOR] > 20):
+                break
+            # Others had the CPUs: once more.
+            check(not patience.over(), "few samples were in operators, or of pool threads", right)
         seen = collections.Counter(one.seen for one in samples.samples)
         check(seen[UNKNOWN] <= 0.01 * len(samples.samples), "many stacks did not tell", seen)
         check(seen[UNNAMED] <= 0.1 * len(samples.samples), "names were not found soon", seen)

@@ -11,12 +11,15 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "../base/array.h"
+#include "../base/clock.h"
 
-#define RING_PAGES 32	/* of each CPU: a thousand mappings */
-#define KEPT_MAX   8192 /* arrivals between two takes */
+#define RING_PAGES 32			/* of each CPU: a thousand mappings */
+#define KEPT_MAX   8192			/* arrivals between two takes */
+#define LOOK_NS	   UINT64_C(1000000000) /* between looks whether there are other CPUs */
 
 /* Behind the head of PERF_RECORD_MMAP2, up to what is needed. */
 struct mmap2 {
@@ -28,9 +31,16 @@ struct mmap2 {
 	uint32_t protection, flags;
 };
 
-struct arrivals {
+/* The events of the CPUs that there were. */
+struct events {
 	struct perf_buffer *buffer;
 	int map;
+};
+
+struct arrivals {
+	struct events events;
+	int cpus;	 /* that were online, */
+	uint64_t looked; /* when that was looked at last */
 	ARRAY_OF(struct arrival) list;
 	bool missed;
 };
@@ -61,7 +71,15 @@ static enum bpf_perf_event_ret take(void *context, int cpu, struct perf_event_he
 	return LIBBPF_PERF_EVENT_CONT;
 }
 
-struct arrivals *arrivals_new(struct error *err)
+static void close_events(const struct events *events)
+{
+	perf_buffer__free(events->buffer);
+	if (events->map > 0)
+		close(events->map);
+}
+
+/* 0 or a negative errno, with nothing left open. */
+static int open_events(struct arrivals *arrivals, struct events *events)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -71,19 +89,54 @@ struct arrivals *arrivals_new(struct error *err)
 		.mmap2 = 1,
 		.exclude_kernel = 1,
 	};
+	int error = 0;
+
+	events->map = bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "arrivals", sizeof(int),
+				     sizeof(int), (uint32_t)libbpf_num_possible_cpus(), NULL);
+	if (events->map < 0)
+		return events->map;
+	events->buffer = perf_buffer__new_raw(events->map, RING_PAGES, &attr, take, arrivals, NULL);
+	if (!events->buffer) {
+		error = -errno;
+		close(events->map);
+	}
+	return error;
+}
+
+/*
+ * Events are of the CPUs that were online, and end with them: of others, new ones are opened.
+ * Until then any process may have mapped anything.
+ */
+static void look_for_cpus(struct arrivals *arrivals)
+{
+	uint64_t now = clock_ns();
+	struct events events;
+	int cpus;
+
+	if (now - arrivals->looked < LOOK_NS)
+		return;
+	arrivals->looked = now;
+	cpus = get_nprocs();
+	if (cpus == arrivals->cpus)
+		return;
+	arrivals->missed = true;
+	if (open_events(arrivals, &events))
+		return;
+	perf_buffer__consume(arrivals->events.buffer);
+	close_events(&arrivals->events);
+	arrivals->events = events;
+	arrivals->cpus = cpus;
+}
+
+struct arrivals *arrivals_new(struct error *err)
+{
 	struct arrivals *arrivals = calloc(1, sizeof(*arrivals));
 	int error = arrivals ? 0 : -ENOMEM;
 
 	if (!error) {
-		arrivals->map =
-			bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "arrivals", sizeof(int),
-				       sizeof(int), (uint32_t)libbpf_num_possible_cpus(), NULL);
-		error = arrivals->map < 0 ? arrivals->map : 0;
-	}
-	if (!error) {
-		arrivals->buffer = perf_buffer__new_raw(arrivals->map, RING_PAGES, &attr, take,
-							arrivals, NULL);
-		error = arrivals->buffer ? 0 : -errno;
+		arrivals->cpus = get_nprocs();
+		arrivals->looked = clock_ns();
+		error = open_events(arrivals, &arrivals->events);
 	}
 	if (!error)
 		return arrivals;
@@ -91,7 +144,7 @@ struct arrivals *arrivals_new(struct error *err)
 		  "cannot have the kernel tell of processes that load a runtime: %s; run opprobe "
 		  "as root (sudo), or with CAP_PERFMON",
 		  error_reason(error));
-	arrivals_free(arrivals);
+	free(arrivals);
 	return NULL;
 }
 
@@ -99,7 +152,8 @@ size_t arrivals_take(struct arrivals *arrivals, struct arrival *list, size_t max
 {
 	size_t n;
 
-	if (perf_buffer__consume(arrivals->buffer) < 0)
+	look_for_cpus(arrivals);
+	if (perf_buffer__consume(arrivals->events.buffer) < 0)
 		arrivals->missed = true;
 	n = arrivals->list.n < max ? arrivals->list.n : max;
 	for (size_t i = 0; i < n; i++)
@@ -113,9 +167,7 @@ void arrivals_free(struct arrivals *arrivals)
 {
 	if (!arrivals)
 		return;
-	perf_buffer__free(arrivals->buffer);
-	if (arrivals->map > 0)
-		close(arrivals->map);
+	close_events(&arrivals->events);
 	array_free(&arrivals->list);
 	free(arrivals);
 }

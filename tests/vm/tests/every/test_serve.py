@@ -2,6 +2,8 @@
 """opprobe serve on this kernel: it is told who comes, and what ran."""
 
 import collections
+import os
+import time
 
 from harness import check, check_equal, test
 from metrics import Serve
@@ -37,3 +39,35 @@ def _(t):
     check(len(executions) > 10, "operators", executions)
     check_equal(metrics.sum("opprobe_lost_total"), 0, "losses")
     serving.stop()
+
+
+CPU1 = "/sys/devices/system/cpu/cpu1/online"
+
+
+def set_online(on):
+    with open(CPU1, "w", encoding="ascii") as file:
+        file.write("1" if on else "0")
+
+
+# Not in a machine of one CPU.
+if os.path.exists(CPU1):
+    @test("who comes on a CPU that was not there before is told of, too")
+    def _(t):
+        set_online(False)
+        try:
+            serving = Serve(t, "-a", "--comm", "ort_run", "--listen", "127.0.0.1:0", "--max-overhead",
+                            "100%").waits()
+        finally:
+            set_online(True)
+        # Once that was looked at, nobody looks through /proc for minutes.
+        time.sleep(15)
+        was = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {1})
+        try:
+            target = t.ort_run("1.30.0", "tiny")
+        finally:
+            os.sched_setaffinity(0, was)
+        begun = time.monotonic()
+        serving.recorded(target)
+        check(time.monotonic() - begun < 120, "it was found by looking through /proc")
+        serving.stop()

@@ -54,15 +54,14 @@ static const char *intern(struct places *places, const char *label)
 /* By its symbol as C++ has it: the function, or an address in it. */
 static const char *named_label(struct places *places, const struct analyze_place *place)
 {
-	char *name = demangle(place->symbol), *label = NULL;
+	char *name = demangle(place->symbol), *label = name;
 	const char *kept;
 
-	if (!name)
-		return NULL;
-	if (place->is_address && asprintf(&label, "%s+0x%x", name, place->at) < 0)
+	if (name && place->is_address && asprintf(&label, "%s+0x%x", name, place->at) < 0)
 		label = NULL;
-	kept = !place->is_address ? intern(places, name) : label ? intern(places, label) : NULL;
-	free(label);
+	kept = label ? intern(places, label) : NULL;
+	if (label != name)
+		free(label);
 	free(name);
 	return kept;
 }

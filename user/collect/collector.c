@@ -54,7 +54,7 @@ struct collector *collector_new(const struct collector_options *options, struct 
 	collector->ring =
 		ring_buffer__new(bpf_map__fd(bpf->maps.ring), collector_take, collector, NULL);
 	collector->held = held_new();
-	collector->parts = options->parts || options->layers ? parts_new() : NULL;
+	collector->parts = collector_wants_keys(options) ? parts_new() : NULL;
 	collector->sums = options->sums ? sums_new(collector) : NULL;
 	collector->hot = options->layers ? hot_new(collector) : NULL;
 	if (options->sampling) {
@@ -64,7 +64,7 @@ struct collector *collector_new(const struct collector_options *options, struct 
 			goto fail;
 	}
 	if (!collector->identities || !collector->ring || !collector->held ||
-	    ((options->parts || options->layers) && !collector->parts) ||
+	    (collector_wants_keys(options) && !collector->parts) ||
 	    (options->sums && !collector->sums) || (options->layers && !collector->hot)) {
 		error_set(err, -ENOMEM, "cannot map the ring buffer: %s", error_reason(-errno));
 		goto fail;

@@ -133,7 +133,7 @@ static void set_up(struct collector *collector)
 	bpf->rodata->with_runs = any || any_has(options, SITE_RUN_ENTER);
 	bpf->rodata->with_work = any || any_has(options, SITE_TASK_ENTER);
 	bpf->rodata->with_parts = options->parts;
-	bpf->rodata->with_keys = options->parts || options->layers;
+	bpf->rodata->with_keys = collector_wants_keys(options);
 	bpf->rodata->with_sums = options->sums;
 	bpf->rodata->with_windows = options->windows;
 	bpf->bss->runs_summed = options->sums;

@@ -91,6 +91,12 @@ struct collector {
 	int failed;
 };
 
+/* Are operators to tell the keys of their sections, as pool threads tell what they did? */
+static inline bool collector_wants_keys(const struct collector_options *options)
+{
+	return options->parts || options->layers;
+}
+
 /* Load the BPF programs for the collector's options; 0 or a negative errno with @err set. */
 int collector_load(struct collector *collector, struct error *err);
 /* Is any of @counters a perf event, so that threads need some? */

@@ -216,15 +216,11 @@ int location_add_site(struct location *location, const struct site *what, struct
 {
 	struct elf_image *image = function->image;
 	const uint8_t *code = elf_view(image, insn->address, insn->length);
-	const struct code_range *range = NULL;
 	struct site *site;
 	uint64_t offset;
 
-	for (size_t i = 0; i < function->n_parts; i++)
-		if (insn->address >= function->parts[i].range.start &&
-		    insn->address < function->parts[i].range.end)
-			range = &function->parts[i].range;
-	if (!code || !range || !elf_offset(image, insn->address, &offset))
+	if (!code || !function_insn(function, insn->address) ||
+	    !elf_offset(image, insn->address, &offset))
 		return error_set(err, -ENOEXEC, "%s: there is no code at 0x%lx", image->path,
 				 (unsigned long)insn->address);
 	site = array_push(&location->sites);
@@ -235,9 +231,7 @@ int location_add_site(struct location *location, const struct site *what, struct
 	site->address = insn->address;
 	site->length = insn->length;
 	site->emulated = insn->probe == PROBE_EMULATED;
-	/* By the ABI; tables for exceptions alone need not tell of the way out. */
-	site->stack_depth =
-		insn->kind == INSN_RETURN ? 0 : unwind_stack_depth(image, range, insn->address);
+	site->stack_depth = function_stack_depth(function, insn);
 	disassemble_text(dis, code, insn->length, insn->address, site->instruction,
 			 sizeof(site->instruction));
 	return 0;

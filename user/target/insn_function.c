@@ -154,6 +154,15 @@ static bool is_control(const struct insn *insn)
 	return insn->kind != INSN_PLAIN;
 }
 
+int32_t function_stack_depth(const struct function *function, const struct insn *insn)
+{
+	const struct function_part *part = part_of(function, insn->address);
+
+	if (insn->kind == INSN_RETURN)
+		return 0;
+	return part ? unwind_stack_depth(function->image, &part->range, insn->address) : -1;
+}
+
 const struct insn *function_entry(const struct function *function, uint64_t keep)
 {
 	const struct function_part *part = &function->parts[0];

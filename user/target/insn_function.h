@@ -40,6 +40,12 @@ void function_free(struct function *function);
 const struct insn *function_insn(const struct function *function, uint64_t address);
 
 /*
+ * Bytes by which the stack pointer right before @insn is below that of the entry; -1 where that is
+ * not known. By the ABI 0 at a return: tables for exceptions alone need not tell of the way out.
+ */
+int32_t function_stack_depth(const struct function *function, const struct insn *insn);
+
+/*
  * The first instruction of the way in at which the registers in @keep (a
  * mask) still hold the arguments and which the kernel emulates; if there is
  * none, the first one that it accepts at all. NULL if it is passed more than

@@ -184,14 +184,7 @@ static bool goes_elsewhere(const struct function *function)
  */
 static bool depth_is_known(const struct function *function, const struct insn *insn)
 {
-	for (size_t i = 0; i < function->n_parts; i++) {
-		const struct code_range *range = &function->parts[i].range;
-
-		if (insn->address >= range->start && insn->address < range->end)
-			return insn->kind == INSN_RETURN ||
-			       unwind_stack_depth(function->image, range, insn->address) >= 0;
-	}
-	return false;
+	return function_stack_depth(function, insn) >= 0;
 }
 
 static const struct insn *entry_of(const struct finder *finder, const struct function *function)

@@ -69,8 +69,10 @@ GPU_FOLDER := $(O)/tests/targets/gpu
 GPU_OPERATORS := $(GPU_FOLDER)/operators.so $(GPU_FOLDER)/stripped.so $(GPU_FOLDER)/hip.so
 GPU_SOURCES := $(addprefix tests/targets/gpu/,cuda.S cuda.c cudart.c device.h gpu.h hip.c hip.h \
 	operators.cu pushed.h)
-# The same clang for another architecture, if $(CC) says so.
+# The same clang for another architecture, if $(CC) says so. How CUDA's code launches is as its
+# version says, which is to be the same where a CUDA toolkit is installed and where none is.
 GPU_CLANG := clang $(filter --target=% --sysroot=%,$(CC))
+GPU_CUDA := --cuda-path=/nonexistent -Xclang -target-sdk-version=11.5
 GPU_HOST := --cuda-host-only -nogpuinc -nogpulib -Xclang -fcuda-include-gpubinary \
 	-Xclang $(GPU_FOLDER)/fatbinary -Wno-unknown-cuda-version -O2 -fPIC -std=c++14 -Wall
 
@@ -85,7 +87,7 @@ $(GPU_OPERATORS) &: $(GPU_SOURCES)
 		-o $(GPU_FOLDER)/libcudart.so.12 tests/targets/gpu/cudart.c \
 		$(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
 	$(Q)echo 'no code of a device' >$(GPU_FOLDER)/fatbinary
-	$(Q)$(GPU_CLANG) -x cuda $(GPU_HOST) -c -o $(GPU_FOLDER)/operators.o tests/targets/gpu/operators.cu
+	$(Q)$(GPU_CLANG) -x cuda $(GPU_CUDA) $(GPU_HOST) -c -o $(GPU_FOLDER)/operators.o tests/targets/gpu/operators.cu
 	$(Q)$(CC) -shared -o $(GPU_FOLDER)/operators.so $(GPU_FOLDER)/operators.o \
 		$(GPU_FOLDER)/libcudart.so.12 $(GPU_FOLDER)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
 	$(Q)$(CC) -shared -s -Wl,--version-script=tests/targets/gpu/stripped.map \

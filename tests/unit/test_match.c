@@ -264,6 +264,43 @@ static void what_is_done_at_once_is_told_apart_by_what_it_is_or_not_at_all(void 
 	free(launches);
 }
 
+/*
+ * Graphs of one thread, of which nothing but the time tells, so soon behind each other that calls,
+ * which are held up now and then, differ by as much.
+ */
+static void what_is_done_soon_again_is_told_apart_by_its_time(void **state)
+{
+	struct match_launch made[2 * TIMES] = {}, *launches;
+	struct profile profile = {};
+	struct match_result result;
+	uint64_t at = 0, seed = 7;
+
+	for (size_t i = 0; i < TIMES; i++) {
+		const uint64_t start = next_time(&at, &seed);
+
+		for (uint32_t k = 0; k < 2; k++) {
+			/* Both are less than thrice as far from the middle as these are apart. */
+			const uint64_t behind = 600 + (seed >> (40 + k)) % 1200;
+			struct h200_call call = copy_of(start + k * 2500 + behind, 0);
+
+			call.kind = CAPTURE_LAUNCH_GRAPH;
+			made[2 * i + k] = (struct match_launch){.time = start + k * 2500,
+								.kind = CAPTURE_LAUNCH_GRAPH};
+			add(&profile, &call, 2 * i + k, 0);
+		}
+	}
+	launches = launches_of(made, 2 * TIMES);
+	assert_int_equal(profile_connect(&profile), 0);
+	assert_int_equal(match_calls(launches, 2 * TIMES, &profile, &result), 0);
+	assert_int_equal(result.matched, 2 * TIMES);
+	assert_int_equal(result.ambiguous, 0);
+	for (size_t i = 0; i < 2 * TIMES; i++)
+		assert_int_equal(profile.calls.items[launches[i].call].correlation,
+				 launches[i].mark);
+	profile_free(&profile);
+	free(launches);
+}
+
 /* The call of a launch is missing, and the launch of a call a bit later; or that of another. */
 static void a_call_is_none_of_before_another_launch(void **state)
 {
@@ -468,6 +505,7 @@ int main(void)
 		cmocka_unit_test(what_repeats_itself_is_told_by_its_ends_or_by_the_clock),
 		cmocka_unit_test(threads_that_do_the_same_at_once_are_told_apart),
 		cmocka_unit_test(what_is_done_at_once_is_told_apart_by_what_it_is_or_not_at_all),
+		cmocka_unit_test(what_is_done_soon_again_is_told_apart_by_its_time),
 		cmocka_unit_test(a_call_is_none_of_before_another_launch),
 		cmocka_unit_test(the_same_at_other_times_is_another_recording),
 		cmocka_unit_test(a_call_that_may_be_one_of_two_is_none),

@@ -26,9 +26,10 @@ struct match {
 	struct match_launch *launches;
 	size_t n;
 	const struct profile *profile;
-	int64_t shift; /* of the calls' clock, from the launches' */
-	int64_t width; /* how far a call may be from its launch then */
-	bool *used;    /* launches, by place */
+	int64_t shift;	/* of the calls' clock, from the launches' */
+	int64_t before; /* how far a call may be before its launch then */
+	int64_t behind; /* and how far behind it */
+	bool *used;	/* launches, by place */
 };
 
 static int by_time(const void *a, const void *b)
@@ -168,7 +169,8 @@ static int find_shift(struct match *match)
 	if (!voters || votes < SHARE_LEAST * (double)voters)
 		return -ENOENT;
 	match->shift = (int64_t)(chosen + 1) * BIN - SHIFT_MAX;
-	match->width = NEAR;
+	match->before = NEAR;
+	match->behind = NEAR;
 	return unsure ? -ENOTUNIQ : 0;
 }
 
@@ -189,60 +191,71 @@ static int64_t apart_of(const struct match *match, const struct profile_call *ca
 }
 
 /*
- * The launch that is nearest to @call among those that fit and are of the @threads; NULL: of any.
- * match->n: none. *@second: how far the next one is.
+ * The launch that is nearest to @call among those that fit, are of the @threads (NULL: of any), and
+ * which it is no more than @before ahead of or @behind. match->n: none. *@more: there are others.
  */
 static size_t nearest(const struct match *match, const struct profile_call *call,
-		      const bool *threads, int64_t width, int64_t *apart, int64_t *second)
+		      const bool *threads, int64_t before, int64_t behind, int64_t *apart,
+		      bool *more)
 {
-	size_t found = match->n;
+	size_t found = match->n, n = 0;
 	int64_t best = INT64_MAX;
 
-	*second = INT64_MAX;
-	for (size_t k = from(match, (int64_t)call->start - match->shift - width); k < match->n;
+	for (size_t k = from(match, (int64_t)call->start - match->shift - behind); k < match->n;
 	     k++) {
 		const struct match_launch *launch = &match->launches[k];
 		int64_t far = apart_of(match, call, launch);
 
-		if (far < -width)
+		if (far < -before)
 			break;
 		if (!fits(match, call, launch) || (threads && !threads[launch->thread]))
 			continue;
+		n++;
 		far = far < 0 ? -far : far;
 		if (far < best) {
-			*second = best;
 			best = far;
 			found = k;
-		} else if (far < *second) {
-			*second = far;
 		}
 	}
+	*more = n > 1;
 	*apart = found < match->n ? apart_of(match, call, &match->launches[found]) : 0;
 	return found;
 }
 
-/* From what is near by now: where the middle is, and how far most are from there. */
+static int64_t width(int64_t most)
+{
+	most = 3 * most > LEAST ? 3 * most : LEAST;
+	return most < NEAR ? most : NEAR;
+}
+
+/*
+ * From what is near by now: where the middle is, and how far most are from there. Who is held up
+ * between the two is late, and nobody is early: it differs by much less before than behind. The
+ * shift that was voted for is off by up to a bin, from where another launch may be nearer: how far
+ * they are is told from the middle only, the second time.
+ */
 static int narrow(struct match *match)
 {
 	const size_t n = match->profile->calls.n;
-	int64_t *far = malloc((n ?: 1) * sizeof(*far)), second, wide;
+	int64_t *far = malloc((n ?: 1) * sizeof(*far)), middle;
 	size_t found = 0;
+	bool more;
 
 	if (!far)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		if (nearest(match, &match->profile->calls.items[i], NULL, match->width, &far[found],
-			    &second) < match->n)
+		if (nearest(match, &match->profile->calls.items[i], NULL, NEAR, NEAR, &far[found],
+			    &more) < match->n)
 			found++;
 	if (!found) {
 		free(far);
 		return -ENOENT;
 	}
 	qsort(far, found, sizeof(*far), by_value);
-	match->shift += far[found / 2];
-	wide = far[found - 1 - found / 10] - far[found / 10];
-	match->width = 3 * wide > LEAST ? 3 * wide : LEAST;
-	match->width = match->width < NEAR ? match->width : NEAR;
+	middle = far[found / 2];
+	match->shift += middle;
+	match->before = width(middle - far[found / 10]);
+	match->behind = width(far[found - 1 - found / 10] - middle);
 	free(far);
 	return 0;
 }
@@ -302,11 +315,12 @@ static int find_threads(const struct match *match, struct threads *threads)
 
 	for (size_t i = 0; i < match->profile->calls.n; i++) {
 		const struct profile_call *call = &match->profile->calls.items[i];
-		int64_t apart, second;
-		size_t k = nearest(match, call, NULL, match->width, &apart, &second);
+		int64_t apart;
+		bool more;
+		size_t k = nearest(match, call, NULL, match->before, match->behind, &apart, &more);
 
 		/* Two that fit may be of two threads. */
-		if (k == match->n || second <= match->width)
+		if (k == match->n || more)
 			continue;
 		thread = thread_of(threads, call->thread, true);
 		if (!thread)
@@ -328,7 +342,7 @@ static bool is_last(const struct match *match, const struct profile_call *call, 
 		    size_t k)
 {
 	for (size_t i = k + 1;
-	     i < match->n && apart_of(match, call, &match->launches[i]) >= -match->width; i++)
+	     i < match->n && apart_of(match, call, &match->launches[i]) >= -match->before; i++)
 		if (threads[match->launches[i].thread])
 			return false;
 	return apart_of(match, call, &match->launches[k]) > 0;
@@ -341,7 +355,7 @@ static bool is_last(const struct match *match, const struct profile_call *call, 
 static size_t inside(const struct match *match, const struct profile_call *call,
 		     const bool *threads)
 {
-	int64_t start = (int64_t)call->start - match->shift - match->width;
+	int64_t start = (int64_t)call->start - match->shift - match->behind;
 	int64_t end = (int64_t)call->end - match->shift;
 	size_t found = match->n;
 
@@ -365,12 +379,13 @@ static size_t inside(const struct match *match, const struct profile_call *call,
 static size_t find_near(const struct match *match, const struct profile_call *call,
 			const bool *threads, int64_t *far)
 {
-	int64_t apart, second;
-	size_t k = nearest(match, call, threads, match->width, &apart, &second);
+	int64_t apart;
+	bool more;
+	size_t k = nearest(match, call, threads, match->before, match->behind, &apart, &more);
 
 	if (k == match->n)
 		return k;
-	*far = second <= match->width ? UNSURE : apart < 0 ? -apart : apart;
+	*far = more ? UNSURE : apart < 0 ? -apart : apart;
 	return *far == UNSURE ? match->n : k;
 }
 
@@ -378,8 +393,9 @@ static size_t find_near(const struct match *match, const struct profile_call *ca
 static size_t find_far(const struct match *match, const struct profile_call *call,
 		       const bool *threads, int64_t *far)
 {
-	int64_t apart, second;
-	size_t k = nearest(match, call, threads, LATE, &apart, &second);
+	int64_t apart;
+	bool more;
+	size_t k = nearest(match, call, threads, LATE, LATE, &apart, &more);
 
 	if (k == match->n || !is_last(match, call, threads, k))
 		k = inside(match, call, threads);
@@ -545,6 +561,7 @@ int match_calls(struct match_launch *launches, size_t n, const struct profile *p
 		return -ENOENT;
 	qsort(launches, n, sizeof(*launches), by_time);
 	error = find_shift(&match);
+	error = error ?: narrow(&match);
 	error = error ?: narrow(&match);
 	error = error ?: take_all(&match, result);
 	result->shift = match.shift;

@@ -10,6 +10,7 @@
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,6 +22,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -46,6 +48,7 @@
 #define KIND	"OPPROBE_TEST_INSPECTOR"
 #define SHORT	UINT64_C(200000000) /* ns */
 #define SECONDS UINT64_C(1000000000)
+#define CROWD	7
 
 /* -- inspectors that were taken over --------------------------------------------- */
 
@@ -192,6 +195,17 @@ static void answer_late(void)
 	answer_once(ASK_LOCATE, &answer);
 }
 
+/* It has half a second of work, on a CPU. */
+static void answer_after_work(void)
+{
+	struct answer answer = {.result = -ENOEXEC, .text = "worked"};
+	struct timespec used = {};
+
+	while (used.tv_nsec < 500000000)
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	answer_once(ASK_LOCATE, &answer);
+}
+
 /* Shapes that are always proven, at the second guess. */
 static void tell_shapes(bool sane)
 {
@@ -236,6 +250,7 @@ static const struct kind {
 	void (*act)(void); /* when it was asked something, in its sandbox or, if @free, out of it */
 	const char *sentence;
 	bool free;
+	bool once; /* the answer is one, and not the end of it */
 } kinds[] = {
 	{"open", open_a_file, "no right"},
 	{"exec", execute, "no right"},
@@ -252,8 +267,9 @@ static const struct kind {
 	{"wants", want_for_ever, "took longer"},
 	{"nonsense", want_nonsense, "took longer"},
 	{"bus", cut_short, "cut short", true},
-	{"escapes", answer_with_escapes, "?[31m"},
+	{"escapes", answer_with_escapes, "?[31m", .once = true},
 	{"late", answer_late, "took longer"},
+	{"works", answer_after_work, "worked", .once = true},
 	{"shapes", tell_good_shapes, "Bad message"},
 	{"bad shapes", tell_bad_shapes, "Bad message"},
 	{"no shapes", tell_no_shapes, "Bad message"},
@@ -328,7 +344,7 @@ static void whatever_an_inspector_does_there_is_a_sentence_in_time(void **state)
 		assert_null(strchr(err.text, '\033'));
 		assert_null(strstr(err.text, "\x9b"));
 		/* And once it has failed, at once, for the same reason. */
-		if (strcmp(kinds[i].name, "escapes") != 0) {
+		if (!kinds[i].once) {
 			assert_true(locate(inspector, "/bin/true", &location, &again) < 0);
 			assert_string_equal(again.text, err.text);
 		}
@@ -408,6 +424,62 @@ static void time_in_which_opprobe_is_stopped_does_not_count(void **state)
 	assert_string_equal(err.text, "late");
 	assert_int_equal(waitpid(stopper, NULL, 0), stopper);
 	inspector_free(inspector);
+	unsetenv(KIND);
+}
+
+/* As many as want the first CPU that this process may use, and leave it to nobody. */
+static void crowd(pid_t *pids, int n)
+{
+	cpu_set_t all, one;
+	int cpu = 0;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	for (int i = 0; i < n; i++) {
+		pids[i] = fork();
+		if (pids[i])
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			__asm__ volatile("");
+	}
+}
+
+static void time_in_which_there_is_no_cpu_for_it_does_not_count(void **state)
+{
+	struct inspector *inspector;
+	struct location location;
+	struct error err = {};
+	pid_t pids[CROWD];
+	cpu_set_t before;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	setenv(KIND, "works", 1);
+	crowd(pids, CROWD);
+	inspector = start(NULL, NULL);
+	/* It takes half a second for each of the crowd. */
+	inspector_allow(inspector, CROWD * SECONDS / 4);
+	assert_int_equal(locate(inspector, "/bin/true", &location, &err), -ENOEXEC);
+	assert_string_equal(err.text, "worked");
+	inspector_free(inspector);
+	/* Nobody who works, or who waits for something else, is excused, though. */
+	for (int i = 0; i < 2; i++) {
+		setenv(KIND, i ? "silent" : "works", 1);
+		inspector = start(NULL, NULL);
+		inspector_allow(inspector, SHORT);
+		assert_int_equal(locate(inspector, "/bin/true", &location, &err), -ENOTRECOVERABLE);
+		assert_non_null(strstr(err.text, "took longer"));
+		inspector_free(inspector);
+	}
+	for (int i = 0; i < CROWD; i++) {
+		kill(pids[i], SIGKILL);
+		assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+	}
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
 	unsetenv(KIND);
 }
 
@@ -968,6 +1040,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whatever_an_inspector_does_there_is_a_sentence_in_time),
 		cmocka_unit_test(time_in_which_opprobe_is_stopped_does_not_count),
+		cmocka_unit_test(time_in_which_there_is_no_cpu_for_it_does_not_count),
 		cmocka_unit_test(an_answer_has_the_size_of_what_was_asked_for),
 		cmocka_unit_test(stopping_does_not_wait_for_answers),
 		cmocka_unit_test(it_has_no_rights_once_it_has_answered),

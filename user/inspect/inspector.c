@@ -14,8 +14,9 @@
 #include "hands.h"
 #include "spawn.h"
 
-#define STOP_PATIENCE UINT64_C(300000000) /* ns, after the user asked to stop */
-#define LOOK_MAX      UINT64_C(200000000) /* ns between two looks, which are every 20 ms */
+#define STOP_PATIENCE UINT64_C(300000000)   /* ns, after the user asked to stop */
+#define LOOK_MAX      UINT64_C(200000000)   /* ns between two looks, which are every 20 ms */
+#define EXCUSED_MAX   UINT64_C(60000000000) /* ns for which it may have no CPU, a question */
 
 struct inspector {
 	const volatile sig_atomic_t *stop;
@@ -28,6 +29,8 @@ struct inspector {
 	char opened[HANDS_PATH];
 	/* Of the question that is open: waited until then, and when the user asked to stop. */
 	uint64_t waited, looked, stopped;
+	uint64_t excused; /* ns of what was waited: there was no CPU for it, as ready told last */
+	uint64_t ready;
 	ARRAY_OF(uint8_t) answer;
 	int failed;
 	struct error failure;
@@ -225,16 +228,37 @@ static int fail(struct inspector *inspector, int error, struct error *err)
 static void begin_waiting(struct inspector *inspector)
 {
 	inspector->looked = clock_ns();
-	inspector->waited = inspector->stopped = 0;
+	inspector->waited = inspector->stopped = inspector->excused = 0;
 }
 
 /* Add what was waited since the last look. Who was stopped meanwhile did not wait for others. */
 static void add_waited(struct inspector *inspector)
 {
-	uint64_t now = clock_ns(), since = now - inspector->looked;
+	uint64_t now = clock_ns();
+	uint64_t since = now > inspector->looked ? now - inspector->looked : 0;
 
 	inspector->waited += since < LOOK_MAX ? since : LOOK_MAX;
 	inspector->looked = now;
+}
+
+/*
+ * On a machine that has no CPU for it the inspector is not what is slow; but
+ * neither does anybody wait for it for ever.
+ */
+static void excuse(struct inspector *inspector)
+{
+	uint64_t before = inspector->ready, ready = spawn_ready_ns(inspector->pid), more;
+
+	if (ready <= before)
+		return;
+	inspector->ready = ready;
+	more = ready - before;
+	if (more > inspector->waited)
+		more = inspector->waited;
+	if (inspector->excused + more > EXCUSED_MAX)
+		return;
+	inspector->excused += more;
+	inspector->waited -= more;
 }
 
 static int patience(void *context)
@@ -246,6 +270,8 @@ static int patience(void *context)
 		inspector->stopped = inspector->looked;
 	if (inspector->stopped && inspector->looked - inspector->stopped > STOP_PATIENCE)
 		return -EINTR;
+	if (inspector->waited > inspector->left)
+		excuse(inspector);
 	return inspector->waited > inspector->left ? -ETIME : 0;
 }
 

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -96,6 +98,21 @@ void spawn_hurry(pid_t pid)
 {
 	if (pid > 0)
 		setpriority(PRIO_PROCESS, pid, NICE_MIN);
+}
+
+uint64_t spawn_ready_ns(pid_t pid)
+{
+	char path[64];
+	uint64_t ready = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%*u %" SCNu64, &ready) != 1)
+		ready = 0;
+	if (file)
+		fclose(file);
+	return ready;
 }
 
 int spawn_end(pid_t pid, bool patiently)

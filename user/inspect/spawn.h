@@ -9,6 +9,7 @@
 #define OPPROBE_SPAWN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* The numbers of a helper's two sockets. */
@@ -34,6 +35,12 @@ int spawn_helper(enum helper helper, const int sockets[2], pid_t *pid);
 void spawn_wait_behind(void);
 /* Have @pid, a helper that was started at a lower priority, come as soon as that lets it. */
 void spawn_hurry(pid_t pid);
+/*
+ * How long @pid, a helper, was ready and had no CPU, so far, in ns (the second
+ * field of schedstat: Documentation/scheduler/sched-stats.rst of the kernel); 0
+ * if that is not known.
+ */
+uint64_t spawn_ready_ns(pid_t pid);
 /*
  * Wait until @pid ends, which it will by itself or, unless @patiently, is made
  * to. Returns its wait status, or -1 if it is held, or not to be had.

@@ -2,7 +2,7 @@
 #
 #   make vm         opprobe on emulated machines (root): older kernels, arm64 with exact
 #                   hardware counters; VM='MACHINE...' chooses machines,
-#                   SAMPLE=1 few of many releases
+#                   SAMPLE=1 few of many releases, and two machines
 #
 # Included by the Makefile. What runs in a machine of arm64 is built by these same rules,
 # by tests/vm/build-arm64.

@@ -236,7 +236,8 @@ e2e: e2e-programs
 
 # The Debian package, in a clean Debian.
 package: deb $(ORT_RUN) $(MODELS)
-	$(Q)tests/e2e/run --folder tests/package --program $(PROGRAM) --objects $(O) $(PACKAGE)
+	$(Q)tests/e2e/run --folder tests/package --program $(PROGRAM) --objects $(O) \
+		$(if $(AGAIN),--again) $(PACKAGE)
 
 demo: deps-demo
 	$(Q)$(MAKE) -j$(JOBS) $(PROGRAM) $(MODELS)

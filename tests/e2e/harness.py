@@ -577,6 +577,7 @@ class Context:
 
     program = objects = None  # set by the runner
     slower = 1
+    few = False  # in a sample
 
     def __init__(self):
         self.directory = tempfile.mkdtemp(prefix="opprobe-e2e-")
@@ -592,6 +593,10 @@ class Context:
         for disk in self.disks:
             subprocess.run(["umount", "--lazy", disk], check=False)
         shutil.rmtree(self.directory, ignore_errors=True)
+
+    def times(self, number):
+        """As often as that, or a third of it in a sample."""
+        return max(1, number // 3) if self.few else number
 
     def path(self, name):
         return os.path.join(self.directory, name)

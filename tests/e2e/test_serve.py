@@ -195,7 +195,7 @@ def _(t):
 
 @test("where probes of operators take too much and those of runs do not, runs are told on")
 def _(t):
-    serving = serve(t, "--max-overhead", "2%")
+    serving = serve(t, "--max-overhead", "0.5%")
     target = t.ort_run("1.30.0", "resnet", "-O", "0")
     serving.recorded(target)
     patience = target.patience()

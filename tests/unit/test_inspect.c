@@ -441,6 +441,7 @@ static void crowd(pid_t *pids, int n)
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 	for (int i = 0; i < n; i++) {
 		pids[i] = fork();
+		assert_true(pids[i] >= 0); /* kill(-1) would be for all */
 		if (pids[i])
 			continue;
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -234,8 +234,7 @@ static void begin_waiting(struct inspector *inspector)
 /* Add what was waited since the last look. Who was stopped meanwhile did not wait for others. */
 static void add_waited(struct inspector *inspector)
 {
-	uint64_t now = clock_ns();
-	uint64_t since = now > inspector->looked ? now - inspector->looked : 0;
+	uint64_t now = clock_ns(), since = now - inspector->looked;
 
 	inspector->waited += since < LOOK_MAX ? since : LOOK_MAX;
 	inspector->looked = now;

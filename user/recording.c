@@ -362,7 +362,7 @@ static int attach(struct recording *recording, struct error *err)
 	if (error)
 		return error;
 	/* What holds up the target while it is done, too, is soon over. */
-	recording_hurry();
+	recording_hurry(recording);
 	following_hurry(recording->following);
 	if (recording_samples(options))
 		error = collector_attach_samples(recording->collector, err);

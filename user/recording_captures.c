@@ -182,7 +182,7 @@ void recording_call_back(struct recording *recording, char *path)
 		*place = child;
 	if (error && place)
 		recording->commands.n--;
-	recording_hurry();
+	recording_hurry(recording);
 }
 
 void recording_reap(struct recording *recording, bool wait)

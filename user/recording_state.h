@@ -16,6 +16,8 @@
 #include "following.h"
 #include "recording.h"
 
+#include <sched.h>
+
 struct recording {
 	const struct recording_options *options;
 	uint64_t started, attached, told; /* clock_ns() */
@@ -32,7 +34,9 @@ struct recording {
 	bool overhead_known;
 	struct capture_overhead added; /* by the probes, if it is known */
 	ARRAY_OF(struct capture_note) overhead_notes;
-	int priority;		  /* of opprobe before it hurried */
+	int priority;	/* of opprobe before it hurried */
+	cpu_set_t cpus; /* that it may run on, while it stays on one of them */
+	bool on_one_cpu;
 	ARRAY_OF(pid_t) commands; /* the user's, for complete captures, that may run yet */
 	bool told_to_wait;
 	struct spending *spending; /* with options->max_overhead, while it is kept */
@@ -49,8 +53,8 @@ static inline struct record_sink *recording_sink(const struct recording *recordi
 /* Before the probes: neither hold up the target, nor wait for it for minutes. */
 void recording_be_patient(struct recording *recording);
 /* Take precedence over the target's threads, and give it back, as for a child. */
-void recording_hurry(void);
-void recording_slow_down(const struct recording *recording);
+void recording_hurry(struct recording *recording);
+void recording_slow_down(struct recording *recording);
 
 /* -- recording_budget.c --------------------------------------------------------------- */
 

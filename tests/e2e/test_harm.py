@@ -9,13 +9,24 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 import urllib.request
 
-from harness import (PERIOD, Report, check, check_counts, check_equal, described_counts,
+from harness import (PERIOD, Process, Report, check, check_counts, check_equal, described_counts,
                      finish_load, test)
 
 BAD_SHAPE = {"shape": {"values": [5, 5]}}
+
+
+def helpers(probe):
+    with open("/proc/%d/task/%d/children" % (probe.pid, probe.pid), encoding="ascii") as children:
+        return [int(pid) for pid in children.read().split()]
+
+
+def cpus_of(probe):
+    """On which each of opprobe's processes may run."""
+    return [os.sched_getaffinity(pid) for pid in [probe.pid] + helpers(probe)]
 
 
 def answered(server, more):
@@ -252,10 +263,30 @@ def _(t):
     check(len(seen) > 20, "it was hardly looked at", seen)
     check(seen.count(-20) < len(seen) / 2, "it came first all the time", *set(seen))
     check_equal(os.getpriority(os.PRIO_PROCESS, probe.pid), -20, "priority of the recording")
-    with open("/proc/%d/task/%d/children" % (probe.pid, probe.pid), encoding="ascii") as children:
-        helpers = [int(pid) for pid in children.read().split()]
-    check_equal([os.getpriority(os.PRIO_PROCESS, pid) for pid in helpers], [-10] * 2,
+    check_equal([os.getpriority(os.PRIO_PROCESS, pid) for pid in helpers(probe)], [-10] * 2,
                 "priorities of its helpers, which read the names that records wait for")
     target.run(5)
     probe.signal(signal.SIGINT)
     check_equal(probe.wait(), 0, "exit status")
+
+
+@test("with one CPU free, all of opprobe shares one until its probes go in, and none afterwards")
+def _(t):
+    every = os.sched_getaffinity(0)
+    for _ in range(len(every) - 1):
+        t.start(Process, [sys.executable, "-c", "while True: pass"])
+    target = t.ort_run("1.30.0", "tiny", "-O", "0")
+    shared, patience = False, target.patience()
+    # While somebody else has the free one, it spreads over all at once.
+    while not shared:
+        check(not patience.over(), "it does not share one CPU")
+        probe = t.opprobe("record", "-p", target.pid, "-o", t.path("%d.opp" % time.time_ns()))
+        while "attached" not in probe.stderr:
+            check(not patience.over(), "it does not attach", probe.stderr)
+            cpus = cpus_of(probe)
+            shared |= len(cpus) == 3 and len(cpus[0]) == 1 and cpus == [cpus[0]] * 3
+            time.sleep(0.001)
+        check_equal(cpus_of(probe), [every] * 3, "CPUs of opprobe and its helpers, afterwards")
+        probe.signal(signal.SIGINT)
+        probe.wait()
+

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -96,8 +97,13 @@ void spawn_wait_behind(void)
 
 void spawn_hurry(pid_t pid)
 {
-	if (pid > 0)
-		setpriority(PRIO_PROCESS, pid, NICE_MIN);
+	cpu_set_t cpus;
+
+	if (pid <= 0)
+		return;
+	setpriority(PRIO_PROCESS, pid, NICE_MIN);
+	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
+		sched_setaffinity(pid, sizeof(cpus), &cpus);
 }
 
 uint64_t spawn_ready_ns(pid_t pid)

@@ -33,7 +33,10 @@ int spawn_helper(enum helper helper, const int sockets[2], pid_t *pid);
  * its turn soon, but none that a target could make work may go before all.
  */
 void spawn_wait_behind(void);
-/* Have @pid, a helper that was started at a lower priority, come as soon as that lets it. */
+/*
+ * Have @pid, a helper that was started at a lower priority, come as soon as that lets it, on any
+ * CPU that the calling thread may run on.
+ */
 void spawn_hurry(pid_t pid);
 /*
  * How long @pid, a helper, was ready and had no CPU, so far, in ns (the second

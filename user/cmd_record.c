@@ -60,7 +60,6 @@ enum {
 	OPTION_PER_CYCLE,
 	OPTION_PARTS,
 	OPTION_NO_COST,
-	OPTION_MAX_OVERHEAD,
 	OPTION_USER,
 };
 
@@ -80,10 +79,6 @@ static const struct argp_option record_options[] = {
 	{"runs", OPTION_RUNS, "RUNS", 0, "Record these runs only: 0,5-9,20-", 0},
 	{"min-duration", OPTION_MIN_DURATION, "TIME", 0,
 	 "Keep runs that take at least this long, or fail", 0},
-	{"max-overhead", OPTION_MAX_OVERHEAD, "SHARE", 0,
-	 "Have the probes take no more of the processes' CPU time than this (1%, 0.5%): if need be, "
-	 "they are in place for a few runs now and then",
-	 0},
 	{"parts", OPTION_PARTS, NULL, 0,
 	 "Record which pool threads worked on each operator, and when: for timelines", 0},
 	{"no-cost", OPTION_NO_COST, NULL, 0,
@@ -133,18 +128,6 @@ static void check_command(const struct record_arguments *arguments, struct argp_
 			   "runtime");
 }
 
-/* What chooses runs in another way, or has probes whose cost is not reckoned with. */
-static void check_budget(const struct recording_options *recording, struct argp_state *state)
-{
-	const char *other = recording->sums  ? "--aggregate"
-			    : recording->gpu ? "--gpu"
-					     : subject_choosy(recording);
-
-	if (recording->max_overhead > 0 && other)
-		argp_error(state, "%s cannot be had within --max-overhead: leave one of them out",
-			   other);
-}
-
 static error_t parse_record(int key, char *text, struct argp_state *state)
 {
 	struct record_arguments *arguments = state->input;
@@ -180,9 +163,6 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 			argp_error(state, "--min-duration %s has no unit: %sms or %ss?", text, text,
 				   text);
 		break;
-	case OPTION_MAX_OVERHEAD:
-		recording->max_overhead = subject_parse_share(text, state);
-		break;
 	case OPTION_ON_CAPTURE:
 		recording->on_capture = text;
 		break;
@@ -207,7 +187,6 @@ static error_t parse_record(int key, char *text, struct argp_state *state)
 			argp_error(state, "--schedule and --runs exclude each other");
 		if (recording->per_cycle && !recording->schedule.active)
 			argp_error(state, "--per-cycle needs a --schedule");
-		check_budget(recording, state);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

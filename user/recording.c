@@ -68,6 +68,8 @@ static void tell_so_far(struct recording *recording)
 	if (now - recording->told < TELL_INTERVAL)
 		return;
 	recording->told = now;
+	if (recording->spending)
+		recording_tell_budget(recording);
 	collector_tell_so_far(recording->collector);
 }
 

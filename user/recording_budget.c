@@ -166,7 +166,7 @@ static bool is_too_much(struct spending *spending, double share)
 
 /* -- for whoever looks --------------------------------------------------------------- */
 
-static void tell(struct recording *recording)
+void recording_tell_budget(struct recording *recording)
 {
 	const struct spending *spending = recording->spending;
 	const struct capture_record record = {
@@ -382,7 +382,7 @@ static bool record_window(struct recording *recording, int *end, struct error *e
 	say_stays(recording);
 	spending->staying = true;
 	spending->since = (struct stretch_use){};
-	tell(recording);
+	recording_tell_budget(recording);
 	if (!record_until(recording, must_go, 0, end, err))
 		return false;
 	spending->staying = false;
@@ -459,7 +459,7 @@ static bool have_window(struct recording *recording, int *end, struct error *err
 	}
 	budget_closed(&spending->budget, spending->budget.charged - charged,
 		      windows_of(recording)->recorded > recorded, draw(spending));
-	tell(recording);
+	recording_tell_budget(recording);
 	return more;
 }
 
@@ -487,7 +487,7 @@ int recording_keep_budget(struct recording *recording, struct error *err)
 	if (!spending->staying)
 		use(recording, use_of_all(recording),
 		    spending->runs_on ? charge_of_runs(recording) : 0);
-	tell(recording);
+	recording_tell_budget(recording);
 	/* Probes that may stay may be measured as well. */
 	recording->cost_known = !spending->staying || spending->part > 0;
 	if (recording->cost_known)

@@ -63,6 +63,8 @@ void recording_slow_down(struct recording *recording);
  * returns.
  */
 int recording_keep_budget(struct recording *recording, struct error *err);
+/* While it is kept: tell the sink what is charged by now, and of the runs that are not recorded. */
+void recording_tell_budget(struct recording *recording);
 
 /* -- recording_captures.c ----------------------------------------------------------- */
 

@@ -14,6 +14,7 @@ enum {
 	OPTION_GPU,
 	OPTION_FOLLOW,
 	OPTION_AGGREGATE,
+	OPTION_MAX_OVERHEAD,
 	OPTION_SAMPLE,
 	OPTION_SAMPLE_EVENT,
 	OPTION_SAMPLE_PERIOD,
@@ -42,6 +43,10 @@ static const struct argp_option subject_options[] = {
 	{"aggregate", OPTION_AGGREGATE, NULL, 0,
 	 "Add executions and runs up in the kernel, and record the sums of each second or more: "
 	 "for hours and days",
+	 0},
+	{"max-overhead", OPTION_MAX_OVERHEAD, "SHARE", 0,
+	 "Have the probes take no more of the processes' CPU time than this (1%, 0.5%): if need be, "
+	 "they are in place for a few runs now and then",
 	 0},
 	{"sample", OPTION_SAMPLE, "RATE", 0,
 	 "No probes in operators: look at what each CPU does so often per second (99), and tell the "
@@ -73,6 +78,18 @@ static void check_sums(const struct recording_options *recording, struct argp_st
 		argp_error(state,
 			   "%s tells executions apart, --aggregate adds them up: leave one "
 			   "of them out",
+			   other);
+}
+
+/* What chooses runs in another way, or has probes whose cost is not reckoned with. */
+static void check_budget(const struct recording_options *recording, struct argp_state *state)
+{
+	const char *other = recording->sums  ? "--aggregate"
+			    : recording->gpu ? "--gpu"
+					     : subject_choosy(recording);
+
+	if (recording->max_overhead > 0 && other)
+		argp_error(state, "%s cannot be had within --max-overhead: leave one of them out",
 			   other);
 }
 
@@ -171,6 +188,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPTION_AGGREGATE:
 		recording->sums = true;
 		break;
+	case OPTION_MAX_OVERHEAD:
+		recording->max_overhead = subject_parse_share(text, state);
+		break;
 	case OPTION_SAMPLE:
 		recording->sample_off_cpu = !strcmp(text, "off-cpu");
 		if (recording->sample_off_cpu)
@@ -189,6 +209,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 			argp_error(state, "-e and --config exclude each other");
 		check_sums(recording, state);
 		check_sampling(recording, state);
+		check_budget(recording, state);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

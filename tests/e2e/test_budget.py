@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """--max-overhead: probes take no more than they may, and what is recorded in their windows is whole."""
 
+import collections
 import json
 import os
 import signal
@@ -140,6 +141,38 @@ def _(t):
     check(budget_of(report)["all_runs_seen"], "runs were not seen")
     took = sum(one["other_runs_ns"] for one in sessions)
     check(took > 500000 * done, "they took %d ns" % took)
+
+
+@test("top within a budget tells of how many runs its rows are, and what is charged")
+def _(t):
+    target = t.ort_run("1.30.0", "resnet", "-s", "2", "-O", "0")
+    watch = t.opprobe("top", "-p", target.pid, "--max-overhead", "0.5%", "--json", "-i",
+                      "100ms").attached()
+    done, windows, patience = 0, 0, target.patience()
+    while not windows:
+        check(not patience.over(), "no window")
+        target.run(20)
+        done += 40
+        windows = windows_of(json.loads(watch.line())["report"])
+    # Frames of a while ago come first.
+    seen = 0
+    while seen < done:
+        check(not patience.over(), "%d of %d runs are told of" % (seen, done))
+        frame = json.loads(watch.line())
+        report = frame["report"]
+        seen = report["runs"] + sum(one["other_runs"] for one in report["session_models"])
+    check_equal(seen, done, "runs recorded and others")
+    counts = collections.Counter()
+    for row in report["operators"]:
+        counts[row["name"]] += row["count"]
+    check_counts(counts,
+                 {key[0]: count * report["runs"] for key, count in
+                  described_counts(t.model("resnet"), 1).items()})
+    check_equal([frame["runs_per_second"], frame["probes_add"]], [None] * 2, "rates of all runs")
+    budget = report["recording"]["budget"]
+    check(budget["share"] == 0.005 and 0 < budget["charged"] < 0.02, "what is charged", budget)
+    watch.signal(signal.SIGINT)
+    check_equal(watch.wait(), 0, "exit status")
 
 
 @test("of runs that are too short even for their own probes, none is seen between windows")

@@ -93,6 +93,19 @@ static inline void send_lost(struct recorded *r, uint64_t ring_full)
 	assert_int_equal(sink_take(live_sink(r->live), &record), 0);
 }
 
+/* So much in all until now, within a budget of 1 %. */
+static inline void send_budget(struct recorded *r, uint64_t charged_ns, uint64_t windows,
+			       uint64_t other_runs)
+{
+	const struct capture_record budget = {
+		CAPTURE_BUDGET, .budget = {10000, 100 * charged_ns, charged_ns, windows, true}};
+	const struct capture_record rest = {CAPTURE_REST, .rest = {0, other_runs, 7 * other_runs}};
+
+	assert_int_equal(sink_take(live_sink(r->live), &budget), 0);
+	assert_int_equal(sink_take(live_sink(r->live), &rest), 0);
+	send_lost(r, 0);
+}
+
 /* A recording that began @ago ns before now, with definitions and nothing that ran. */
 static inline struct recorded begin_keeping(uint64_t ago, size_t keep)
 {

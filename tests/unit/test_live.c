@@ -29,6 +29,10 @@ static void assert_same(const struct analysis *x, const struct analysis *y)
 	assert_int_equal(x->pool_threads, y->pool_threads);
 	assert_int_equal(x->pool_work_ns, y->pool_work_ns);
 	assert_int_equal(x->pool_cpu_ns, y->pool_cpu_ns);
+	assert_int_equal(x->has_budget, y->has_budget);
+	assert_int_equal(x->budget.charged_ns, y->budget.charged_ns);
+	assert_int_equal(x->budget.all_seen, y->budget.all_seen);
+	assert_int_equal(x->sessions.items[0]->rest.runs, y->sessions.items[0]->rest.runs);
 	for (size_t i = 0; i < x->n_rows; i++)
 		assert_same_row(x->rows[i], row(y, x->rows[i]->label));
 }
@@ -158,6 +162,49 @@ static void a_reset_forgets_what_ran_and_knows_what_is(void **state)
 	assert_int_equal(look.analysis->pool_work_ns, 100);
 	assert_int_equal(look.analysis->pool_cpu_ns, 1000);
 	live_release(r.live);
+	assert_same_as_written(&r);
+	end(&r);
+}
+
+static void assert_budget(struct recorded *r, uint64_t charged_ns, uint64_t windows,
+			  uint64_t other_runs)
+{
+	const struct analysis *a = look_at(r).analysis;
+
+	assert_true(a->has_budget && a->budget.all_seen);
+	assert_int_equal(a->budget.share_ppm, 10000);
+	assert_int_equal(a->budget.charged_ns, charged_ns);
+	assert_int_equal(a->budget.cpu_ns, 100 * charged_ns);
+	assert_int_equal(a->budget.windows, windows);
+	assert_int_equal(a->sessions.items[0]->rest.runs, other_runs);
+	assert_int_equal(a->sessions.items[0]->rest.ns, 7 * other_runs);
+	live_release(r->live);
+}
+
+/* They are running totals, as losses are, and take no more memory the longer that goes on. */
+static void a_budget_is_of_the_time_that_rows_are_of(void **state)
+{
+	struct recorded r = begin(1000000);
+	struct error err = {};
+	size_t kept;
+
+	send_whole_run(&r, 0, r.began + 100);
+	send_budget(&r, 1000, 2, 50);
+	assert_budget(&r, 1000, 2, 50);
+	assert_same_as_written(&r);
+	assert_int_equal(live_reset(r.live, &err), 0);
+	assert_budget(&r, 0, 0, 0);
+	kept = look_at(&r).kept;
+	live_release(r.live);
+	for (uint64_t i = 1; i <= 1000; i++)
+		send_budget(&r, 1000 + i, 2 + i, 50 + 3 * i);
+	assert_budget(&r, 1000, 1000, 3000);
+	/* What has nothing to tell of a budget does not make it unknown. */
+	send_lost(&r, 0);
+	assert_budget(&r, 1000, 1000, 3000);
+	assert_int_equal(look_at(&r).kept, kept);
+	live_release(r.live);
+	send_whole_run(&r, 1, clock_ns());
 	assert_same_as_written(&r);
 	end(&r);
 }
@@ -419,6 +466,7 @@ int main(void)
 		cmocka_unit_test(what_comes_after_another_grouping_is_added),
 		cmocka_unit_test(a_metric_that_does_not_exist_leaves_all_as_it_was),
 		cmocka_unit_test(a_reset_forgets_what_ran_and_knows_what_is),
+		cmocka_unit_test(a_budget_is_of_the_time_that_rows_are_of),
 		cmocka_unit_test(what_is_told_again_is_not_added_up),
 		cmocka_unit_test(a_run_that_a_reset_cuts_is_none_that_was_seen_whole),
 		cmocka_unit_test(memory_stays_what_it_is_and_the_rows_tell_all),

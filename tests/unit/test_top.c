@@ -105,6 +105,30 @@ static void the_head_tells_what_and_how_fast(void **state)
 	end(&r);
 }
 
+static void within_a_budget_runs_are_those_that_were_recorded(void **state)
+{
+	const struct capture_record all = {CAPTURE_BUDGET, .budget = {10000, 5, 5, 1, true}};
+	struct top_view view = {.width = 80, .height = 24};
+	struct recorded r = begin(1000000);
+	struct frame frame;
+
+	send_whole_run(&r, 0, r.began + 100);
+	send_budget(&r, 1000, 1, 49);
+	frame = frame_of(&r, &view);
+	assert_non_null(strstr(line(&frame, "1 of 50 runs recorded")->text, "p50 "));
+	assert_true(has(&frame, "probes charged 1.01 %, of 1 %  lost 0"));
+	assert_false(has(&frame, "runs 1.00/s"));
+	assert_false(has(&frame, "probes add"));
+	frame_free(&frame);
+	/* A window is charged before there was as much to be charged. */
+	assert_int_equal(sink_take(live_sink(r.live), &all), 0);
+	send_lost(&r, 0);
+	frame = frame_of(&r, &view);
+	assert_true(has(&frame, "probes charged more than 100 %, of 1 %  lost 0"));
+	frame_free(&frame);
+	end(&r);
+}
+
 static void losses_and_failures_are_warnings(void **state)
 {
 	struct recorded r = some_runs();
@@ -295,6 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_frame_is_as_large_as_the_terminal),
 		cmocka_unit_test(the_head_tells_what_and_how_fast),
+		cmocka_unit_test(within_a_budget_runs_are_those_that_were_recorded),
 		cmocka_unit_test(losses_and_failures_are_warnings),
 		cmocka_unit_test(what_is_selected_is_seen),
 		cmocka_unit_test(another_column_is_the_next_one),

@@ -17,11 +17,13 @@ struct live {
 	struct seconds seconds;
 	struct capture_overhead overhead;
 	bool has_overhead;
-	uint64_t started;	   /* the recording, */
-	uint64_t began;		   /* or the last reset: what the seconds are of; */
-	uint64_t since;		   /* and what the rows are of, */
-	struct recent_mark before; /* and what had been told by then */
-	struct recent_mark coming; /* the pool, until losses come behind it */
+	uint64_t started;		    /* the recording, */
+	uint64_t began;			    /* or the last reset: what the seconds are of; */
+	uint64_t since;			    /* and what the rows are of, */
+	struct recent_mark before;	    /* and what had been told by then */
+	struct recent_mark coming;	    /* the pool, until losses come behind it */
+	struct capture_budget budget;	    /* as it was told last, if at all, */
+	ARRAY_OF(struct capture_rest) rest; /* and of each session */
 	bool begun, ended;
 	struct capture_end end;
 };
@@ -66,13 +68,70 @@ static bool pool_since(const struct capture_pool *now, const struct capture_pool
 	return since->work_ns || since->cpu_ns;
 }
 
-/* Tell @sink of the pool and of losses since @then. */
+static struct capture_budget budget_since(const struct capture_budget *now,
+					  const struct capture_budget *then)
+{
+	struct capture_budget since = *now;
+
+	since.cpu_ns -= then->cpu_ns;
+	since.charged_ns -= then->charged_ns;
+	since.windows -= then->windows;
+	return since;
+}
+
+static struct capture_rest *find_rest(struct capture_rest *rest, size_t n, uint32_t session)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rest[i].session == session)
+			return &rest[i];
+	return NULL;
+}
+
+/* Tell @sink of runs that were not recorded since @then. */
+static int tell_rest_since(const struct recent_mark *now, const struct recent_mark *then,
+			   struct record_sink *sink)
+{
+	struct capture_record record = {.type = CAPTURE_REST};
+	int error = 0;
+
+	for (size_t i = 0; i < now->rest.n && !error; i++) {
+		const struct capture_rest *before =
+			find_rest(then->rest.items, then->rest.n, now->rest.items[i].session);
+
+		record.rest = now->rest.items[i];
+		if (before) {
+			record.rest.runs -= before->runs;
+			record.rest.ns -= before->ns;
+		}
+		error = sink_take(sink, &record);
+	}
+	return error;
+}
+
+/* Tell @sink of the budget since @then; where others are not told of, they are not known. */
+static int tell_budget_since(const struct recent_mark *now, const struct recent_mark *then,
+			     bool all, struct record_sink *sink)
+{
+	struct capture_record record = {
+		.type = CAPTURE_BUDGET,
+		.budget = budget_since(&now->budget, &then->budget),
+	};
+	int error;
+
+	if (!now->budget.share_ppm)
+		return 0;
+	record.budget.all_seen &= all;
+	error = sink_take(sink, &record);
+	return error || !all ? error : tell_rest_since(now, then, sink);
+}
+
+/* Tell @sink of the pool, of what was not recorded, and of losses since @then. */
 static int tell_since(const struct live *live, const struct recent_mark *then,
 		      struct record_sink *sink)
 {
 	const struct recent_mark *now = recent_mark_now(live->recent);
 	struct capture_record record = {.type = CAPTURE_POOL};
-	int error = 0;
+	int error = tell_budget_since(now, then, true, sink);
 
 	for (size_t i = 0; i < now->pool.n && !error; i++) {
 		const struct capture_pool *pool = &now->pool.items[i];
@@ -97,9 +156,33 @@ static int take_pool(struct live *live, const struct capture_pool *pool)
 	return 0;
 }
 
+static int copy_rest(struct recent_mark *to, const struct capture_rest *rest, size_t n)
+{
+	if (array_reserve(&to->rest, n))
+		return -ENOMEM;
+	to->rest.n = n;
+	if (n)
+		memcpy(to->rest.items, rest, n * sizeof(*rest));
+	return 0;
+}
+
+static int take_rest(struct live *live, const struct capture_rest *rest)
+{
+	struct capture_rest *place =
+		find_rest(live->rest.items, live->rest.n, rest->session) ?: array_push(&live->rest);
+
+	if (!place)
+		return -ENOMEM;
+	*place = *rest;
+	return 0;
+}
+
 static int take_loss(struct live *live, const struct capture_loss *loss)
 {
+	if (copy_rest(&live->coming, live->rest.items, live->rest.n))
+		return -ENOMEM;
 	live->coming.loss = *loss;
+	live->coming.budget = live->budget;
 	recent_mark(live->recent, &live->coming);
 	return tell_since(live, &live->before, analyze_sink(live->analysis));
 }
@@ -109,9 +192,11 @@ static int begin_rows(struct live *live)
 {
 	const struct recent_mark *then = recent_mark_then(live->recent);
 
-	if (array_reserve(&live->before.pool, then->pool.n))
+	if (array_reserve(&live->before.pool, then->pool.n) ||
+	    copy_rest(&live->before, then->rest.items, then->rest.n))
 		return -ENOMEM;
 	live->before.loss = then->loss;
+	live->before.budget = then->budget;
 	live->before.pool.n = then->pool.n;
 	if (then->pool.n)
 		memcpy(live->before.pool.items, then->pool.items,
@@ -136,6 +221,11 @@ static int take_locked(struct live *live, const struct capture_record *record)
 		return take_pool(live, &record->pool);
 	case CAPTURE_LOSS:
 		return take_loss(live, &record->loss);
+	case CAPTURE_BUDGET:
+		live->budget = record->budget;
+		return 0;
+	case CAPTURE_REST:
+		return take_rest(live, &record->rest);
 	case CAPTURE_COST:
 		return 0;
 	case CAPTURE_END:
@@ -315,7 +405,10 @@ int live_reset(struct live *live, struct error *err)
 
 /* -- writing --------------------------------------------------------------------------- */
 
-/* Of a part of what is kept, nothing is known of the pool; and what was lost may be of the rest. */
+/*
+ * Of a part of what is kept, nothing is known of the pool, nor of the runs that were not recorded;
+ * and what was lost may be of the rest.
+ */
 static int tell_of_part(const struct live *live, struct record_sink *sink)
 {
 	const struct recent_mark *now = recent_mark_now(live->recent);
@@ -325,7 +418,7 @@ static int tell_of_part(const struct live *live, struct record_sink *sink)
 		.loss = loss_since(&now->loss, &then->loss),
 	};
 
-	return sink_take(sink, &record);
+	return tell_budget_since(now, then, false, sink) ?: sink_take(sink, &record);
 }
 
 static int write_rest(const struct live *live, const struct live_writing *writing,
@@ -412,8 +505,9 @@ void live_free(struct live *live)
 {
 	if (!live)
 		return;
-	array_free(&live->before.pool);
-	array_free(&live->coming.pool);
+	recent_mark_free(&live->before);
+	recent_mark_free(&live->coming);
+	array_free(&live->rest);
 	seconds_clear(&live->seconds);
 	recent_free(live->recent);
 	analysis_free(live->analysis);

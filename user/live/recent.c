@@ -61,11 +61,17 @@ static struct shared_mark *use(struct shared_mark *shared)
 	return shared;
 }
 
+void recent_mark_free(struct recent_mark *mark)
+{
+	array_free(&mark->pool);
+	array_free(&mark->rest);
+}
+
 static void drop(struct shared_mark *shared)
 {
 	if (!shared || --shared->users)
 		return;
-	array_free(&shared->mark.pool);
+	recent_mark_free(&shared->mark);
 	free(shared);
 }
 
@@ -77,7 +83,7 @@ void recent_mark(struct recent *recent, struct recent_mark *mark)
 
 	/* Then the one before is as good. */
 	if (!shared) {
-		array_free(&mark->pool);
+		recent_mark_free(mark);
 		return;
 	}
 	*shared = (struct shared_mark){.users = 1, .mark = *mark};

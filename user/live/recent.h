@@ -24,14 +24,19 @@ struct recent;
 /* What is told of the whole recording, as it was at one moment. */
 struct recent_mark {
 	struct capture_loss loss;
+	struct capture_budget budget; /* share_ppm 0: none is kept */
 	ARRAY_OF(struct capture_pool) pool;
+	ARRAY_OF(struct capture_rest) rest;
 };
+
+/* Free what it has. */
+void recent_mark_free(struct recent_mark *mark);
 
 /* Keep up to @limit bytes of what ran. @lock is the caller's. NULL with @err set. */
 struct recent *recent_new(size_t limit, pthread_mutex_t *lock, struct error *err);
-/* Takes all that comes before the end, but losses and the pool: see marks. */
+/* Takes all that comes before the end, but what marks have. */
 struct record_sink *recent_sink(struct recent *recent);
-/* What was told last of losses and of the pool. @mark is taken over. */
+/* What was told last of all that. @mark is taken over. */
 void recent_mark(struct recent *recent, struct recent_mark *mark);
 /* The last one, and the one of when the first of what is kept of what ran began. */
 const struct recent_mark *recent_mark_now(const struct recent *recent);

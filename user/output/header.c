@@ -319,9 +319,20 @@ static uint64_t runs_not_recorded(const struct analysis *a)
 
 double header_charged(const struct capture_budget *budget)
 {
-	uint64_t own = budget->cpu_ns - budget->charged_ns;
+	double own = (double)budget->cpu_ns - (double)budget->charged_ns;
 
-	return own ? (double)budget->charged_ns / own : 0;
+	return own > 0 ? (double)budget->charged_ns / own : budget->charged_ns ? NAN : 0;
+}
+
+const char *header_charged_text(const struct capture_budget *budget, char *to, size_t size)
+{
+	double charged = header_charged(budget);
+
+	if (isnan(charged))
+		snprintf(to, size, "more than 100 %%");
+	else
+		snprintf(to, size, "%.2f %%", 100 * charged);
+	return to;
 }
 
 void header_budget_runs(const struct analysis *a, char *text, size_t size)
@@ -339,21 +350,21 @@ void header_budget_runs(const struct analysis *a, char *text, size_t size)
 
 static void print_budget(const struct analysis *a, FILE *out)
 {
-	char text[512], runs[128], windows[32];
+	char text[512], runs[128], windows[32], charged[32];
 
 	if (!a->has_budget)
 		return;
 	header_budget_runs(a, runs, sizeof(runs));
-	snprintf(
-		text, sizeof(text),
-		"%g %% of the CPU time, of which %.2f %% are charged: probes were in place for %s, in "
-		"%s window%s%s",
-		a->budget.share_ppm / 1e4, 100 * header_charged(&a->budget), runs,
-		text_count(windows, sizeof(windows), a->budget.windows),
-		a->budget.windows == 1 ? "" : "s",
-		a->budget.all_seen ? ""
-				   : "; how many others there were is not known, as the probes "
-				     "of runs alone would have been too many");
+	snprintf(text, sizeof(text),
+		 "%g %% of the CPU time, of which %s are charged: probes were in place for %s, in "
+		 "%s window%s%s",
+		 a->budget.share_ppm / 1e4,
+		 header_charged_text(&a->budget, charged, sizeof(charged)), runs,
+		 text_count(windows, sizeof(windows), a->budget.windows),
+		 a->budget.windows == 1 ? "" : "s",
+		 a->budget.all_seen ? ""
+				    : "; how many others there were is not known, as the probes "
+				      "of runs alone would have been too many");
 	line(out, "budget", text);
 }
 

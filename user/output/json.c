@@ -274,10 +274,11 @@ static void put_budget(struct json *j)
 		return;
 	}
 	fprintf(j->out,
-		",\"budget\":{\"share\":%g,\"charged\":%.6g,\"cpu_ns\":%" PRIu64
-		",\"charged_ns\":%" PRIu64 ",\"windows\":%" PRIu64 ",\"all_runs_seen\":%s",
-		budget->share_ppm / 1e6, header_charged(budget), budget->cpu_ns, budget->charged_ns,
-		budget->windows, budget->all_seen ? "true" : "false");
+		",\"budget\":{\"share\":%g,\"cpu_ns\":%" PRIu64 ",\"charged_ns\":%" PRIu64
+		",\"windows\":%" PRIu64 ",\"all_runs_seen\":%s",
+		budget->share_ppm / 1e6, budget->cpu_ns, budget->charged_ns, budget->windows,
+		budget->all_seen ? "true" : "false");
+	member_double(j, "charged", header_charged(budget));
 	member_u64(j, "unnamed_runs", j->a->rest_nameless, budget->all_seen);
 	fputc('}', j->out);
 }

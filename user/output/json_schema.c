@@ -175,7 +175,7 @@ static const char before_kernels[] =
 	"          \"type\": [\"object\", \"null\"],\n"
 	"          \"properties\": {\n"
 	"            \"share\": {\"type\": \"number\"},\n"
-	"            \"charged\": {\"type\": \"number\"},\n"
+	"            \"charged\": {\"$ref\": \"#/$defs/number\"},\n"
 	"            \"cpu_ns\": {\"type\": \"integer\"},\n"
 	"            \"charged_ns\": {\"type\": \"integer\"},\n"
 	"            \"windows\": {\"type\": \"integer\"},\n"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "attributes.h"
+#include "header.h"
 #include "shapes.h"
 #include "table.h"
 #include "text.h"
@@ -135,18 +136,23 @@ static void add_runs(const struct live_look *look, const struct top_view *view, 
 {
 	static const char behind[] = " p99 by the second";
 	const struct seconds_look *minute = &look->minute;
-	char rate[32], p50[32], p99[32], line[256];
+	char rate[32], p50[32], p99[32], runs[128], line[256];
 	struct frame_text text;
 	size_t room;
 	FILE *out;
 
-	if (!look->analysis->has_runs && !minute->runs) {
+	if (!look->analysis->has_runs && !minute->runs && !look->analysis->has_budget) {
 		frame_add(frame, FRAME_PLAIN, "operators %s/s",
 			  text_rate(rate, sizeof(rate), minute->executions_per_second));
 		return;
 	}
-	snprintf(line, sizeof(line), "runs %s/s",
-		 text_rate(rate, sizeof(rate), minute->runs_per_second));
+	if (look->analysis->has_budget) {
+		header_budget_runs(look->analysis, runs, sizeof(runs));
+		snprintf(line, sizeof(line), "%s recorded", runs);
+	} else {
+		snprintf(line, sizeof(line), "runs %s/s",
+			 text_rate(rate, sizeof(rate), minute->runs_per_second));
+	}
 	if (minute->timed)
 		snprintf(line + strlen(line), sizeof(line) - strlen(line), "  p50 %s  p99 %s  ",
 			 text_time(p50, sizeof(p50), minute->p50),
@@ -216,7 +222,11 @@ static void add_shares(const struct live_look *look, struct frame *frame)
 	if (verdict_spins(a, &spins))
 		n += snprintf(line + n, sizeof(line) - n, "spinning %s  ",
 			      text_share(share[3], sizeof(share[3]), spins));
-	if (look->minute.cost_known)
+	if (a->has_budget)
+		n += snprintf(line + n, sizeof(line) - n, "probes charged %s, of %g %%  ",
+			      header_charged_text(&a->budget, share[0], sizeof(share[0])),
+			      a->budget.share_ppm / 1e4);
+	else if (look->minute.cost_known)
 		n += snprintf(line + n, sizeof(line) - n, "probes add %s  ",
 			      text_percent(share[0], sizeof(share[0]), look->minute.cost));
 	if (a->lost_operators)
@@ -467,6 +477,7 @@ static const char *const help[] = {
 	"on CPU, waiting for one, blocked: of the threads of operators that are shown.",
 	"spinning: of the pool's CPU time, what was no work for operators.",
 	"probes add: at least, to what runs take without; by constants of the start.",
+	"With --max-overhead: what they are charged with; the rest is of recorded runs.",
 	"With --sample: what CPUs do, and what of that is in operators.",
 };
 

@@ -24,12 +24,12 @@ static void put_head(const struct live_look *look, FILE *out)
 	const struct seconds_look *minute = &look->minute;
 	const struct analysis *a = look->analysis;
 	double waits[3], spins;
-	bool known = verdict_waits(a, waits);
+	bool all = !a->has_samples && !a->has_budget, known = verdict_waits(a, waits);
 
 	fprintf(out, "{\"time\":%.3f", (look->now + (double)a->info.realtime_offset) / 1e9);
 	put_number(out, "since_s", (look->now - look->since) / 1e9, true);
-	put_number(out, "runs_per_second", minute->runs_per_second, !a->has_samples);
-	put_number(out, "executions_per_second", minute->executions_per_second, !a->has_samples);
+	put_number(out, "runs_per_second", minute->runs_per_second, all);
+	put_number(out, "executions_per_second", minute->executions_per_second, all);
 	put_number(out, "run_p50_ns", minute->p50, minute->timed);
 	put_number(out, "run_p99_ns", minute->p99, minute->timed);
 	put_number(out, "on_cpu", waits[0], known);
@@ -37,7 +37,7 @@ static void put_head(const struct live_look *look, FILE *out)
 	put_number(out, "blocked", waits[2], known);
 	known = verdict_spins(a, &spins);
 	put_number(out, "pool_spins", spins, known);
-	put_number(out, "probes_add", minute->cost, minute->cost_known);
+	put_number(out, "probes_add", minute->cost, minute->cost_known && all);
 	fputs(",\"seconds\":[", out);
 	for (int i = 0; i < SECONDS; i++) {
 		fprintf(out, "%s{\"runs\":%llu", i ? "," : "",

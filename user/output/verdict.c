@@ -336,12 +336,13 @@ static void print_pool(const struct analysis *a, FILE *out)
 
 static void print_cost(const struct analysis *a, FILE *out)
 {
-	char text[128];
+	char text[128], charged[32];
 
 	if (a->has_budget) {
 		header_budget_runs(a, text, sizeof(text));
-		fprintf(out, "Within the budget of %g %%, %s were recorded, for %.2f %%%s. ",
-			a->budget.share_ppm / 1e4, text, 100 * header_charged(&a->budget),
+		fprintf(out, "Within the budget of %g %%, %s were recorded, for %s%s. ",
+			a->budget.share_ppm / 1e4, text,
+			header_charged_text(&a->budget, charged, sizeof(charged)),
 			a->budget.all_seen ? "" : " (how many others there were is not known)");
 	} else if (a->cost.known) {
 		fprintf(out, "Recording makes runs %s. ",

@@ -166,7 +166,7 @@ static void views_say_what_was_charged_for_how_many_runs(void **state)
 		"place for 2 of 2,007 runs, in 2 windows\n");
 	assert_report(false, header, "in 2 windows; how many others there were is not known");
 	assert_report(true, json,
-		      "\"budget\":{\"share\":0.01,\"charged\":0.00492611,\"cpu_ns\":204000,"
+		      "\"budget\":{\"share\":0.01,\"charged\":0.00492610837,\"cpu_ns\":204000,"
 		      "\"charged_ns\":1000,\"windows\":2,\"all_runs_seen\":true,"
 		      "\"unnamed_runs\":5}");
 	assert_report(true, json, "\"other_runs\":2000,\"other_runs_ns\":180000}");

@@ -273,12 +273,13 @@ static void put_budget(struct json *j)
 		fputs(",\"budget\":null", j->out);
 		return;
 	}
-	fprintf(j->out,
-		",\"budget\":{\"share\":%g,\"cpu_ns\":%" PRIu64 ",\"charged_ns\":%" PRIu64
-		",\"windows\":%" PRIu64 ",\"all_runs_seen\":%s",
-		budget->share_ppm / 1e6, budget->cpu_ns, budget->charged_ns, budget->windows,
-		budget->all_seen ? "true" : "false");
+	fprintf(j->out, ",\"budget\":{\"share\":%g", budget->share_ppm / 1e6);
 	member_double(j, "charged", header_charged(budget));
+	fprintf(j->out,
+		",\"cpu_ns\":%" PRIu64 ",\"charged_ns\":%" PRIu64 ",\"windows\":%" PRIu64
+		",\"all_runs_seen\":%s",
+		budget->cpu_ns, budget->charged_ns, budget->windows,
+		budget->all_seen ? "true" : "false");
 	member_u64(j, "unnamed_runs", j->a->rest_nameless, budget->all_seen);
 	fputc('}', j->out);
 }

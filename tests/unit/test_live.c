@@ -184,6 +184,8 @@ static void assert_budget(struct recorded *r, uint64_t charged_ns, uint64_t wind
 /* They are running totals, as losses are, and take no more memory the longer that goes on. */
 static void a_budget_is_of_the_time_that_rows_are_of(void **state)
 {
+	const struct capture_record window = {CAPTURE_BUDGET,
+					      .budget = {10000, 100000 + 5, 1000 + 9, 3, true}};
 	struct recorded r = begin(1000000);
 	struct error err = {};
 	size_t kept;
@@ -196,12 +198,18 @@ static void a_budget_is_of_the_time_that_rows_are_of(void **state)
 	assert_budget(&r, 0, 0, 0);
 	kept = look_at(&r).kept;
 	live_release(r.live);
-	for (uint64_t i = 1; i <= 1000; i++)
+	/* More than was used. */
+	assert_int_equal(sink_take(live_sink(r.live), &window), 0);
+	send_lost(&r, 0);
+	assert_int_equal(look_at(&r).analysis->budget.charged_ns, 5);
+	live_release(r.live);
+	assert_same_as_written(&r);
+	for (uint64_t i = 1; i <= 100000; i++)
 		send_budget(&r, 1000 + i, 2 + i, 50 + 3 * i);
-	assert_budget(&r, 1000, 1000, 3000);
+	assert_budget(&r, 100000, 100000, 300000);
 	/* What has nothing to tell of a budget does not make it unknown. */
 	send_lost(&r, 0);
-	assert_budget(&r, 1000, 1000, 3000);
+	assert_budget(&r, 100000, 100000, 300000);
 	assert_int_equal(look_at(&r).kept, kept);
 	live_release(r.live);
 	send_whole_run(&r, 1, clock_ns());

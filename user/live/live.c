@@ -68,6 +68,10 @@ static bool pool_since(const struct capture_pool *now, const struct capture_pool
 	return since->work_ns || since->cpu_ns;
 }
 
+/*
+ * A window is charged at once, for what is used little by little. The probes took no more than all
+ * there was.
+ */
 static struct capture_budget budget_since(const struct capture_budget *now,
 					  const struct capture_budget *then)
 {
@@ -76,6 +80,8 @@ static struct capture_budget budget_since(const struct capture_budget *now,
 	since.cpu_ns -= then->cpu_ns;
 	since.charged_ns -= then->charged_ns;
 	since.windows -= then->windows;
+	if (since.charged_ns > since.cpu_ns)
+		since.charged_ns = since.cpu_ns;
 	return since;
 }
 

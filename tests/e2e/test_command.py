@@ -167,11 +167,12 @@ def _(t):
         check_equal(process.wait(), 2, "status of %r" % arguments)
 
 
-@test("a command has the signals, the streams and the group of whoever called opprobe")
+@test("a command has the signals, the streams, the group and the CPUs of whoever called opprobe")
 def _(t):
     script = ("import os, signal; print([line for line in open('/proc/self/status') "
               "if line.startswith('Sig')][1:], os.getpgrp() == os.getpgid(os.getppid()), "
-              "os.getpriority(0, 0), sorted(os.listdir('/proc/self/fd')))")
+              "os.getpriority(0, 0), sorted(os.sched_getaffinity(0)), "
+              "sorted(os.listdir('/proc/self/fd')))")
     # Python ignores some signals by itself.
     commands = ([sys.executable, "-c", script], ["grep", "^Sig", "/proc/self/status"])
     for ignored, command in itertools.product((signal.SIG_DFL, signal.SIG_IGN), commands):

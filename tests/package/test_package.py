@@ -93,6 +93,16 @@ class Debian:
         return {"/" + os.path.relpath(path, self.root) for path in found if path} - {"/opprobe.deb"}
 
 
+@test("the image of a container has what the package depends on")
+def _(t):
+    with open(os.path.join(ROOT, "user", "serve", "deploy", "Containerfile"), encoding="utf-8") as file:
+        installed = re.findall(r"--no-install-recommends ([^&]*)&&", file.read().replace("\\\n", " "))
+    depends = {re.sub(r" .*", "", one) for one in field(t, "Depends").split(", ")}
+    # These are in any Debian.
+    check_equal(sorted(depends - {"libc6", "libtinfo6"} - set(installed[-1].split())), [],
+                "packages that the Containerfile lacks")
+
+
 @test("in a clean Debian the package is installed, records a process and is gone when purged")
 def _(t):
     debian = Debian(t)

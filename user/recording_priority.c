@@ -76,7 +76,8 @@ static long threads_running(void)
  * target may be in want. Where others wait for each CPU this gets a quarter of one, as the
  * scheduler weighs it (a step of nice is a fourth more: sched_prio_to_weight of the kernel), so
  * that it is neither them who wait nor opprobe for minutes. Where it could not hurry later, its
- * priority is left alone.
+ * priority is left alone, and so are its CPUs: what it cannot give back to helpers, which are
+ * somebody else's, it does not take.
  */
 void recording_be_patient(struct recording *recording)
 {
@@ -85,7 +86,8 @@ void recording_be_patient(struct recording *recording)
 	int nice = (int)lround(-log(each / 3) / log(1.25));
 
 	recording->priority = getpriority(PRIO_PROCESS, 0);
-	if (!setpriority(PRIO_PROCESS, 0, NICE_FIRST))
-		setpriority(PRIO_PROCESS, 0, nice < NICE_FIRST ? NICE_FIRST : nice);
+	if (setpriority(PRIO_PROCESS, 0, NICE_FIRST))
+		return;
+	setpriority(PRIO_PROCESS, 0, nice < NICE_FIRST ? NICE_FIRST : nice);
 	stay_on_one_cpu(recording, others, cpus);
 }

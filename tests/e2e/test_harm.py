@@ -289,4 +289,3 @@ def _(t):
         check_equal(cpus_of(probe), [every] * 3, "CPUs of opprobe and its helpers, afterwards")
         probe.signal(signal.SIGINT)
         probe.wait()
-

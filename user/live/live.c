@@ -17,13 +17,11 @@ struct live {
 	struct seconds seconds;
 	struct capture_overhead overhead;
 	bool has_overhead;
-	uint64_t started;		    /* the recording, */
-	uint64_t began;			    /* or the last reset: what the seconds are of; */
-	uint64_t since;			    /* and what the rows are of, */
-	struct recent_mark before;	    /* and what had been told by then */
-	struct recent_mark coming;	    /* the pool, until losses come behind it */
-	struct capture_budget budget;	    /* as it was told last, if at all, */
-	ARRAY_OF(struct capture_rest) rest; /* and of each session */
+	uint64_t started;	   /* the recording, */
+	uint64_t began;		   /* or the last reset: what the seconds are of; */
+	uint64_t since;		   /* and what the rows are of, */
+	struct recent_mark before; /* and what had been told by then */
+	struct recent_mark coming; /* what is told, until losses come behind it */
 	bool begun, ended;
 	struct capture_end end;
 };
@@ -85,11 +83,11 @@ static struct capture_budget budget_since(const struct capture_budget *now,
 	return since;
 }
 
-static struct capture_rest *find_rest(struct capture_rest *rest, size_t n, uint32_t session)
+static struct capture_rest *find_rest(const struct recent_mark *mark, uint32_t session)
 {
-	for (size_t i = 0; i < n; i++)
-		if (rest[i].session == session)
-			return &rest[i];
+	for (size_t i = 0; i < mark->rest.n; i++)
+		if (mark->rest.items[i].session == session)
+			return &mark->rest.items[i];
 	return NULL;
 }
 
@@ -101,8 +99,7 @@ static int tell_rest_since(const struct recent_mark *now, const struct recent_ma
 	int error = 0;
 
 	for (size_t i = 0; i < now->rest.n && !error; i++) {
-		const struct capture_rest *before =
-			find_rest(then->rest.items, then->rest.n, now->rest.items[i].session);
+		const struct capture_rest *before = find_rest(then, now->rest.items[i].session);
 
 		record.rest = now->rest.items[i];
 		if (before) {
@@ -162,20 +159,10 @@ static int take_pool(struct live *live, const struct capture_pool *pool)
 	return 0;
 }
 
-static int copy_rest(struct recent_mark *to, const struct capture_rest *rest, size_t n)
-{
-	if (array_reserve(&to->rest, n))
-		return -ENOMEM;
-	to->rest.n = n;
-	if (n)
-		memcpy(to->rest.items, rest, n * sizeof(*rest));
-	return 0;
-}
-
 static int take_rest(struct live *live, const struct capture_rest *rest)
 {
 	struct capture_rest *place =
-		find_rest(live->rest.items, live->rest.n, rest->session) ?: array_push(&live->rest);
+		find_rest(&live->coming, rest->session) ?: array_push(&live->coming.rest);
 
 	if (!place)
 		return -ENOMEM;
@@ -185,30 +172,21 @@ static int take_rest(struct live *live, const struct capture_rest *rest)
 
 static int take_loss(struct live *live, const struct capture_loss *loss)
 {
-	if (copy_rest(&live->coming, live->rest.items, live->rest.n))
-		return -ENOMEM;
 	live->coming.loss = *loss;
-	live->coming.budget = live->budget;
 	recent_mark(live->recent, &live->coming);
+	/* That of each thread is told again, the rest if there is news of it. */
+	live->coming.pool.n = 0;
 	return tell_since(live, &live->before, analyze_sink(live->analysis));
 }
 
 /* What the rows are of begins where what is kept does. */
 static int begin_rows(struct live *live)
 {
-	const struct recent_mark *then = recent_mark_then(live->recent);
+	int error = recent_mark_copy(&live->before, recent_mark_then(live->recent));
 
-	if (array_reserve(&live->before.pool, then->pool.n) ||
-	    copy_rest(&live->before, then->rest.items, then->rest.n))
-		return -ENOMEM;
-	live->before.loss = then->loss;
-	live->before.budget = then->budget;
-	live->before.pool.n = then->pool.n;
-	if (then->pool.n)
-		memcpy(live->before.pool.items, then->pool.items,
-		       then->pool.n * sizeof(then->pool.items[0]));
-	live->since = recent_since(live->recent);
-	return 0;
+	if (!error)
+		live->since = recent_since(live->recent);
+	return error;
 }
 
 /* -- taking ------------------------------------------------------------------------ */
@@ -228,7 +206,7 @@ static int take_locked(struct live *live, const struct capture_record *record)
 	case CAPTURE_LOSS:
 		return take_loss(live, &record->loss);
 	case CAPTURE_BUDGET:
-		live->budget = record->budget;
+		live->coming.budget = record->budget;
 		return 0;
 	case CAPTURE_REST:
 		return take_rest(live, &record->rest);
@@ -513,7 +491,6 @@ void live_free(struct live *live)
 		return;
 	recent_mark_free(&live->before);
 	recent_mark_free(&live->coming);
-	array_free(&live->rest);
 	seconds_clear(&live->seconds);
 	recent_free(live->recent);
 	analysis_free(live->analysis);

@@ -61,6 +61,21 @@ static struct shared_mark *use(struct shared_mark *shared)
 	return shared;
 }
 
+int recent_mark_copy(struct recent_mark *to, const struct recent_mark *from)
+{
+	if (array_reserve(&to->pool, from->pool.n) || array_reserve(&to->rest, from->rest.n))
+		return -ENOMEM;
+	to->loss = from->loss;
+	to->budget = from->budget;
+	to->pool.n = from->pool.n;
+	if (from->pool.n)
+		memcpy(to->pool.items, from->pool.items, from->pool.n * sizeof(*from->pool.items));
+	to->rest.n = from->rest.n;
+	if (from->rest.n)
+		memcpy(to->rest.items, from->rest.items, from->rest.n * sizeof(*from->rest.items));
+	return 0;
+}
+
 void recent_mark_free(struct recent_mark *mark)
 {
 	array_free(&mark->pool);
@@ -77,17 +92,18 @@ static void drop(struct shared_mark *shared)
 
 static const struct recent_mark no_mark;
 
-void recent_mark(struct recent *recent, struct recent_mark *mark)
+void recent_mark(struct recent *recent, const struct recent_mark *mark)
 {
-	struct shared_mark *shared = malloc(sizeof(*shared));
+	struct shared_mark *shared = calloc(1, sizeof(*shared));
 
 	/* Then the one before is as good. */
-	if (!shared) {
-		recent_mark_free(mark);
+	if (!shared || recent_mark_copy(&shared->mark, mark)) {
+		if (shared)
+			recent_mark_free(&shared->mark);
+		free(shared);
 		return;
 	}
-	*shared = (struct shared_mark){.users = 1, .mark = *mark};
-	*mark = (struct recent_mark){};
+	shared->users = 1;
 	drop(recent->now);
 	recent->now = shared;
 }

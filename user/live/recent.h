@@ -29,6 +29,8 @@ struct recent_mark {
 	ARRAY_OF(struct capture_rest) rest;
 };
 
+/* Make @to, which may have been another, what @from is. 0, or -ENOMEM with @to as it was. */
+int recent_mark_copy(struct recent_mark *to, const struct recent_mark *from);
 /* Free what it has. */
 void recent_mark_free(struct recent_mark *mark);
 
@@ -36,8 +38,8 @@ void recent_mark_free(struct recent_mark *mark);
 struct recent *recent_new(size_t limit, pthread_mutex_t *lock, struct error *err);
 /* Takes all that comes before the end, but what marks have. */
 struct record_sink *recent_sink(struct recent *recent);
-/* What was told last of all that. @mark is taken over. */
-void recent_mark(struct recent *recent, struct recent_mark *mark);
+/* What was told last of all that. */
+void recent_mark(struct recent *recent, const struct recent_mark *mark);
 /* The last one, and the one of when the first of what is kept of what ran began. */
 const struct recent_mark *recent_mark_now(const struct recent *recent);
 const struct recent_mark *recent_mark_then(const struct recent *recent);

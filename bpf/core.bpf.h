@@ -7,7 +7,7 @@
  *	  ... which operator, in which run ...
  *	operator_begin(thread, frame, ...)	 counters, clock
  *	  ... it runs ...
- *	operator_end(thread, &site, end)	 close -> finish -> emit
+ *	operator_end(thread, &site, end)	 close -> conclude -> emit
  *
  * The programs run in the target's path: look-ups first, counters and clock
  * last at an entry, the other way round at an exit, so that what is measured
@@ -50,20 +50,9 @@ static __always_inline struct frame *popped(struct thread_state *thread)
 	return &thread->frames[thread->depth & (DEPTH_MAX - 1)];
 }
 
-/* -- finish and emit -------------------------------------------------------------------- */
+/* -- conclude and emit ------------------------------------------------------------------ */
 
-/*
- * What was counted in the @ns from @start to thread->now. A function, as
- * emit() is: shapes need the stack.
- */
-static __noinline int count_until_now(struct thread_state *thread, const struct reading *start,
-				      __u64 ns)
-{
-	counters_delta(start, &thread->now, ns, &thread->counts);
-	return 0;
-}
-
-/* @frame has been taken off the stack: what came of it, but for its counters. */
+/* @frame has been taken off the stack: what came of it, but for what was counted. */
 static __always_inline void conclude(struct thread_state *thread, const struct frame *frame,
 				     __u64 end, __u8 flags, struct outcome *outcome)
 {
@@ -79,15 +68,6 @@ static __always_inline void conclude(struct thread_state *thread, const struct f
 	if (outcome->cpu != frame->cpu)
 		flags |= FLAG_MIGRATED;
 	outcome->flags = flags;
-}
-
-/* Likewise, of one that has returned; its counters are in thread->counts. */
-static __always_inline void finish(struct thread_state *thread, const struct frame *frame,
-				   __u64 end, struct outcome *outcome)
-{
-	conclude(thread, frame, end, 0, outcome);
-	if (n_counters)
-		count_until_now(thread, &frame->reading, end - frame->start);
 }
 
 static __always_inline void copy_counters(__u16 *counted, __u64 *values,
@@ -225,15 +205,20 @@ static __always_inline void emit_turns(struct thread_state *thread, struct outco
 	send_record(record, words, outcome);
 }
 
-/* Send @outcome through the ring. A function: the programs' own stacks are full with shapes. */
+/* Count, and send @outcome through the ring. A function: the programs' own stacks are full with
+ * shapes. */
 static __noinline int emit(struct thread_state *thread, struct outcome *outcome)
 {
+	const struct frame *frame = outcome->frame;
 	const __u32 n = n_counters;
 	struct operator_record *record;
 
+	if (n)
+		counters_delta(&frame->reading, &thread->now, outcome->end - frame->start,
+			       &thread->counts);
 	if (with_sums && sum_up(thread, outcome))
 		return 0;
-	if (with_work && outcome->frame->n_keys) {
+	if (with_work && frame->n_keys) {
 		emit_work(thread, outcome);
 		return 0;
 	}
@@ -428,7 +413,7 @@ static __always_inline void operator_end(struct thread_state *thread, const stru
 
 	if (!frame)
 		return;
-	finish(thread, frame, end, &outcome);
+	conclude(thread, frame, end, 0, &outcome);
 	emit(thread, &outcome);
 }
 
@@ -460,7 +445,8 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 	struct run_record *record = NULL;
 
 	if (n_counters && !(flags & FLAG_THREW))
-		count_until_now(thread, &thread->run_reading, end - thread->run_start);
+		counters_delta(&thread->run_reading, &thread->now, end - thread->run_start,
+			       &thread->counts);
 	if (thread->run_on &&
 	    !(with_sums && runs_summed && !(flags & FLAG_THREW) && sum_up_run(thread, end, status)))
 		record = record_reserve(sizeof(*record) + (words + with_memory) * 8);

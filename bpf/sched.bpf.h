@@ -30,22 +30,21 @@ struct sched_times {
 /* The task's fields are read as they are, which kernels from 5.11 on let programs do. */
 static __always_inline bool sched_times_known(void)
 {
-	return with_sched && use_task_storage &&
+	return counts_any(COUNTER_ON_CPU, COUNTER_BLOCKED) && use_task_storage &&
 	       bpf_core_field_exists(((struct task_struct *)NULL)->sched_info.run_delay) &&
 	       bpf_core_field_exists(((struct sched_entity *)NULL)->cfs_rq) &&
 	       bpf_core_field_exists(((struct cfs_rq *)NULL)->rq) &&
 	       bpf_core_field_exists(((struct rq *)NULL)->clock_task);
 }
 
-static __always_inline void sched_read(struct sched_reading *reading)
+static __always_inline void sched_read(const struct task_struct *task,
+				       struct sched_reading *reading)
 {
-	struct task_struct *task;
 	struct rq *rq;
 	__u64 since, sum, again;
 
 	if (!sched_times_known())
 		return;
-	task = bpf_get_current_task_btf();
 	rq = task->se.cfs_rq->rq;
 	since = *(volatile __u64 *)&task->se.exec_start;
 	sum = *(volatile __u64 *)&task->se.sum_exec_runtime;

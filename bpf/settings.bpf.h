@@ -47,9 +47,11 @@ SHARED const volatile bool never; /* false, which the verifier knows and the com
 SHARED const volatile __u32 n_counters;
 /* Some of the counters are events that may take turns: COUNTER_PERF. */
 SHARED const volatile bool with_turns;
-/* Some of them are of the scheduler: counter_is_sched(). */
-SHARED const volatile bool with_sched;
 SHARED const volatile __u8 counter_source[COUNTERS_MAX];
+SHARED const volatile __u32
+	counter_sources; /* bit s: one of them is read as enum counter_source s */
+/* Bit i: counter i needs no event; it is of the scheduler; it is of what is freed. */
+SHARED const volatile __u16 counters_kept, counters_of_sched, counters_of_freed;
 /* Some of them are of memory: counter_is_memory(). */
 SHARED const volatile bool with_memory;
 
@@ -160,6 +162,12 @@ static __always_inline void keep_own_stack(void *ctx)
 {
 	if (never)
 		bpf_tail_call(ctx, &no_programs, 0);
+}
+
+/* Is a counter read as one of @first to @last? */
+static __always_inline bool counts_any(enum counter_source first, enum counter_source last)
+{
+	return counter_sources >> first & ((2U << (last - first)) - 1);
 }
 
 static __always_inline void idle_hit(void)

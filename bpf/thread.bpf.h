@@ -263,7 +263,7 @@ static __always_inline struct thread_state *current_thread(struct pt_regs *ctx)
 		if (!thread)
 			return NULL;
 	}
-	if (n_counters && thread->slot == NO_SLOT) {
+	if (counts_any(COUNTER_PERF, COUNTER_PERF_SOFTWARE) && thread->slot == NO_SLOT) {
 		slot = bpf_map_lookup_elem(&slots, &thread->tid);
 		if (slot)
 			thread->slot = *slot;

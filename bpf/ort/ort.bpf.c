@@ -134,7 +134,7 @@ int ort_exit(struct pt_regs *ctx)
 	frame = operator_close(thread, &site);
 	if (!frame)
 		return 0;
-	finish(thread, frame, end, &outcome);
+	conclude(thread, frame, end, 0, &outcome);
 	if (with_shapes)
 		take_shapes(thread, frame, PT_REGS_SP(ctx), site.value, &outcome.shapes);
 	emit(thread, &outcome);

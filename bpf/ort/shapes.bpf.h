@@ -586,11 +586,11 @@ static __noinline __u32 find_shapes(struct thread_state *thread, struct frame *f
 static __always_inline void take_shapes(struct thread_state *thread, struct frame *frame, __u64 sp,
 					__u32 function, struct shapes_word *word)
 {
-	__u64 switches = task_field(COUNTER_SWITCHES), start = bpf_ktime_get_ns(), ns;
+	__u64 switches = task_switches(current_task()), start = bpf_ktime_get_ns(), ns;
 
 	word->number = find_shapes(thread, frame, sp, function);
 	ns = bpf_ktime_get_ns() - start;
-	if (switches == task_field(COUNTER_SWITCHES) && ns < 1 << 30)
+	if (switches == task_switches(current_task()) && ns < 1 << 30)
 		word->ns = ns;
 }
 

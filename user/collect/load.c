@@ -114,6 +114,22 @@ static void choose_maps(struct collector *collector, bool shapes)
 				 events ? THREAD_SLOTS * options->counters->n : 1);
 }
 
+/* Counter @i is read as @source. */
+static void choose_counter(struct opprobe_bpf *bpf, size_t i, enum counter_source source)
+{
+	const uint16_t bit = 1U << i;
+
+	bpf->rodata->counter_source[i] = source;
+	bpf->rodata->counter_sources |= 1U << source;
+	bpf->rodata->with_turns |= source == COUNTER_PERF;
+	if (source > COUNTER_PERF_SOFTWARE)
+		bpf->rodata->counters_kept |= bit;
+	if (counter_is_sched(source))
+		bpf->rodata->counters_of_sched |= bit;
+	if (source == COUNTER_FREED_BYTES || source == COUNTER_TEMP_BYTES)
+		bpf->rodata->counters_of_freed |= bit;
+}
+
 static void set_up(struct collector *collector)
 {
 	const struct collector_options *options = &collector->options;
@@ -140,11 +156,8 @@ static void set_up(struct collector *collector)
 	bpf->rodata->with_shapes = shapes;
 	bpf->rodata->with_memory = collector->with_memory;
 	bpf->rodata->n_counters = options->counters->n;
-	for (size_t i = 0; i < options->counters->n; i++) {
-		bpf->rodata->counter_source[i] = options->counters->counters[i].source;
-		bpf->rodata->with_turns |= options->counters->counters[i].source == COUNTER_PERF;
-		bpf->rodata->with_sched |= counter_is_sched(options->counters->counters[i].source);
-	}
+	for (size_t i = 0; i < options->counters->n; i++)
+		choose_counter(bpf, i, options->counters->counters[i].source);
 	choose_maps(collector, shapes);
 	choose_programs(collector);
 }

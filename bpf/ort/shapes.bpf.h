@@ -10,7 +10,9 @@
  *	       └─ values[number] = {Tensor, -, type of value} ─ shape, element type
  *
  * The numbers, and which inputs are constants of the session, are the same in
- * every execution: they are kept, and constants are not read again. What is
+ * every execution: they are kept, and constants are not read again. A graph
+ * assigns each of its values once: what an operator directly in a run has left
+ * in one needs not be read again where others get it in that run. What is
  * read is hashed; user space gets it at first sight, executions then carry a
  * number. Two different shapes of one
  * operator are taken for one if 64 bits of hash agree: with a million shapes
@@ -34,15 +36,22 @@
 #define NODE_WORDS	60 /* of Node, searched from NODE_FIRST on */
 #define NODE_FIRST	0x20
 #define INLINE_DIMS	5
-#define OPERATORS_MAX	8192
-#define SHAPES_MAX	65536
-#define CHAINS_MAX	64   /* entries of the map of constants, over all inputs */
-#define INLINE_SIZE_MAX 4096 /* no pointer is below, no size of a vector in place above */
+#define OPERATORS_MAX	8192  /* power of two */
+#define SHAPES_MAX	65536 /* power of two */
+#define SEEN_VALUES	64    /* power of two */
+#define CHAINS_MAX	64    /* entries of the map of constants, over all inputs */
+#define INLINE_SIZE_MAX 4096  /* no pointer is below, no size of a vector in place above */
 
-/* An operator's values, as numbers of values of its session; kept by its id. */
+/*
+ * An operator's values, as numbers of values of its session. Kept by the low
+ * bits of its id, so that another may get its place while it is looked at:
+ * who it is of is looked at last.
+ */
 struct operator_values {
 	__u64 kernel;
 	__u64 node;
+	__u32 id;
+	__u32 last; /* the number of its last shapes */
 	__u32 epoch;
 	__u32 constants;   /* bit i: input i is a constant of the session */
 	__u32 definitions; /* 0: not known, the outputs may be more than are */
@@ -53,13 +62,33 @@ struct operator_values {
 	__s32 numbers[2 * SHAPE_VALUES];
 };
 
+/* A value of the frame of the open run, hashed. */
+struct seen_value {
+	__u64 since; /* see below; 0: none */
+	__u64 hash;
+	__s32 number;
+	__u32 pad;
+};
+
+/* What is known of the frame of the open run, by its thread. */
+struct seen_frame {
+	__u64 frame;
+	__u64 values; /* where they begin */
+	__u64 since;  /* another number for each frame, in each run */
+	__u32 run;
+	__u32 epoch;
+	struct seen_value seen[SEEN_VALUES]; /* by the low bits of their numbers */
+};
+
 /* What a thread's scratch is used as. */
 struct shapes_scratch {
+	struct seen_frame frame;
 	__u64 context[8]; /* OpKernelContext */
 	__u64 tensor[16];
 	struct operator_values fresh;
-	__u64 entry; /* of the map of constants */
-	__u32 input; /* that it is searched for */
+	__u64 entry;  /* of the map of constants */
+	__u32 input;  /* that it is searched for */
+	__u32 unread; /* bit i: value i is not in the record */
 	struct shapes_record record;
 };
 
@@ -69,7 +98,7 @@ _Static_assert(STACK_WORDS * 8 <= sizeof(((struct shapes_record *)0)->values), "
 _Static_assert(NODE_WORDS <= STACK_WORDS, "NODE_WORDS");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, OPERATORS_MAX);
 	__type(key, __u32);
 	__type(value, struct operator_values);
@@ -82,7 +111,7 @@ struct shapes_key {
 };
 
 /*
- * The number under which user space knows them. An entry of either map may be
+ * The number under which user space knows them. An entry of any map here may be
  * given to another key while it is looked at. So it holds its own key, which
  * is looked at last.
  */
@@ -91,6 +120,14 @@ struct shapes_number {
 	__u32 id;
 	__u32 number;
 };
+
+/* By the low bits of their numbers: most executions have the shapes that the last one had. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SHAPES_MAX);
+	__type(key, __u32);
+	__type(value, struct shapes_number);
+} shapes_last SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -126,6 +163,21 @@ static __always_inline __u64 elements_of(__u64 address, __u64 first, __u64 secon
 	if (first & 1)
 		return second;
 	return first < INLINE_SIZE_MAX ? address + 8 : first;
+}
+
+static __always_inline struct operator_values *values_of(__u32 id)
+{
+	__u32 place = id & (OPERATORS_MAX - 1);
+
+	return bpf_map_lookup_elem(&operator_values, &place);
+}
+
+/* Are @values those of operator @id, whose context has been read? */
+static __always_inline bool values_are(const struct operator_values *values, __u32 id,
+				       const struct shapes_scratch *scratch)
+{
+	return *(volatile __u32 *)&values->id == id &&
+	       *(volatile __u64 *)&values->kernel == scratch->context[CONTEXT_KERNEL];
 }
 
 /*
@@ -318,7 +370,7 @@ __noinline int find_values(__u32 instance, __u32 function)
 	struct thread_state *thread;
 	__u64 kernel, its, info, starts;
 	struct frame *frame;
-	__u32 id;
+	__u32 place;
 
 	if (!with_shapes)
 		return 0;
@@ -334,10 +386,11 @@ __noinline int find_values(__u32 instance, __u32 function)
 		found->contexts[function & (ORT_FUNCTIONS_MAX - 1)] = 0;
 		return 0;
 	}
-	id = frame->id;
 	info = read_pointer(kernel + layout->info);
 	fresh->kernel = kernel;
 	fresh->node = read_pointer(info + layout->node);
+	fresh->id = frame->id;
+	fresh->last = NO_SHAPES;
 	fresh->epoch = layout->epoch;
 	fresh->constants = 0;
 	fresh->unreadable = 0;
@@ -353,7 +406,8 @@ __noinline int find_values(__u32 instance, __u32 function)
 		fresh->unreadable = 1;
 	else
 		find_constants(thread, read_pointer(info + layout->constants));
-	bpf_map_update_elem(&operator_values, &id, fresh, BPF_ANY);
+	place = fresh->id & (OPERATORS_MAX - 1);
+	bpf_map_update_elem(&operator_values, &place, fresh, BPF_ANY);
 	return !fresh->unreadable;
 }
 
@@ -410,17 +464,19 @@ static __always_inline bool read_value(struct shapes_scratch *scratch,
 	return read_dims(scratch, layout, value, words[0]);
 }
 
-/* A polynomial of all words: those behind the rank are 0. */
-static __always_inline __u64 mix_value(__u64 hash, const struct shape_value *value)
+static __always_inline __u64 mix(__u64 hash, __u64 word)
 {
-	const __u64 factor = 0x9e3779b97f4a7c15ULL;
+	return (hash + word) * 0x9e3779b97f4a7c15ULL;
+}
 
-	hash = (hash + value->type) * factor;
-	hash = (hash + value->element) * factor;
-	hash = (hash + value->rank) * factor;
+/* A polynomial of all words: those behind the rank are 0. */
+static __always_inline __u64 hash_value(const struct shape_value *value)
+{
+	__u64 hash = mix(mix(mix(0, value->type), value->element), value->rank);
+
 #pragma unroll
 	for (int i = 0; i < SHAPE_RANK; i++)
-		hash = (hash + value->dims[i]) * factor;
+		hash = mix(hash, value->dims[i]);
 	return hash ^ hash >> 32;
 }
 
@@ -438,6 +494,33 @@ static __always_inline __u64 value_address(const struct ort_shape_layout *layout
 					   __s32 number)
 {
 	return base + (__u64)(__u32)number * layout->stride;
+}
+
+/*
+ * Where the values of the frame in the context begin; 0 if it cannot be read. In @since the number
+ * of the frame in its run, 0 if it is not the run's own one, which lives as long as the run: an
+ * operator inside of another has a frame that others may follow at the same address.
+ */
+static __always_inline __u64 values_in_run(const struct thread_state *thread,
+					   const struct frame *frame,
+					   const struct ort_shape_layout *layout,
+					   struct shapes_scratch *scratch, __u64 *since)
+{
+	struct seen_frame *own = &scratch->frame;
+	__u64 address = scratch->context[CONTEXT_FRAME];
+
+	*since = 0;
+	if (thread->depth || thread->run == NO_ID || frame->run != thread->run || !layout->proven)
+		return frame_values(scratch);
+	if (own->frame != address || own->run != thread->run || own->epoch != layout->epoch) {
+		own->frame = address;
+		own->run = thread->run;
+		own->epoch = layout->epoch;
+		own->values = frame_values(scratch);
+		own->since++;
+	}
+	*since = own->since;
+	return own->values;
 }
 
 /* First sight of the shapes in the record: number them and send them. NO_ID if not. */
@@ -463,9 +546,9 @@ __noinline __u32 send_shapes(__u32 instance, __u64 hash)
 	record = &scratch_of(thread)->record;
 	key.hash = hash;
 	key.id = frame->id;
-	values = bpf_map_lookup_elem(&operator_values, &key.id);
+	values = values_of(key.id);
 	number = take_number(NUMBER_SHAPES);
-	if (!values || number == NO_ID)
+	if (!values || values->id != key.id || number == NO_ID)
 		return NO_ID;
 	key.epoch = values->epoch;
 	record->type = RECORD_SHAPES;
@@ -485,7 +568,7 @@ __noinline __u32 send_shapes(__u32 instance, __u64 hash)
 	for (__u32 i = 0; i < SHAPE_VALUES; i++) {
 		if (i >= values->n_values)
 			break;
-		if (values->constants >> i & 1 &&
+		if (scratch_of(thread)->unread >> i & 1 &&
 		    !read_value(scratch_of(thread), layout, found, &record->values[i],
 				value_address(layout, base, values->numbers[i])))
 			return NO_ID;
@@ -499,7 +582,7 @@ __noinline __u32 send_shapes(__u32 instance, __u64 hash)
 	       (values->n_values & (2 * SHAPE_VALUES - 1)) * sizeof(struct shape_value);
 	if (size > sizeof(*record))
 		return NO_ID;
-	if (values->kernel != scratch_of(thread)->context[CONTEXT_KERNEL])
+	if (!values_are(values, key.id, scratch_of(thread)))
 		return NO_ID;
 	if (bpf_ringbuf_output(&ring, record, size,
 			       layout->proven ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP)) {
@@ -510,6 +593,38 @@ __noinline __u32 send_shapes(__u32 instance, __u64 hash)
 	fresh.id = key.id;
 	fresh.number = number;
 	bpf_map_update_elem(&shapes, &key, &fresh, BPF_ANY);
+	number &= SHAPES_MAX - 1;
+	bpf_map_update_elem(&shapes_last, &number, &fresh, BPF_ANY);
+	values->last = fresh.number;
+	return fresh.number;
+}
+
+/* The number in @known, if it is of what @key says; else NO_SHAPES. */
+static __always_inline __u32 number_of(const struct shapes_number *known,
+				       const struct shapes_key *key)
+{
+	__u32 number = *(volatile __u32 *)&known->number;
+
+	return *(volatile __u64 *)&known->hash == key->hash && known->id == key->id ? number
+										    : NO_SHAPES;
+}
+
+/* The number of the shapes that are @key, of the operator of @values; sent, if it is a new one. */
+static __always_inline __u32 number_shapes(struct operator_values *values, struct shapes_key *key,
+					   __u32 instance)
+{
+	__u32 last = *(volatile __u32 *)&values->last, place = last & (SHAPES_MAX - 1), number;
+	struct shapes_number *known = bpf_map_lookup_elem(&shapes_last, &place);
+
+	if (known && number_of(known, key) == last && last != NO_SHAPES)
+		return last;
+	known = bpf_map_lookup_elem(&shapes, key);
+	number = known ? number_of(known, key) : NO_SHAPES;
+	if (number == NO_SHAPES) {
+		number = send_shapes(instance, key->hash);
+		return number == NO_ID ? NO_SHAPES : number;
+	}
+	values->last = number;
 	return number;
 }
 
@@ -522,9 +637,8 @@ static __noinline __u32 find_shapes(struct thread_state *thread, struct frame *f
 	struct shapes_scratch *scratch;
 	struct operator_values *values;
 	struct shapes_key key = {};
-	struct shapes_number *known;
-	__u64 base, hash;
-	__u32 number, instance;
+	__u64 base, since, one;
+	__u32 instance;
 
 	if (!thread || !frame || function >= ORT_FUNCTIONS_MAX)
 		return NO_SHAPES;
@@ -536,45 +650,51 @@ static __noinline __u32 find_shapes(struct thread_state *thread, struct frame *f
 	key.epoch = layout->epoch;
 	if (!key.epoch || !read_context(thread, instance, sp, function))
 		return NO_SHAPES;
-	values = bpf_map_lookup_elem(&operator_values, &key.id);
-	if (!values || values->kernel != scratch->context[CONTEXT_KERNEL] ||
-	    values->epoch != key.epoch || (!values->verified && layout_of(instance)->proven)) {
-		if (!find_values(instance, function))
-			return NO_SHAPES;
-		values = bpf_map_lookup_elem(&operator_values, &key.id);
-	}
-	if (!values || values->unreadable)
+	values = values_of(key.id);
+	if (!values)
 		return NO_SHAPES;
-	base = frame_values(scratch);
+	if ((!values_are(values, key.id, scratch) || values->epoch != key.epoch ||
+	     (!values->verified && layout_of(instance)->proven)) &&
+	    !find_values(instance, function))
+		return NO_SHAPES;
+	if (values->unreadable)
+		return NO_SHAPES;
+	base = values_in_run(thread, frame, layout, scratch, &since);
 	if (!base)
 		return NO_SHAPES;
 	scratch->record.tensor_at = 0;
-	hash = values->kernel;
+	scratch->unread = values->constants;
+	key.hash = values->kernel;
 	for (__u32 i = 0; i < SHAPE_VALUES; i++) {
 		struct shape_value *value = &scratch->record.values[i];
+		struct seen_value *seen;
+		__s32 number;
 
 		if (i >= values->n_values)
 			break;
 		if (values->constants >> i & 1)
 			continue;
-		if (values->numbers[i] < 0)
+		number = values->numbers[i];
+		seen = &scratch->frame.seen[number & (SEEN_VALUES - 1)];
+		if (since && seen->since == since && seen->number == number) {
+			scratch->unread |= 1U << i;
+			key.hash = mix(key.hash, seen->hash);
+			continue;
+		}
+		if (number < 0)
 			__builtin_memset(value, 0, sizeof(*value));
 		else if (!read_value(scratch, layout, found, value,
-				     value_address(layout, base, values->numbers[i])))
+				     value_address(layout, base, number)))
 			return NO_SHAPES;
-		hash = mix_value(hash, value);
+		one = hash_value(value);
+		key.hash = mix(key.hash, one);
+		seen->since = since;
+		seen->number = number;
+		seen->hash = one;
 	}
-	if (values->kernel != scratch->context[CONTEXT_KERNEL])
+	if (!values_are(values, key.id, scratch))
 		return NO_SHAPES;
-	key.hash = hash;
-	known = bpf_map_lookup_elem(&shapes, &key);
-	if (known) {
-		number = *(volatile __u32 *)&known->number;
-		if (*(volatile __u64 *)&known->hash == hash && known->id == key.id)
-			return number;
-	}
-	number = send_shapes(instance, hash);
-	return number == NO_ID ? NO_SHAPES : number;
+	return number_shapes(values, &key, instance);
 }
 
 /*

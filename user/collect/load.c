@@ -95,6 +95,7 @@ static void choose_maps(struct collector *collector, bool shapes)
 				options->sampling && !samples_off_cpu(options));
 	bpf_map__set_autocreate(bpf->maps.operator_values, shapes);
 	bpf_map__set_autocreate(bpf->maps.shapes, shapes);
+	bpf_map__set_autocreate(bpf->maps.shapes_last, shapes);
 	bpf_map__set_max_entries(bpf->maps.ring,
 				 options->buffer_size ? options->buffer_size : RING_SIZE);
 	if (collector->with_memory)

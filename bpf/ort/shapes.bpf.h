@@ -253,8 +253,11 @@ static __always_inline bool read_context_at(struct thread_state *thread, __u32 i
 static __always_inline bool read_context(struct thread_state *thread, __u32 instance, __u64 sp,
 					 __u32 function)
 {
-	__u32 *at = &found_of(instance)->contexts[function & (ORT_FUNCTIONS_MAX - 1)];
+	__u32 *at;
 
+	/* Old verifiers (6.1) forget what is known of a word that compilers put aside. */
+	barrier_var(function);
+	at = &found_of(instance)->contexts[function & (ORT_FUNCTIONS_MAX - 1)];
 	if (*at && read_context_at(thread, instance, sp + *at - 1))
 		return true;
 	return find_context(instance, sp, function) &&

@@ -111,6 +111,12 @@ def _(t):
     says(confined(t, "deny=bpf:EPERM", "-p", server_like(t).pid), ("BPF", "not permitted"))
 
 
+@test("BPF programs are refused, though there is the right to load some")
+def _(t):
+    says(confined(t, "deny=bpf:EACCES", "-p", server_like(t).pid), "BPF",
+         "Linux %s" % os.uname().release, "seccomp", "report")
+
+
 @test("perf events are refused")
 def _(t):
     says(confined(t, "deny=perf_event_open:EACCES", "-p", server_like(t).pid, "-e", "task-clock"),

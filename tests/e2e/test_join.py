@@ -440,6 +440,8 @@ def _(t):
     kernels = json.loads(succeeds(t, "report", t.path("capture.opp"), "--json"))["kernels"]
     check_equal([int(cells[0]) for cells in in_page(browser, "launches")],
                 [one["launches"] for one in kernels], "launches")
+    names = {name for name, in in_page(browser, "name")}
+    check(set(WAITS) & names, "a page names waits as the table does", names)
 
 
 def in_page(browser, *keys):

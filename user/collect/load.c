@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #define RING_SIZE  (8 << 20)
@@ -227,6 +228,37 @@ static bool lacks_files(const struct opprobe_bpf *bpf)
 	return lacks;
 }
 
+/* The kernel has answered @error: why, and what to do. Returns it. */
+static int load_refused(int error, struct error *err)
+{
+	struct utsname kernel;
+
+	if (error == -EPERM)
+		return error_set(err, error,
+				 "the kernel does not let opprobe load BPF programs: %s; run it as "
+				 "root (sudo), or with CAP_BPF and CAP_PERFMON",
+				 error_reason(error));
+	if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
+		return error_set(err, error, "cannot load the BPF programs: %s",
+				 error_reason(error));
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		return error_set(err, error,
+				 "this kernel does not describe its types (no "
+				 "/sys/kernel/btf/vmlinux): opprobe needs one built with "
+				 "CONFIG_DEBUG_INFO_BTF, as all distributions' since 2020 are");
+	if (error == -ENOSYS)
+		return error_set(err, error,
+				 "cannot load the BPF programs: %s; opprobe needs Linux 5.8 or "
+				 "newer with CONFIG_BPF_SYSCALL, see `opprobe doctor`",
+				 error_reason(error));
+	return error_set(
+		err, error,
+		"Linux %s does not take opprobe's BPF programs: %s; if it is 5.8 or newer, "
+		"and neither a security module nor a container's seccomp filter forbids "
+		"them, this is a bug of opprobe: please report it",
+		uname(&kernel) ? "" : kernel.release, error_reason(error));
+}
+
 static int load_once(struct collector *collector, struct error *err)
 {
 	int error;
@@ -245,23 +277,7 @@ static int load_once(struct collector *collector, struct error *err)
 		error = -EMFILE;
 	opprobe_bpf__destroy(collector->bpf);
 	collector->bpf = NULL;
-	if (error == -EPERM || error == -EACCES)
-		return error_set(err, error,
-				 "the kernel does not let opprobe load BPF programs: %s; run it as "
-				 "root (sudo), or with CAP_BPF and CAP_PERFMON",
-				 error_reason(error));
-	if (error == -EMFILE || error == -ENFILE)
-		return error_set(err, error, "cannot load the BPF programs: %s",
-				 error_reason(error));
-	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		return error_set(err, error,
-				 "this kernel does not describe its types (no "
-				 "/sys/kernel/btf/vmlinux): opprobe needs one built with "
-				 "CONFIG_DEBUG_INFO_BTF, as all distributions' since 2020 are");
-	return error_set(err, error,
-			 "cannot load the BPF programs: %s; opprobe needs Linux 5.8 or newer with "
-			 "CONFIG_BPF_SYSCALL, see `opprobe doctor`",
-			 error_reason(error));
+	return load_refused(error, err);
 }
 
 static bool has_helper(enum bpf_func_id helper)

@@ -207,9 +207,9 @@ static int fail(struct inspector *inspector, int error, struct error *err)
 		break;
 	case -ETIME:
 		error_set(&inspector->failure, error,
-			  "looking into %s took longer than %.0f s and was given up: its files or "
+			  "looking into %s took longer than %.3g s and was given up: its files or "
 			  "objects are not those of a runtime that opprobe knows, or withheld",
-			  target, INSPECTOR_TIME / 1e9);
+			  target, inspector->left / 1e9);
 		break;
 	case -EINTR:
 		error_set(&inspector->failure, error, "interrupted while looking into %s", target);

@@ -108,8 +108,9 @@
 	// What GPUs did, by a profile that was joined; else what they were told to do.
 	function gpus() {
 		const text = (key, title, value, more) => ({ key, title, unit: "text", text: true, value, sum: same(value), ...more });
+		const waits = { stream: "a stream", event: "an event", device: "the device", copy: "a copy" };
 		const did = report.gpu, operatorOf = (row) => row.operator ?? "(in no operator)", three = (values) => values ? values.join(",") : null;
-		const typeOf = (row) => row.op_type ?? "", nameOf = (row) => (did ? row.kernel : row.name ?? (row.handle ? `(${row.kind} ${row.handle})` : row.waits_for ? `(wait: ${row.waits_for})` : `(${row.kind})`)) ?? "(all)";
+		const typeOf = (row) => row.op_type ?? "", nameOf = (row) => (did ? row.kernel : row.name ?? (row.handle ? `(${row.kind} ${row.handle})` : row.waits_for ? `(wait for ${waits[row.waits_for]})` : `(${row.kind})`)) ?? "(all)";
 		const shared = [text("name", "Kernel", nameOf, { shown: true }), text("operator", "Operator", operatorOf, { shown: true }), text("op", "Op", typeOf, { shown: true })];
 		const average = (member) => (rows) => { const all = sum(member)(rows), n = sum("count")(rows); return n && all !== null ? all / n : null; };
 		const worked = [column("total", "GPU time", "ns", "total_ns", { shown: true, sum: sum("total_ns") }),

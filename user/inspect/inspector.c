@@ -207,7 +207,7 @@ static int fail(struct inspector *inspector, int error, struct error *err)
 		break;
 	case -ETIME:
 		error_set(&inspector->failure, error,
-			  "looking into %s took longer than %.3g s and was given up: its files or "
+			  "looking into %s took longer than %.1f s and was given up: its files or "
 			  "objects are not those of a runtime that opprobe knows, or withheld",
 			  target, inspector->left / 1e9);
 		break;

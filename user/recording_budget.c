@@ -7,6 +7,11 @@
  * hit costs at least what it costs in opprobe itself, and more in the target, whose caches are
  * full of other things. How much more is seen in how long runs take that have probes, side by
  * side with runs that have none; until there are enough of these, twice as much is charged.
+ *
+ * A run in a window is as slow as any that is recorded. Where that is much slower than others, a
+ * second allowance sees to it that one of 400 is at most, so that the 99th percentile is
+ * that of the others: it grows with the CPU time that is the targets' own, and is paid with what
+ * they use while probes are in place. Whoever grants more than some per cent does not ask for that.
  */
 #include "recording_state.h"
 
@@ -21,19 +26,23 @@
 #include "collect/usage.h"
 #include "collect/windows.h"
 
-#define WINDOW_RUNS    4    /* recorded in a window; more, if more end at once */
-#define WINDOW_POLL_MS 1    /* for so long a window may go on when it has them */
-#define WAIT_POLL_MS   20   /* between looks whether one may open */
-#define FIRST_NS       20e6 /* what the first window is expected to cost */
-#define WINDOW_NS      4e6  /* to put breakpoints in and take them out, see the README */
-#define UNKNOWN_NS     5e3  /* the probes of an operator, if they could not be measured */
-#define RUN_PAIR       2.0  /* those of a run take so many times what an operator's do */
-#define UNMEASURED     2.0  /* what a hit costs in the target, in those of opprobe: too much */
-#define SHAPES_NS      1e3  /* to read them takes less, for each operator */
-#define RUNS_SHARE     0.5  /* of the budget, that the probes of runs may take alone */
-#define FIRST_LOOK_NS  20e6 /* of the targets' CPU time, after which that is looked at; then, */
-#define LOOK_NS	       1e9  /* and whether all probes can stay, each time after this, */
-#define SOON_NS	       2e8  /* or this, where the allowance is overdrawn */
+#define WINDOW_RUNS    4      /* recorded in a window; more, if more end at once */
+#define WINDOW_POLL_MS 1      /* for so long a window may go on when it has them */
+#define WAIT_POLL_MS   20     /* between looks whether one may open */
+#define FIRST_NS       20e6   /* what the first window is expected to cost */
+#define WINDOW_NS      4e6    /* to put breakpoints in and take them out, see the README */
+#define UNKNOWN_NS     5e3    /* the probes of an operator, if they could not be measured */
+#define RUN_PAIR       2.0    /* those of a run take so many times what an operator's do */
+#define UNMEASURED     2.0    /* what a hit costs in the target, in those of opprobe: too much */
+#define SHAPES_NS      1e3    /* to read them takes less, for each operator */
+#define RUNS_SHARE     0.5    /* of the budget, that the probes of runs may take alone */
+#define FIRST_LOOK_NS  20e6   /* of the targets' CPU time, after which that is looked at; then, */
+#define LOOK_NS	       1e9    /* and whether all probes can stay, each time after this, */
+#define SOON_NS	       2e8    /* or this, where the allowance is overdrawn */
+#define CAUTIOUS       0.05   /* the largest budget within which few runs are to be slowed: */
+#define SLOWED_SHARE   2.5e-3 /* of what targets do, that probes may slow by much, that is, */
+#define SLOWED_PART    0.1    /* if so much of its time is theirs */
+#define FIRST_SLOWED   1e6    /* ns of it, that the first window is expected to take */
 
 /* Runs of one window, and runs before it. */
 struct pair {
@@ -47,6 +56,8 @@ struct stretch_use {
 
 struct spending {
 	struct budget budget;
+	struct budget slowed; /* likewise, of what probes slow by much: its time without them */
+	bool slows;	      /* they do, as far as is known, and it matters */
 	struct usage usage;
 	double hit_ns; /* what an operator's probes take at least */
 	double part;   /* of the time of runs that have probes, that these take; 0: not known yet */
@@ -60,8 +71,15 @@ struct spending {
 	bool staying;	/* the window goes on for good */
 	bool told_stays;
 	struct stretch_use since; /* the beginning of the wait, or of the last look */
+	bool amid;		  /* a window */
 	struct {
 		struct stretch_use all; /* while it was open */
+		/*
+		 * CPU time from when its probes are there until they go, theirs as well. What takes
+		 * long before that and behind it is that the kernel waits: they come and go at
+		 * once.
+		 */
+		double amid;
 		struct window_samples without;
 		uint64_t hits; /* before it */
 		uint64_t recorded;
@@ -144,6 +162,11 @@ static void use(struct recording *recording, double cpu, double charge)
 	budget_use(&spending->budget, cpu, charge);
 	spending->since.cpu += cpu;
 	spending->since.charge += charge;
+	if (!spending->amid) {
+		budget_use(&spending->slowed, fmax(cpu - charge, 0), 0);
+		return;
+	}
+	spending->window.amid += cpu;
 }
 
 /*
@@ -283,7 +306,8 @@ static bool may_open(void *context)
 		spending->runs_stay = false;
 		return true;
 	}
-	return budget_may_open(&spending->budget);
+	return budget_may_open(&spending->budget) &&
+	       (!spending->slows || budget_may_open(&spending->slowed));
 }
 
 static bool have_bare_runs(void *context)
@@ -381,11 +405,13 @@ static bool record_window(struct recording *recording, int *end, struct error *e
 		return true;
 	say_stays(recording);
 	spending->staying = true;
+	spending->amid = false;
 	spending->since = (struct stretch_use){};
 	recording_tell_budget(recording);
 	if (!record_until(recording, must_go, 0, end, err))
 		return false;
 	spending->staying = false;
+	spending->amid = true;
 	return true;
 }
 
@@ -402,6 +428,7 @@ static int open_window(struct recording *recording, struct error *err)
 	spending->window.hits = collector_operators_hit(recording->collector);
 	error = collector_open_window(recording->collector, err);
 	use(recording, use_of_all(recording), charge_of_runs(recording));
+	spending->amid = true;
 	return error;
 }
 
@@ -411,11 +438,15 @@ static void close_window(struct recording *recording)
 	double hits, late;
 
 	charge_window(recording);
+	/* The breakpoints go at once; what takes long is that the kernel lets nobody be amid them.
+	 */
+	spending->amid = false;
 	hits = hits_of_window(recording);
 	collector_close_window(recording->collector, !spending->runs_stay);
 	late = hits_of_window(recording) - hits;
 	use(recording, use_of_all(recording),
-	    charge_of_runs(recording) + late * cost_of_hit(recording) + WINDOW_NS);
+	    charge_of_runs(recording) + late * cost_of_hit(recording));
+	budget_use(&spending->budget, 0, WINDOW_NS);
 	spending->runs_on = spending->runs_stay;
 	if (windows_of(recording)->recorded == spending->window.recorded)
 		return;
@@ -434,17 +465,39 @@ static bool see_bare_runs(struct recording *recording, int *end, struct error *e
 		return false;
 	recording->spending->runs_on = true;
 	use(recording, use_of_all(recording), charge_of_runs(recording));
+	recording->spending->amid = true;
 	return record_until(recording, have_bare_runs, WINDOW_POLL_MS, end, err);
+}
+
+/*
+ * The window is over: all that the targets did amid it counts as slowed, and is paid. Whether it
+ * was slowed by much is known for the next one, from its hits: how much longer runs took is not
+ * known yet, or not so well.
+ */
+static void pay_slowed(struct recording *recording, double before)
+{
+	struct spending *spending = recording->spending;
+	double amid = spending->window.amid, cpu = spending->window.all.cpu;
+
+	budget_use(&spending->slowed, amid, spending->slows ? amid : 0);
+	budget_closed(&spending->slowed, spending->slowed.charged - before, true, draw(spending));
+	if (cpu > 0)
+		spending->slows = spending->budget.share <= CAUTIOUS &&
+				  UNMEASURED * hits_of_window(recording) * spending->hit_ns >
+					  SLOWED_PART * cpu;
 }
 
 /* One window, from out to out; false if the recording is over, as *@end says. */
 static bool have_window(struct recording *recording, int *end, struct error *err)
 {
 	struct spending *spending = recording->spending;
-	double charged = spending->budget.charged;
-	uint64_t recorded = windows_of(recording)->recorded;
-	bool more = see_bare_runs(recording, end, err);
+	double charged = spending->budget.charged, slowed = spending->slowed.charged;
+	uint64_t before = windows_of(recording)->recorded;
+	bool more, recorded;
 
+	spending->window.all = (struct stretch_use){};
+	spending->window.amid = 0;
+	more = see_bare_runs(recording, end, err);
 	if (more && !budget_is_spent(&spending->budget)) {
 		*end = open_window(recording, err);
 		if (*end < 0)
@@ -457,8 +510,11 @@ static bool have_window(struct recording *recording, int *end, struct error *err
 	} else if (more && !spending->runs_stay) {
 		see_no_runs(recording);
 	}
-	budget_closed(&spending->budget, spending->budget.charged - charged,
-		      windows_of(recording)->recorded > recorded, draw(spending));
+	spending->amid = false;
+	recorded = windows_of(recording)->recorded > before;
+	pay_slowed(recording, slowed);
+	budget_closed(&spending->budget, spending->budget.charged - charged, recorded,
+		      draw(spending));
 	recording_tell_budget(recording);
 	return more;
 }
@@ -475,6 +531,8 @@ int recording_keep_budget(struct recording *recording, struct error *err)
 	recording->spending = spending;
 	memcpy(spending->random, &now, sizeof(spending->random));
 	budget_start(&spending->budget, options->max_overhead, FIRST_NS, draw(spending));
+	budget_start(&spending->slowed, SLOWED_SHARE, FIRST_SLOWED, draw(spending));
+	spending->slows = options->max_overhead <= CAUTIOUS;
 	spending->hit_ns =
 		recording->overhead_known ? (double)recording->added.nested_ns : UNKNOWN_NS;
 	spending->deadline = options->duration ? now + options->duration : 0;

@@ -95,7 +95,7 @@ def _(t):
         target = t.ort_run("1.30.0", model, "-O", "0")
         target.keep_running()
         with ProbeHits(os.getpid()):  # from the first hit on
-            probe = record(t, target, "5%", "-e", "none", "--no-cost")
+            probe = record(t, target, "10%", "-e", "none", "--no-cost")
             with ProbeHits(probe.pid) as hits:
                 some_windows(t)
                 counted = hits.count()
@@ -109,6 +109,24 @@ def _(t):
         check(report.json["recording"]["cost"]["pairs"] >= 6, "nothing was compared")
         target.close()
         os.unlink(t.path("capture.opp"))
+
+
+@test("a budget of some per cent is not used up by slowing many runs")
+def _(t):
+    target = t.ort_run("1.30.0", "transformer")
+    target.run(5)
+    target.keep_running()
+    charged = {}
+    # Runs with probes take several times as long: one of 400 is worth one per cent or so.
+    for share in "5%", "20%":
+        probe = record(t, target, share, "-e", "none")
+        some_windows(t, 6)
+        budget = budget_of(end(t, probe))
+        check(not budget["all_runs_seen"] or budget["windows"] >= 6, "everything was recorded")
+        charged[share] = budget["charged"]
+        os.unlink(t.path("capture.opp"))
+    check(charged["5%"] < 0.025, "within 5 %% were %.2f %% charged" % (100 * charged["5%"]))
+    check(charged["20%"] > 0.05, "within 20 %% were %.2f %% charged" % (100 * charged["20%"]))
 
 
 @test("where all of it is below the budget, everything is recorded")
@@ -198,7 +216,7 @@ def _(t):
     target = t.node("1.30.0")
     keep = target.load_plain(t.model("mlp"))
     target.run(keep, 5)
-    probe = record(t, target, "2%", "-e", "none")
+    probe = record(t, target, "10%", "-e", "none")
     # How names are read is found out while a session lives.
     while not windows_so_far(t):
         target.run(keep, 200)

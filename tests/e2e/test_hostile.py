@@ -62,7 +62,7 @@ def helpers(t):
 def _(t):
     target = hostile(t, "strings", t.library("1.30.0"))
     sentence = timed(t, "-p", target.pid, "-o", t.path("capture.opp"))
-    check("longer than 10 s" in sentence, "the sentence", sentence)
+    check("longer than 10.0 s" in sentence, "the sentence", sentence)
     interrupted(t, target, 1)
     check(target.alive(), "the target ended")
 
@@ -71,7 +71,7 @@ def _(t):
 def _(t):
     target = hostile(t, "withheld")
     sentence = timed(t, "-p", target.pid, "-o", t.path("capture.opp"))
-    check("longer than 10 s" in sentence, "the sentence", sentence)
+    check("longer than 10.0 s" in sentence, "the sentence", sentence)
     interrupted(t, target, 1)
     # What the file system holds ends with it.
     target.child.stdin.close()

@@ -48,8 +48,8 @@ SHARED const volatile __u32 n_counters;
 /* Some of the counters are events that may take turns: COUNTER_PERF. */
 SHARED const volatile bool with_turns;
 SHARED const volatile __u8 counter_source[COUNTERS_MAX];
-SHARED const volatile __u32
-	counter_sources; /* bit s: one of them is read as enum counter_source s */
+/* Bit s: one of them is read as enum counter_source s. */
+SHARED const volatile __u32 counter_sources;
 /* Bit i: counter i needs no event; it is of the scheduler; it is of what is freed. */
 SHARED const volatile __u16 counters_kept, counters_of_sched, counters_of_freed;
 /* Some of them are of memory: counter_is_memory(). */

@@ -56,7 +56,7 @@ struct stretch_use {
 
 struct spending {
 	struct budget budget;
-	struct budget slowed; /* likewise, of what probes slow by much: its time without them */
+	struct budget slowed; /* likewise, for the time of what probes slow by much */
 	bool slows;	      /* they do, as far as is known, and it matters */
 	struct usage usage;
 	double hit_ns; /* what an operator's probes take at least */
@@ -75,9 +75,8 @@ struct spending {
 	struct {
 		struct stretch_use all; /* while it was open */
 		/*
-		 * CPU time from when its probes are there until they go, theirs as well. What takes
-		 * long before that and behind it is that the kernel waits: they come and go at
-		 * once.
+		 * CPU time from when its probes are there until they go, theirs as well. They come
+		 * at once, too: the kernel waits before.
 		 */
 		double amid;
 		struct window_samples without;
@@ -438,8 +437,7 @@ static void close_window(struct recording *recording)
 	double hits, late;
 
 	charge_window(recording);
-	/* The breakpoints go at once; what takes long is that the kernel lets nobody be amid them.
-	 */
+	/* They go at once; what takes long is that the kernel waits until nobody is at one. */
 	spending->amid = false;
 	hits = hits_of_window(recording);
 	collector_close_window(recording->collector, !spending->runs_stay);

@@ -679,12 +679,12 @@ static __noinline __u32 find_shapes(struct thread_state *thread, struct frame *f
 			continue;
 		number = values->numbers[i];
 		seen = &scratch->frame.seen[number & (SEEN_VALUES - 1)];
-		if (since && seen->since == since && seen->number == number) {
+		if (number >= 0 && since && seen->since == since && seen->number == number) {
 			scratch->unread |= 1U << i;
 			key.hash = mix(key.hash, seen->hash);
 			continue;
 		}
-		if (number < 0)
+		if (number < 0) /* an input that is left out */
 			__builtin_memset(value, 0, sizeof(*value));
 		else if (!read_value(scratch, layout, found, value,
 				     value_address(layout, base, number)))

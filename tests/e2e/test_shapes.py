@@ -154,6 +154,18 @@ for version in ("1.24.3", "1.30.0"):
     dynamic_batch(version)
 
 
+@test("new shapes of a session that is known are those of all of its values")
+def _(t):
+    target = t.node("1.30.0")
+    session = target.load(t.model("transformer"), profile="profile")
+    probe = t.attach(target, "--shapes")
+    for batch, length in ((2, 16), (1, 16), (3, 5), (2, 16), (4, 9)):
+        target.run(session, RUNS, change={"tokens": {"dims": [batch, length, 64]}})
+    probe.stop().nothing_lost()
+    target.do("end_profiling", session=session)
+    check_counts(recorded_shapes(t), read_shapes(t))
+
+
 @test("the report groups by shape, and one without --shapes knows none")
 def _(t):
     target = t.ort_run("1.30.0", "transformer")

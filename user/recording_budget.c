@@ -9,8 +9,8 @@
  * side with runs that have none; until there are enough of these, twice as much is charged.
  *
  * A run in a window is as slow as any that is recorded. Where that is much slower than others, a
- * second allowance sees to it that one of 400 is at most, so that the 99th percentile is
- * that of the others: it grows with the CPU time that is the targets' own, and is paid with what
+ * second allowance sees to it that about one of 400 is, so that the 99th percentile is that of the
+ * others: it grows with the CPU time that is the targets' own, and is paid with what
  * they use while probes are in place. Whoever grants more than some per cent does not ask for that.
  */
 #include "recording_state.h"
@@ -421,7 +421,6 @@ static int open_window(struct recording *recording, struct error *err)
 	const struct windows *windows = windows_of(recording);
 	int error;
 
-	spending->window.all = (struct stretch_use){};
 	spending->window.without = windows->without;
 	spending->window.recorded = windows->recorded;
 	spending->window.hits = collector_operators_hit(recording->collector);

@@ -17,6 +17,7 @@ MODELS = [
     ("a transformer block", "transformer", {}),
     ("If and Loop nested twice", "nested", {}),
     ("a Scan", "scan", {}),
+    ("a Loop whose values grow", "growing", {}),
     ("values that may hold a tensor", "optionals", {}),
     ("2 intra-op threads", "transformer", {"intraOpNumThreads": 2}),
     ("a graph that is not optimised", "transformer", {"graphOptimizationLevel": "disabled"}),
@@ -161,6 +162,18 @@ def _(t):
     probe = t.attach(target, "--shapes")
     for batch, length in ((2, 16), (1, 16), (3, 5), (2, 16), (4, 9)):
         target.run(session, RUNS, change={"tokens": {"dims": [batch, length, 64]}})
+    probe.stop().nothing_lost()
+    target.do("end_profiling", session=session)
+    check_counts(recorded_shapes(t), read_shapes(t))
+
+
+@test("new shapes are seen also where a run has more values than there are places for")
+def _(t):
+    target = t.node("1.30.0")
+    session = target.load(t.model("many"), profile="profile")
+    probe = t.attach(target, "--shapes")
+    for rows in (2, 3, 2, 5):
+        target.run(session, RUNS, change={"rows": {"dims": [rows, 4]}})
     probe.stop().nothing_lost()
     target.do("end_profiling", session=session)
     check_counts(recorded_shapes(t), read_shapes(t))

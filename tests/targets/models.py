@@ -765,10 +765,39 @@ def gpu_reloading():
     return g
 
 
+def growing():
+    """A Loop that carries one row more each time: its body's values have other shapes then."""
+    g = Graph("growing")
+    x = g.input("x", "float", ["rows", 4], [2, 4])
+
+    def body(inside, rows, i):
+        y = inside.node("Neg", [rows], "body/Neg")
+        return inside.node("Concat", [y, inside.weight(1, 4)], "body/Concat", axis=0)
+
+    g.output(loop(g, x, 5, "Loop", body))
+    return g
+
+
+def many():
+    """More values than the kernel has places for whose shapes stay, then as many whose do not."""
+    g = Graph("many")
+    x = g.input("x", "float", [4])
+    for i in range(70):
+        x = g.node("Neg", [x], "same/Neg_%d" % i)
+        x = g.node("Sin", [x], "same/Sin_%d" % i)
+    x = g.node("Add", [x, g.input("rows", "float", ["rows", 4], [2, 4])], "Add")
+    for i in range(70):
+        x = g.node("Neg", [x], "other/Neg_%d" % i)
+        x = g.node("Sin", [x], "other/Sin_%d" % i)
+    g.output(x)
+    return g
+
+
 MODELS = [cnn, resnet, transformer, nested, nested_unnamed, scan, tiny, unnamed, names,
           deep, not_utf8, long_names, reshape, reshape_inside, gru, pages, mlp, cycle,
           branches, values, optionals, quantised, attributed, narrow, narrower,
-          heavy, heavy_inside, unimplemented, gpu, gpu_hip, gpu_pooled, gpu_calls, gpu_reloading]
+          growing, many, heavy, heavy_inside, unimplemented, gpu, gpu_hip, gpu_pooled, gpu_calls,
+          gpu_reloading]
 
 
 def write_atomically(path, data):

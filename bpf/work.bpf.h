@@ -60,6 +60,30 @@ SHARED struct {
 	__type(value, __u64);
 } thread_work SEC(".maps");
 
+/*
+ * How often threads took up their part of a section, on each CPU, with `with_windows`: their
+ * probes cost the target what others do, and tell of no operator.
+ */
+SHARED struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} tasks_hit SEC(".maps");
+
+static __always_inline void task_hit(void)
+{
+	__u32 zero = 0;
+	__u64 *hits;
+
+	if (!with_windows)
+		return;
+	hits = bpf_map_lookup_elem(&tasks_hit, &zero);
+	/* The thread may be preempted by another one that does the same. */
+	if (hits)
+		__sync_fetch_and_add(hits, 1);
+}
+
 /* Drop the rest of somebody else's work under @key before @frame's section. */
 static __always_inline void drop_rest(const struct frame *frame, __u64 key, __u32 pid)
 {

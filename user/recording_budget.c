@@ -34,6 +34,7 @@
 #define UNKNOWN_NS     5e3    /* the probes of an operator, if they could not be measured */
 #define RUN_PAIR       2.0    /* those of a run take so many times what an operator's do */
 #define UNMEASURED     2.0    /* what a hit costs in the target, in those of opprobe: too much */
+#define WAITED_FOR     2.0    /* times that, where other threads wait for who is held up */
 #define SHAPES_NS      1e3    /* to read them takes less, for each operator */
 #define RUNS_SHARE     0.5    /* of the budget, that the probes of runs may take alone */
 #define FIRST_LOOK_NS  20e6   /* of the targets' CPU time, after which that is looked at; then, */
@@ -49,6 +50,11 @@ struct pair {
 	struct window_samples with, without;
 };
 
+/* Of probes, in pairs: each has two. */
+struct hits {
+	double operators, tasks;
+};
+
 /* What was used, and what of it is charged, since some time. */
 struct stretch_use {
 	double cpu, charge;
@@ -60,7 +66,9 @@ struct spending {
 	bool slows;	      /* they do, as far as is known, and it matters */
 	struct usage usage;
 	double hit_ns; /* what an operator's probes take at least */
-	double part;   /* of the time of runs that have probes, that these take; 0: not known yet */
+	/* Of the time of runs that have probes, what these take, and most likely at most: 0, not
+	 * known. */
+	double part, part_most;
 	uint64_t deadline;
 	unsigned short random[3];
 	uint32_t runs; /* that had started when their probes were charged last, */
@@ -80,7 +88,7 @@ struct spending {
 		 */
 		double amid;
 		struct window_samples without;
-		uint64_t hits; /* before it */
+		struct hits before;
 		uint64_t recorded;
 	} window;
 	uint64_t windows; /* in which a run was recorded */
@@ -124,34 +132,50 @@ static double charge_of_runs(struct recording *recording)
 	return (RUN_PAIR * runs + UNMEASURED * hits) * spending->hit_ns;
 }
 
-static double hits_of_window(const struct recording *recording)
+static struct hits hits_so_far(const struct recording *recording)
 {
-	return (double)(collector_operators_hit(recording->collector) -
-			recording->spending->window.hits);
+	return (struct hits){.operators = (double)collector_operators_hit(recording->collector),
+			     .tasks = (double)collector_tasks_hit(recording->collector)};
 }
 
-/* What one of them is charged with: what runs with probes took longer, for each of their operators.
- */
-static double cost_of_hit(const struct recording *recording)
+static struct hits hits_since(const struct recording *recording, struct hits before)
 {
-	const struct spending *spending = recording->spending;
-	const struct windows *windows = windows_of(recording);
-	double hit = spending->hit_ns + (recording->options->shapes ? SHAPES_NS : 0);
+	struct hits now = hits_so_far(recording);
 
-	if (!spending->part || !windows->recorded_operators)
-		return UNMEASURED * hit;
-	return fmax(hit, spending->part * (double)windows->recorded_ns /
-				 (double)windows->recorded_operators);
+	return (struct hits){now.operators - before.operators, now.tasks - before.tasks};
+}
+
+/* What they cost at least. */
+static double least_cost(const struct recording *recording, struct hits hits)
+{
+	double shapes = recording->options->shapes ? SHAPES_NS : 0;
+
+	return (hits.operators + hits.tasks) * recording->spending->hit_ns +
+	       hits.operators * shapes;
+}
+
+/* What they are charged with as long as nothing is known of runs. */
+static double unmeasured_cost(const struct recording *recording, struct hits hits)
+{
+	return UNMEASURED * (hits.tasks ? WAITED_FOR : 1) * least_cost(recording, hits);
 }
 
 /*
- * What the window has cost, that has used @cpu so far. Threads of a pool have probes that tell of
- * no operator, and take the same part of their time.
+ * What @hits are charged with, amid which the targets used @cpu: of each operator's run, what runs
+ * with probes take longer. What threads of a pool do is no operator's own, and its probes take the
+ * same part of it.
  */
-static double cost_of_window(const struct recording *recording, double cpu)
+static double cost_of_hits(const struct recording *recording, struct hits hits, double cpu)
 {
-	return fmax(hits_of_window(recording) * cost_of_hit(recording),
-		    recording->spending->part * cpu);
+	const struct spending *spending = recording->spending;
+	const struct windows *windows = windows_of(recording);
+	double of_runs;
+
+	if (!spending->part || !windows->recorded_operators)
+		return unmeasured_cost(recording, hits);
+	of_runs = hits.operators * spending->part * (double)windows->recorded_ns /
+		  (double)windows->recorded_operators;
+	return fmax(fmax(least_cost(recording, hits), of_runs), spending->part * cpu);
 }
 
 static void use(struct recording *recording, double cpu, double charge)
@@ -257,8 +281,10 @@ static void estimate(struct spending *spending)
 				?: add_samples(&runs, pair, &spending->pairs[pair].without);
 	if (!error)
 		cost_estimate(&runs, &cost);
-	if (cost.known)
+	if (cost.known) {
 		spending->part = fmax(cost.slower / (1 + cost.slower), 0);
+		spending->part_most = fmax(cost.high / (1 + cost.high), 0);
+	}
 	cost_free(&runs);
 }
 
@@ -325,7 +351,9 @@ static void charge_window(struct recording *recording)
 	double cpu = use_of_all(recording), charge = charge_of_runs(recording), cost;
 
 	spending->window.all.cpu += cpu;
-	cost = cost_of_window(recording, spending->window.all.cpu) - spending->window.all.charge;
+	cost = cost_of_hits(recording, hits_since(recording, spending->window.before),
+			    spending->window.all.cpu) -
+	       spending->window.all.charge;
 	if (cost > 0) {
 		spending->window.all.charge += cost;
 		charge += cost;
@@ -400,7 +428,8 @@ static bool record_window(struct recording *recording, int *end, struct error *e
 	if (!record_until(recording, have_runs, WINDOW_POLL_MS, end, err))
 		return false;
 	if (budget_is_spent(&spending->budget) ||
-	    !budget_holds(&spending->budget, all->cpu, all->charge))
+	    !budget_holds(&spending->budget, all->cpu,
+			  fmax(all->charge, spending->part_most * all->cpu)))
 		return true;
 	say_stays(recording);
 	spending->staying = true;
@@ -423,7 +452,7 @@ static int open_window(struct recording *recording, struct error *err)
 
 	spending->window.without = windows->without;
 	spending->window.recorded = windows->recorded;
-	spending->window.hits = collector_operators_hit(recording->collector);
+	spending->window.before = hits_so_far(recording);
 	error = collector_open_window(recording->collector, err);
 	use(recording, use_of_all(recording), charge_of_runs(recording));
 	spending->amid = true;
@@ -433,16 +462,15 @@ static int open_window(struct recording *recording, struct error *err)
 static void close_window(struct recording *recording)
 {
 	struct spending *spending = recording->spending;
-	double hits, late;
+	struct hits then;
 
 	charge_window(recording);
 	/* They go at once; what takes long is that the kernel waits until nobody is at one. */
 	spending->amid = false;
-	hits = hits_of_window(recording);
+	then = hits_so_far(recording);
 	collector_close_window(recording->collector, !spending->runs_stay);
-	late = hits_of_window(recording) - hits;
 	use(recording, use_of_all(recording),
-	    charge_of_runs(recording) + late * cost_of_hit(recording));
+	    charge_of_runs(recording) + cost_of_hits(recording, hits_since(recording, then), 0));
 	budget_use(&spending->budget, 0, WINDOW_NS);
 	spending->runs_on = spending->runs_stay;
 	if (windows_of(recording)->recorded == spending->window.recorded)
@@ -479,9 +507,10 @@ static void pay_slowed(struct recording *recording, double before)
 	budget_use(&spending->slowed, amid, spending->slows ? amid : 0);
 	budget_closed(&spending->slowed, spending->slowed.charged - before, true, draw(spending));
 	if (cpu > 0)
-		spending->slows = spending->budget.share <= CAUTIOUS &&
-				  UNMEASURED * hits_of_window(recording) * spending->hit_ns >
-					  SLOWED_PART * cpu;
+		spending->slows =
+			spending->budget.share <= CAUTIOUS &&
+			unmeasured_cost(recording, hits_since(recording, spending->window.before)) >
+				SLOWED_PART * cpu;
 }
 
 /* One window, from out to out; false if the recording is over, as *@end says. */

@@ -313,7 +313,10 @@ int ort_task_enter(struct pt_regs *ctx)
 	__u64 closure, key;
 	__u32 index = 0;
 
-	if (!thread || !recording)
+	if (!thread)
+		return 0;
+	task_hit();
+	if (!recording)
 		return 0;
 	if (!task_open(thread, PT_REGS_SP(ctx)))
 		return 0;

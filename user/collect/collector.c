@@ -329,7 +329,10 @@ static void send_notes(struct collector *collector)
 		collector_send_memory_notes(collector);
 }
 
-/* The pool's threads, and their CPU time as far as they are still there to tell. */
+/*
+ * The pool's threads, and their CPU time as far as they are still there to tell. Where probes come
+ * and go, that is of more than what they were seen to do, and says nothing of how they spin.
+ */
 static void send_pool(struct collector *collector)
 {
 	int map = bpf_map__fd(collector->bpf->maps.thread_work);
@@ -344,7 +347,7 @@ static void send_pool(struct collector *collector)
 		if (bpf_map_lookup_elem(map, &tid, &pool->work_ns))
 			continue;
 		member = collector_member_of(collector, tid);
-		pool->cpu_ns = member ? pool_cpu(member->pool, tid) : 0;
+		pool->cpu_ns = member && collector->all_along ? pool_cpu(member->pool, tid) : 0;
 		pool->thread = collector_thread(collector, tid,
 						member ? member : collector->members.items[0]);
 		collector_send(collector, &record);

@@ -148,6 +148,8 @@ int collector_open_window(struct collector *collector, struct error *err);
 void collector_close_window(struct collector *collector, bool runs_too);
 /* How many operators have been told or lost, of whatever run. */
 uint64_t collector_operators_hit(const struct collector *collector);
+/* How often threads took up their part of an operator's work, hitting two probes each time. */
+uint64_t collector_tasks_hit(const struct collector *collector);
 /* How often probes were hit while they came or went, and had nothing to tell. */
 uint64_t collector_idle_hits(const struct collector *collector);
 /* What has been seen so far, and how long the last runs took. */

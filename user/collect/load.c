@@ -94,6 +94,7 @@ static void choose_maps(struct collector *collector, bool shapes)
 	bpf_map__set_autocreate(bpf->maps.off_cpus, samples_off_cpu(options));
 	bpf_map__set_autocreate(bpf->maps.events_counted,
 				options->sampling && !samples_off_cpu(options));
+	bpf_map__set_autocreate(bpf->maps.tasks_hit, options->windows);
 	bpf_map__set_autocreate(bpf->maps.operator_values, shapes);
 	bpf_map__set_autocreate(bpf->maps.shapes, shapes);
 	bpf_map__set_autocreate(bpf->maps.shapes_last, shapes);

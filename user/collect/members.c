@@ -232,6 +232,7 @@ int collector_attach_runs(struct collector *collector, struct error *err)
 	if (error)
 		return error;
 	collector->runs_attached = collector->sessions_attached = true;
+	collector->all_along = collector->operators_attached;
 	__atomic_store_n(&collector->bpf->bss->runs_since, clock_ns(), __ATOMIC_RELEASE);
 	windows_see(&collector->windows, collector_runs_started(collector));
 	windows_bare(&collector->windows, collector_runs_started(collector), clock_ns());

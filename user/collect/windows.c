@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "windows.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 
 #include "../../bpf/events.h"
@@ -144,6 +145,20 @@ void collector_close_window(struct collector *collector, bool runs_too)
 uint64_t collector_operators_hit(const struct collector *collector)
 {
 	return collector->windows.operators + collector->bpf->bss->losses.ring_full;
+}
+
+/* The kernel rounds each CPU's value up to 8 bytes, as this is. */
+uint64_t collector_tasks_hit(const struct collector *collector)
+{
+	const int n = libbpf_num_possible_cpus(), map = bpf_map__fd(collector->bpf->maps.tasks_hit);
+	uint64_t *hits = n > 0 ? calloc(n, sizeof(*hits)) : NULL, all = 0;
+	const uint32_t zero = 0;
+
+	if (hits && !bpf_map_lookup_elem(map, &zero, hits))
+		for (int cpu = 0; cpu < n; cpu++)
+			all += hits[cpu];
+	free(hits);
+	return all;
 }
 
 uint64_t collector_idle_hits(const struct collector *collector)

@@ -82,7 +82,7 @@ struct collector {
 	unsigned int idle_turns; /* looks into the ring that found none, one after the other */
 	uint64_t overfull; /* operators that found their table full, when it was cleared last */
 	bool threads_changed;
-	bool all_along; /* operators' probes have been there as long as those of runs */
+	bool all_along;	      /* operators' probes have been there as long as those of runs */
 	uint64_t ended;	      /* when the recording was over, 0 before; */
 	uint32_t runs_at_end; /* how many runs had started then */
 	bool closed;	      /* and all of it has been taken */

@@ -111,6 +111,24 @@ def _(t):
     says(confined(t, "deny=bpf:EPERM", "-p", server_like(t).pid), ("BPF", "not permitted"))
 
 
+@test("a system call that a filter refuses is told from a right that opprobe lacks")
+def _(t):
+    def refused(what, *arguments):
+        return confined(t, what, *(arguments or ("serve", "-a", "--listen", "127.0.0.1:0")))
+
+    target = server_like(t).pid
+    filtered = ("not permitted, although opprobe has CAP_BPF and CAP_PERFMON: a seccomp filter",
+                "run it with seccomp unconfined")
+    for call in ("bpf", "perf_event_open"):
+        says(refused("deny=%s:EPERM" % call), "processes that load a runtime", *filtered)
+    says(refused("deny=bpf:EPERM", "-p", target), "BPF programs", *filtered)
+    says(refused("deny=perf_event_open:EPERM", "-p", target, "--sample", "99"), "what CPUs do", *filtered)
+    says(refused("user-namespace"), "not permitted, although opprobe has CAP_BPF and CAP_PERFMON: "
+         "rights of a user namespace", "root of the host")
+    says(refused("nobody"), "not permitted; run opprobe as root (sudo), or with CAP_BPF and "
+         "CAP_PERFMON")
+
+
 @test("BPF programs are refused, though there is the right to load some")
 def _(t):
     says(confined(t, "deny=bpf:EACCES", "-p", server_like(t).pid), "BPF",

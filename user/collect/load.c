@@ -12,6 +12,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "../base/denied.h"
+
 #define RING_SIZE  (8 << 20)
 #define BLOCKS_MAX (1 << 16) /* that operators have at once */
 /* The inode of the first pid namespace (include/linux/proc_ns.h). */
@@ -235,10 +237,7 @@ static int load_refused(int error, struct error *err)
 	struct utsname kernel;
 
 	if (error == -EPERM)
-		return error_set(err, error,
-				 "the kernel does not let opprobe load BPF programs: %s; run it as "
-				 "root (sudo), or with CAP_BPF and CAP_PERFMON",
-				 error_reason(error));
+		return denied(err, error, "the kernel does not let opprobe load BPF programs");
 	if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
 		return error_set(err, error, "cannot load the BPF programs: %s",
 				 error_reason(error));

@@ -16,6 +16,7 @@
 
 #include "../base/apart.h"
 #include "../base/array.h"
+#include "../base/denied.h"
 #include "../runtime/skeleton.h"
 #include "../target/own_code.h"
 
@@ -218,15 +219,14 @@ bool probes_multi_works(struct opprobe_bpf *bpf)
 
 static int refuse(const struct site *site, const char *path, int error, struct error *err)
 {
-	const char *remedy = "see `opprobe doctor -p PID`";
-
-	if (error == -EPERM || error == -EACCES)
-		remedy = "run opprobe as root (sudo), or with CAP_BPF and CAP_PERFMON";
-	else if (error == -ENOTSUP || error == -EOPNOTSUPP || error == -ENODEV)
-		remedy = "this kernel needs CONFIG_UPROBE_EVENTS and CONFIG_BPF_EVENTS";
-	return error_set(err, error, "cannot attach the %s probe at %#" PRIx64 " of %s: %s; %s",
-			 site_role_name(site->role), site->offset, path, error_reason(error),
-			 remedy);
+	if (error == -ENOTSUP || error == -EOPNOTSUPP || error == -ENODEV)
+		return error_set(
+			err, error,
+			"cannot attach the %s probe at %#" PRIx64 " of %s: %s; this kernel "
+			"needs CONFIG_UPROBE_EVENTS and CONFIG_BPF_EVENTS",
+			site_role_name(site->role), site->offset, path, error_reason(error));
+	return denied(err, error, "cannot attach the %s probe at %#" PRIx64 " of %s",
+		      site_role_name(site->role), site->offset, path);
 }
 
 /* Is there to be a probe of @part of @target at @site? */

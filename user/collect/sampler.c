@@ -14,6 +14,7 @@
 
 #include "../base/array.h"
 #include "../base/clock.h"
+#include "../base/denied.h"
 #include "../counters/counters.h"
 #include "../runtime/skeleton.h"
 
@@ -127,10 +128,7 @@ static int add_cpus(struct sampler *sampler, size_t n)
 static int refuse(const struct sampler_options *options, int error, struct error *err)
 {
 	if (!options->counter)
-		return error_set(err, error,
-				 "cannot look at what CPUs do at intervals: %s; run opprobe as "
-				 "root (sudo), or with CAP_BPF and CAP_PERFMON",
-				 error_reason(error));
+		return denied(err, error, "cannot look at what CPUs do at intervals");
 	return error_set(err, error,
 			 "cannot sample '%s' on all CPUs: %s; -e counts it with probes, if "
 			 "anything does, and --sample alone is of time on CPUs",

@@ -9,24 +9,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "../base/denied.h"
 #include "../base/setting.h"
 #include "event.h"
 #include "open.h"
-
-/* Only the initial namespace maps all ids onto themselves. */
-static bool in_user_namespace(void)
-{
-	FILE *file = fopen("/proc/self/uid_map", "re");
-	unsigned long inside = 0, outside = 0, n = 0;
-	bool initial = true;
-
-	if (file) {
-		if (fscanf(file, "%lu %lu %lu", &inside, &outside, &n) == 3)
-			initial = !inside && !outside && n == UINT32_MAX;
-		fclose(file);
-	}
-	return !initial;
-}
 
 void permissions_read(struct permissions *permissions)
 {
@@ -54,7 +40,7 @@ void permissions_read(struct permissions *permissions)
 		.paranoid = setting_read(SETTING_PARANOID, PARANOID_UNKNOWN),
 		.sys_admin = capabilities >> CAP_SYS_ADMIN & 1,
 		.perfmon = capabilities >> CAP_PERFMON & 1,
-		.user_namespace = in_user_namespace(),
+		.user_namespace = denied_in_user_namespace(),
 		.seccomp = mode == 2,
 		.nmi_watchdog = setting_read("/proc/sys/kernel/nmi_watchdog", 0) > 0,
 		.cycles = fd < 0 ? fd : 0,

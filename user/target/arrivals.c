@@ -16,6 +16,7 @@
 
 #include "../base/array.h"
 #include "../base/clock.h"
+#include "../base/denied.h"
 
 #define RING_PAGES 32			/* of each CPU: a thousand mappings */
 #define KEPT_MAX   8192			/* arrivals between two takes */
@@ -133,6 +134,8 @@ struct arrivals *arrivals_new(struct error *err)
 	struct arrivals *arrivals = calloc(1, sizeof(*arrivals));
 	int error = arrivals ? 0 : -ENOMEM;
 
+	/* Its own words are for developers; what fails is told in opprobe's. */
+	libbpf_set_print(NULL);
 	if (!error) {
 		arrivals->cpus = get_nprocs();
 		arrivals->looked = clock_ns();
@@ -140,10 +143,7 @@ struct arrivals *arrivals_new(struct error *err)
 	}
 	if (!error)
 		return arrivals;
-	error_set(err, error,
-		  "cannot have the kernel tell of processes that load a runtime: %s; run opprobe "
-		  "as root (sudo), or with CAP_PERFMON",
-		  error_reason(error));
+	denied(err, error, "cannot have the kernel tell of processes that load a runtime");
 	free(arrivals);
 	return NULL;
 }

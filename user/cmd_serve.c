@@ -15,16 +15,12 @@
 #include "whose.h"
 
 #define LISTEN	  "127.0.0.1:9464" /* the port that OpenTelemetry's exporters for Prometheus have */
-#define TOKEN_MIN 16		   /* bytes */
-#define TOKEN_MAX 256
 #define NODES_MAX 10000
 #define KEEP_MIN  (1u << 20)
 
 struct serve_arguments {
 	struct serving_options serving;
 	struct choice choice;
-	const char *token_file;
-	char token[TOKEN_MAX + 1];
 };
 
 static volatile sig_atomic_t quit, leave;
@@ -54,7 +50,9 @@ static const struct argp_option serve_options[] = {
 	 "); an address that other machines reach needs --token-file",
 	 0},
 	{"token-file", OPTION_TOKEN_FILE, "FILE", 0,
-	 "Answer those only who know the word in this file, as \"Authorization: Bearer WORD\"", 0},
+	 "Answer those only who know the word that this file has at the time, as "
+	 "\"Authorization: Bearer WORD\"",
+	 0},
 	{"nodes", OPTION_NODES, "N", 0,
 	 "So many operators have series of their own, those that take most (default 500); the rest "
 	 "is told as \"other\"",
@@ -133,7 +131,7 @@ static error_t parse_serve(int key, char *text, struct argp_state *state)
 		arguments->serving.listen = text;
 		break;
 	case OPTION_TOKEN_FILE:
-		arguments->token_file = text;
+		arguments->serving.token_file = text;
 		break;
 	case OPTION_NODES:
 		arguments->serving.nodes = parse_nodes(text, state);
@@ -170,33 +168,6 @@ static error_t parse_serve(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-/* The first line of the file. */
-static int read_token(struct serve_arguments *arguments, struct error *err)
-{
-	FILE *file = fopen(arguments->token_file, "re");
-	size_t length;
-
-	if (!file || !fgets(arguments->token, sizeof(arguments->token), file)) {
-		int error = file && !ferror(file) ? -ENODATA : -errno;
-
-		if (file)
-			fclose(file);
-		return error_set(err, error, "cannot read a token from %s: %s",
-				 arguments->token_file,
-				 error == -ENODATA ? "the file is empty" : error_reason(error));
-	}
-	fclose(file);
-	length = strcspn(arguments->token, "\r\n");
-	arguments->token[length] = '\0';
-	if (length < TOKEN_MIN)
-		return error_set(err, -EINVAL,
-				 "the token in %s has %zu bytes, and could be guessed: let it have "
-				 "%d or more, as `openssl rand -hex 16` prints",
-				 arguments->token_file, length, TOKEN_MIN);
-	arguments->serving.token = arguments->token;
-	return 0;
-}
-
 int cmd_serve(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&choice_argp, 0, "Which processes:", 0}, {}};
@@ -223,9 +194,7 @@ int cmd_serve(int argc, char **argv)
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	error = arguments.token_file ? read_token(&arguments, &err) : 0;
-	if (!error)
-		error = serving_run(&arguments.serving, &err);
+	error = serving_run(&arguments.serving, &err);
 	if (!error)
 		return EXIT_OK;
 	fprintf(stderr, "opprobe: %s\n", err.text);

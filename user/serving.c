@@ -33,6 +33,21 @@ void serving_say(const char *format, ...)
 	fprintf(stderr, "opprobe: %s\n", text);
 }
 
+/* To be done every now and then, by the thread that has rights left: the token may be root's. */
+static void tend(struct serving *s)
+{
+	struct error err;
+	int news;
+
+	exporter_tend(s->exporter);
+	news = s->token ? token_follow(s->token, &err) : 0;
+	if (news > 0)
+		serving_say("the token in %s is another one: the one before it is refused now",
+			    s->options->token_file);
+	else if (news < 0)
+		serving_say("%s; the token before it stays until the file has one again", err.text);
+}
+
 /* -- while a recording is on ------------------------------------------------------------------ */
 
 static bool knows_too_much(const struct serving *s, const struct metrics_size *size)
@@ -49,7 +64,7 @@ static size_t arrived(const struct recording_options *options, pid_t *pids, size
 	struct serving *s = options->context;
 	struct metrics_size size;
 
-	exporter_tend(s->exporter);
+	tend(s);
 	metrics_size(s->metrics, &size);
 	if (serving_look_at_cost(s, &size) || knows_too_much(s, &size) || *s->options->quit)
 		*s->options->leave = 1;
@@ -158,7 +173,7 @@ static void wait_a_little(struct serving *s)
 {
 	const struct timespec pause = {.tv_nsec = WAIT_NS};
 
-	exporter_tend(s->exporter);
+	tend(s);
 	nanosleep(&pause, NULL);
 }
 
@@ -264,6 +279,11 @@ static void find_whose(void *context, pid_t pid, struct metrics_whose *whose)
 
 static int start(struct serving *s, struct exporter_options *exporter, struct error *err)
 {
+	if (s->options->token_file) {
+		s->token = token_new(s->options->token_file, err);
+		if (!s->token)
+			return -EINVAL;
+	}
 	s->metrics_options = (struct metrics_options){
 		.nodes = s->options->nodes, .whose = find_whose, .context = s};
 	s->metrics = metrics_new(&s->metrics_options, err);
@@ -276,7 +296,7 @@ static int start(struct serving *s, struct exporter_options *exporter, struct er
 		return -EPERM;
 	*exporter = (struct exporter_options){
 		.listen = s->options->listen,
-		.token = s->options->token,
+		.token = s->token,
 		.pages = serving_pages,
 		.begin = rights_renounce,
 		.context = s,
@@ -300,6 +320,7 @@ int serving_run(const struct serving_options *options, struct error *err)
 	if (!error)
 		error = s.arrivals ? record_those_that_come(&s, err) : record_those(&s, err);
 	exporter_stop(s.exporter);
+	token_free(s.token);
 	arrivals_free(s.arrivals);
 	running_files_free(s.files);
 	metrics_free(s.metrics);

@@ -13,6 +13,7 @@
 #include "live/live.h"
 #include "serve/exporter.h"
 #include "serve/metrics.h"
+#include "serve/token.h"
 #include "serving.h"
 #include "target/arrivals.h"
 
@@ -57,6 +58,7 @@ struct serving {
 	struct metrics *metrics;
 	struct metrics_options metrics_options;
 	struct exporter *exporter;
+	struct token *token;		    /* NULL: whoever can reach it may ask */
 	struct recording_options recording; /* that is on, of: */
 	pid_t pids[PROCESSES_MAX];
 	uint64_t scanned, began;

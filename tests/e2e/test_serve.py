@@ -299,6 +299,7 @@ def _(t):
     with open(path, "w", encoding="utf-8") as file:
         file.write("short\n")
     check("guessed" in refused(t, "--token-file", path), "a short token")
+    check("No such file" in refused(t, "--token-file", t.path("none")), "no file")
     for address in ("localhost", "9464", "127.0.0.1:", "127.0.0.1:70000", "unix:", "[::1]"):
         check("address" in refused(t, "--listen", address), address)
 

@@ -347,14 +347,13 @@ static bool is_host(const struct exporter *e, const char *host)
 static bool is_token(const struct exporter *e, const char *header)
 {
 	static const char scheme[] = "Bearer ";
-	const char *token = e->options->token;
+	struct token *token = e->options->token;
 
 	if (!token)
 		return true;
 	if (!header || strncasecmp(header, scheme, strlen(scheme)) != 0)
 		return false;
-	header += strlen(scheme);
-	return strlen(header) == strlen(token) && answer_knows(header, token);
+	return token_is(token, header + strlen(scheme));
 }
 
 static const struct exporter_page *find(const struct exporter *e, const char *url)
@@ -389,7 +388,7 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 	}
 	if (!is_token(e, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization")))
 		return answer_text(connection, MHD_HTTP_UNAUTHORIZED,
-				   "this opprobe wants the token that it was started with\n");
+				   "this opprobe wants the token of its --token-file\n");
 	page = find(e, url);
 	return page ? respond_page(e, connection, page)
 		    : answer_text(connection, MHD_HTTP_NOT_FOUND, "nothing is here\n");

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "../base/error.h"
+#include "token.h"
 
 struct exporter;
 
@@ -38,8 +39,8 @@ struct exporter_page {
 };
 
 struct exporter_options {
-	const char *listen; /* "127.0.0.1:9464", "[::1]:9464", "unix:PATH", or "fd:N" */
-	const char *token;  /* that "Authorization: Bearer" must have; NULL: none */
+	const char *listen;  /* "127.0.0.1:9464", "[::1]:9464", "unix:PATH", or "fd:N" */
+	struct token *token; /* that "Authorization: Bearer" must have; NULL: none */
 	const struct exporter_page *pages;
 	void *context; /* of the pages */
 	/* May be NULL: called in the thread that is to answer, before it does. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What users write on the command line beside events (fuzz_config.c), and what
- * the kernel tells of a process's memory: the first byte chooses. What is
- * taken is in its range; what is not has a sentence.
+ * the kernel tells of a process's memory and mounts: the first byte chooses.
+ * What is taken is in its range; what is not has a sentence.
  */
 #include <math.h>
 
@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "collect/schedule.h"
 #include "require.h"
+#include "target/pod.h"
 #include "target/process.h"
 
 static const char titles[][160] = {"cycles", "instructions:u", "cache-misses", "page-faults"};
@@ -71,6 +72,17 @@ static void try_map(char *text)
 	require(strlen(file.path) < sizeof(file.path));
 }
 
+static void try_mounts(const uint8_t *text, size_t size)
+{
+	FILE *mountinfo = size ? fmemopen((void *)text, size, "r") : NULL;
+	char name[POD_CONTAINER + 1];
+
+	if (mountinfo && pod_container(mountinfo, "0123456789abcdef0123456789abcdef", name))
+		require(pod_may_call(name, strlen(name)));
+	if (mountinfo)
+		fclose(mountinfo);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text;
@@ -80,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = calloc(size, 1);
 	require(text);
 	memcpy(text, data + 1, size - 1);
-	switch (data[0] % 5) {
+	switch (data[0] % 6) {
 	case 0:
 		try_metric(text);
 		break;
@@ -93,8 +105,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case 3:
 		try_units(text);
 		break;
-	default:
+	case 4:
 		try_map(text);
+		break;
+	default:
+		try_mounts(data + 1, size - 1);
 	}
 	free(text);
 	return 0;

@@ -588,7 +588,7 @@ class Context:
     def close(self):
         for process in reversed(self.processes):
             process.close()
-        for group in self.groups:
+        for group in reversed(self.groups):
             os.rmdir(group)
         for disk in self.disks:
             subprocess.run(["umount", "--lazy", disk], check=False)

@@ -222,28 +222,58 @@ def _(t):
     serving.stop()
 
 
-@test("metrics of a pod's containers say which pod it is, by its control group and the kubelet's "
-      "folders")
-def _(t):
-    pod = str(uuid.uuid4())
-    folder = "/var/log/pods/prod_model-server-0_" + pod
-    group = t.group("kubepods-besteffort-pod%s.slice" % pod.replace("-", "_"))
-    made = not os.path.exists("/var/log/pods")
+CONTAINER_ID = "0123456789abcdef" * 4
+
+
+def pod_target(t, uid, mounted):
+    """A process with the file that the kubelet mounts for the container `mounted` of the pod."""
+    if not mounted:
+        return t.ort_run("1.30.0", "tiny")
+    folder = t.path("kubelet/pods/%s/containers/%s" % (uid, mounted))
     os.makedirs(folder)
-    try:
-        target = t.ort_run("1.30.0", "tiny")
-        with open(os.path.join(group, "cgroup.procs"), "w", encoding="utf-8") as file:
-            file.write(str(target.pid))
-        # One that is there already.
-        serving = Serve(t, "-a", "--comm", "ort_run", *LOOPBACK, *ALL)
-        serving.recorded(target)
-        target.run(3)
-        (labels, _), = serving.wait_until("no runs", lambda metrics: metrics.sum(
-            DURATION + "_count") >= 3).all("opprobe_runs_failed_total")
-        check_equal((labels["namespace"], labels["pod"]), ("prod", "model-server-0"), "whose runs")
-        target.close()
-    finally:
-        shutil.rmtree("/var/log/pods" if made else folder)
+    return t.start(OrtTarget, [
+        "unshare", "--mount", "sh", "-ec",
+        'echo >"$1"; mount -t tmpfs none /dev; echo >/dev/termination-log; '
+        'mount --bind "$1" /dev/termination-log; shift; exec "$@"',
+        "-", os.path.join(folder, "1b2c3d4e"), t.ort_program, t.library("1.30.0"),
+        t.model("tiny")]).ready()
+
+
+def pod_container(sentence, logs, mounted, expected):
+    @test("metrics of a pod's containers say which pod it is, and %s" % sentence)
+    def _(t):
+        uid = str(uuid.uuid4())
+        folder = "/var/log/pods/prod_model-server-0_" + uid
+        pod = "kubepods-besteffort-pod%s.slice" % uid.replace("-", "_")
+        t.group(pod)
+        group = t.group("%s/cri-containerd-%s.scope" % (pod, CONTAINER_ID))
+        made = not os.path.exists("/var/log/pods")
+        for name in logs:
+            os.makedirs(os.path.join(folder, name))
+        try:
+            target = pod_target(t, uid, mounted)
+            with open(os.path.join(group, "cgroup.procs"), "w", encoding="utf-8") as file:
+                file.write(str(target.pid))
+            # One that is there already, and no other on the machine.
+            serving = Serve(t, "-a", "--cgroup", group, *LOOPBACK, *ALL)
+            serving.recorded(target)
+            target.run(3)
+            (labels, _), = serving.wait_until("no runs", lambda metrics: metrics.sum(
+                DURATION + "_count") >= 3).all("opprobe_runs_failed_total")
+            check_equal((labels["namespace"], labels["pod"], labels["container"]),
+                        ("prod", "model-server-0", expected), "whose runs")
+            target.close()
+        finally:
+            shutil.rmtree("/var/log/pods" if made else folder)
+
+
+pod_container("of several containers, by its mounts, which", ["server", "proxy"], "server",
+              "server")
+pod_container("of one container, by the kubelet's folder, its name", ["server"], None, "server")
+pod_container("of several that no mount names, the id", ["server", "proxy"], None,
+              CONTAINER_ID[:12])
+pod_container("where a mount and the folder differ, the id", ["server"], "liar",
+              CONTAINER_ID[:12])
 
 
 @test("a real Prometheus scrapes it, and its queries give what ran, over restarts of processes")

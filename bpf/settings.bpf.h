@@ -39,6 +39,7 @@ SHARED const volatile bool with_keys; /* operators tell those of their sections 
 SHARED const volatile bool with_sums;
 /* Probes come and go: hits without anything to tell are counted, see idle_hits. */
 SHARED const volatile bool with_windows;
+SHARED const volatile bool count_tasks; /* see tasks_hit */
 /* Kernels from 5.15 on tell programs a thread's registers in user space; see sample.bpf.h. */
 SHARED const volatile bool use_task_regs;
 /* The shapes of operators' values are read. */

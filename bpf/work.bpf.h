@@ -61,7 +61,7 @@ SHARED struct {
 } thread_work SEC(".maps");
 
 /*
- * How often threads took up their part of a section, on each CPU, with `with_windows`: their
+ * How often threads took up their part of a section, on each CPU, with `count_tasks`: their
  * probes cost the target what others do, and tell of no operator.
  */
 SHARED struct {
@@ -76,7 +76,7 @@ static __always_inline void task_hit(void)
 	__u32 zero = 0;
 	__u64 *hits;
 
-	if (!with_windows)
+	if (!count_tasks)
 		return;
 	hits = bpf_map_lookup_elem(&tasks_hit, &zero);
 	/* The thread may be preempted by another one that does the same. */

@@ -513,7 +513,7 @@ static void forget_others(struct following *following)
 static void add_arrived(struct following *following, struct collector *collector)
 {
 	pid_t pids[64];
-	size_t n = following->options->arrived(following->options->context, pids,
+	size_t n = following->options->arrived(following->options->context, collector, pids,
 					       sizeof(pids) / sizeof(pids[0]));
 
 	for (size_t i = 0; i < n; i++) {

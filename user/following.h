@@ -31,10 +31,11 @@ struct following_options {
 	bool layers; /* beside their runtimes find what these call: libraries of GPUs */
 	const volatile sig_atomic_t *stop;
 	/*
-	 * May be NULL: asked at each look which processes have come that are to be recorded as
-	 * well. Stores up to @max of their numbers, and returns how many.
+	 * May be NULL: asked at each look which processes have come that @collector is to record
+	 * as well. Stores up to @max of their numbers, and returns how many.
 	 */
-	size_t (*arrived)(void *context, pid_t *pids, size_t max);
+	size_t (*arrived)(void *context, const struct collector *collector, pid_t *pids,
+			  size_t max);
 	/* A line for the user. */
 	void (*say)(void *context, const char *text);
 	void *context;

@@ -102,11 +102,11 @@ static void say_line(void *context, const char *text)
 	recording_say(context, "%s", text);
 }
 
-static size_t ask_arrived(void *context, pid_t *pids, size_t max)
+static size_t ask_arrived(void *context, const struct collector *collector, pid_t *pids, size_t max)
 {
 	const struct recording_options *options = context;
 
-	return options->arrived(options, pids, max);
+	return options->arrived(options, collector_tasks_hit(collector), pids, max);
 }
 
 static double elapsed_ms(uint64_t since)
@@ -328,6 +328,7 @@ static int attach(struct recording *recording, struct error *err)
 		.min_duration = options->min_duration,
 		.selective = options->schedule.active || options->runs.n_runs,
 		.windows = options->max_overhead > 0,
+		.count_tasks = options->max_overhead > 0 || options->arrived,
 		.sampling = recording_samples(options) ? &recording->sampling : NULL,
 		.sampling_runs = options->sample_runs,
 		.sums = options->sums,

@@ -67,9 +67,12 @@ struct recording_options {
 	int (*attached)(const struct recording_options *options, struct error *err);
 	/*
 	 * May be NULL: asked some times a second which processes have come that are to be recorded
-	 * as well; with follow. Stores up to @max of their numbers, and returns how many.
+	 * as well; with follow. Stores up to @max of their numbers, and returns how many. Threads
+	 * have taken up their part of an operator's work @tasks times so far, see
+	 * collector_tasks_hit().
 	 */
-	size_t (*arrived)(const struct recording_options *options, pid_t *pids, size_t max);
+	size_t (*arrived)(const struct recording_options *options, uint64_t tasks, pid_t *pids,
+			  size_t max);
 	/* May be NULL: gets lines for the user, in place of stderr. */
 	void (*say)(const struct recording_options *options, const char *text);
 	void *context; /* the caller's */

@@ -59,14 +59,15 @@ static bool knows_too_much(const struct serving *s, const struct metrics_size *s
 				      (size->added && size->processes >= PROCESSES_MAX - 4)));
 }
 
-static size_t arrived(const struct recording_options *options, pid_t *pids, size_t max)
+static size_t arrived(const struct recording_options *options, uint64_t tasks, pid_t *pids,
+		      size_t max)
 {
 	struct serving *s = options->context;
 	struct metrics_size size;
 
 	tend(s);
 	metrics_size(s->metrics, &size);
-	if (serving_look_at_cost(s, &size) || knows_too_much(s, &size) || *s->options->quit)
+	if (serving_look_at_cost(s, &size, tasks) || knows_too_much(s, &size) || *s->options->quit)
 		*s->options->leave = 1;
 	return s->arrivals && !*s->options->leave ? serving_take_arrivals(s, pids, max) : 0;
 }

@@ -7,28 +7,14 @@
 #include "base/clock.h"
 
 #define CHARGE_EVERY (2 * SERVING_SECOND) /* what probes took is looked at, and if it was */
-#define USED_MIN     20e6		  /* ns of CPU time: less says nothing of shares */
+#define USED_MIN     20e6		  /* ns of CPU time: less says nothing of shares yet */
 #define TOO_MUCH     2 /* times too much, one after the other, samples are taken */
 #define SAMPLE_FIRST (600 * SERVING_SECOND)	 /* for so long; twice as long next time, */
 #define SAMPLE_LAST  (4 * 3600 * SERVING_SECOND) /* up to this */
 #define RUNS_SHARE   0.5 /* of what probes may take, that those of runs may alone */
 #define HITS_OF_RUN  2.0 /* the probes of a run take so many times an operator's, */
-#define IN_TARGET    2.0 /* and those in a target what they take in opprobe itself */
-
-/* What probes took since the last look, ns; *@of_runs: those of runs alone. Reckoned as for
- * --max-overhead of a recording, see recording_budget.c. */
-static double charge(struct serving *s, const struct metrics_size *size, double *of_runs)
-{
-	struct account *account = &s->account;
-	double hit = IN_TARGET * (double)metrics_hit_ns(s->metrics);
-	double executions = (double)(size->executions - account->executions);
-	double runs = HITS_OF_RUN * (double)(size->runs - account->runs);
-
-	account->executions = size->executions;
-	account->runs = size->runs;
-	*of_runs = hit * runs;
-	return hit * executions + *of_runs;
-}
+#define IN_TARGET    2.0 /* and those in a target what they take in opprobe itself, */
+#define WAITED_FOR   2.0 /* or that many times more where threads wait for who is held up */
 
 static double used(struct serving *s)
 {
@@ -44,17 +30,46 @@ static double used(struct serving *s)
 	return cpu;
 }
 
-/* Probes took @charged of @cpu, those of runs @of_runs: which stay? */
-static void take_samples(struct serving *s, double cpu, double charged, double of_runs)
+/*
+ * What probes took since the last look, reckoned as for --max-overhead of a recording, see
+ * recording_budget.c.
+ */
+static struct charged charge(struct serving *s, const struct metrics_size *size, uint64_t tasks)
+{
+	struct account *account = &s->account;
+	double hit = IN_TARGET * (double)metrics_hit_ns(s->metrics);
+	double executions = (double)(size->executions - account->executions);
+	double taken_up = (double)(tasks - account->tasks);
+	struct charged charged = {
+		.cpu = used(s),
+		.of_runs = hit * HITS_OF_RUN * (double)(size->runs - account->runs),
+	};
+
+	account->executions = size->executions;
+	account->runs = size->runs;
+	account->tasks = tasks;
+	charged.probes =
+		charged.of_runs + hit * (taken_up > 0 ? WAITED_FOR : 1) * (executions + taken_up);
+	return charged;
+}
+
+static struct charged add(struct charged a, struct charged b)
+{
+	return (struct charged){a.cpu + b.cpu, a.probes + b.probes, a.of_runs + b.of_runs};
+}
+
+/* Probes took too much, as @charged: which stay? */
+static void take_samples(struct serving *s, const struct charged *charged)
 {
 	struct account *account = &s->account;
 	double share = s->options->recording.max_overhead;
 
-	account->runs_stay = !account->sample_until && of_runs < RUNS_SHARE * share * cpu;
+	account->runs_stay =
+		!account->sample_until && charged->of_runs < RUNS_SHARE * share * charged->cpu;
 	serving_say(
 		"probes take %.1f %% of the processes' CPU time, and may take %.1f: samples are taken "
 		"instead%s, for %" PRIu64 " minutes",
-		100 * charged / cpu, 100 * share,
+		100 * charged->probes / charged->cpu, 100 * share,
 		account->runs_stay ? ", and probes of runs stay" : "",
 		account->sample_for / (60 * SERVING_SECOND));
 	/* What is tried then is tried with all probes. */
@@ -66,14 +81,15 @@ static void take_samples(struct serving *s, double cpu, double charged, double o
 		account->sample_for = SAMPLE_LAST;
 }
 
-static bool is_too_much(struct serving *s, double cpu, double charged)
+/* @since: what was used and charged since this was asked last. */
+static bool is_too_much(struct serving *s, const struct charged *since)
 {
 	struct account *account = &s->account;
 	double share = s->options->recording.max_overhead;
 
 	/* All of it: then there is no bound. */
-	if (cpu > USED_MIN && share < 1)
-		account->too_much = charged > cpu * share ? account->too_much + 1 : 0;
+	if (share < 1)
+		account->too_much = since->probes > since->cpu * share ? account->too_much + 1 : 0;
 	return account->too_much >= TOO_MUCH;
 }
 
@@ -90,27 +106,31 @@ void serving_begin_account(struct serving *s)
 	};
 }
 
-bool serving_look_at_cost(struct serving *s, const struct metrics_size *size)
+bool serving_look_at_cost(struct serving *s, const struct metrics_size *size, uint64_t tasks)
 {
 	struct account *account = &s->account;
 	uint64_t now = clock_ns();
-	double cpu, charged, of_runs;
+	struct charged charged, since;
 
 	if (now - account->looked < CHARGE_EVERY)
 		return false;
 	account->looked = now;
-	cpu = used(s);
-	charged = charge(s, size, &of_runs);
+	charged = charge(s, size, tasks);
 	pthread_mutex_lock(&s->lock);
-	s->told.cpu_ns += cpu;
-	s->told.charged_ns += charged;
+	s->told.cpu_ns += charged.cpu;
+	s->told.charged_ns += charged.probes;
 	pthread_mutex_unlock(&s->lock);
 	if (account->sample_until && now > account->sample_until)
 		return true;
 	if (recording_samples(&s->recording) && !account->runs_stay)
 		return false;
-	if (!is_too_much(s, cpu, charged))
+	since = add(account->since, charged);
+	account->since = since;
+	if (since.cpu <= USED_MIN)
 		return false;
-	take_samples(s, cpu, charged, of_runs);
+	account->since = (struct charged){};
+	if (!is_too_much(s, &since))
+		return false;
+	take_samples(s, &since);
 	return true;
 }

@@ -35,11 +35,19 @@ struct told {
 };
 
 /* What probes took, and what the processes used. */
+/* Of CPU time, ns. */
+struct charged {
+	double cpu;	/* that the processes used */
+	double probes;	/* of it, what all probes are charged with, */
+	double of_runs; /* and those of runs alone */
+};
+
 struct account {
 	struct usage usage;
-	uint64_t executions, runs; /* that were charged */
+	uint64_t executions, runs, tasks; /* that were charged */
 	uint64_t looked;
-	unsigned int too_much; /* looks, one after the other */
+	struct charged since;  /* the last time that there was enough of it to judge */
+	unsigned int too_much; /* times, one after the other */
 	uint64_t sample_for;   /* next time, ns */
 	uint64_t sample_until; /* 0: probes are in place */
 	bool runs_stay;	       /* those of runs are, beside samples */
@@ -88,7 +96,7 @@ size_t serving_take_arrivals(struct serving *serving, pid_t *pids, size_t max);
 /* A recording begins: what was charged of the one before is none of it. */
 void serving_begin_account(struct serving *serving);
 /* Is it to end, as its probes take too much, or may be tried again? */
-bool serving_look_at_cost(struct serving *serving, const struct metrics_size *size);
+bool serving_look_at_cost(struct serving *serving, const struct metrics_size *size, uint64_t tasks);
 
 /* -- serving_pages.c ---------------------------------------------------------------------- */
 

@@ -182,15 +182,38 @@ def _(t):
     metrics = serving.wait_until("nothing was sampled", lambda metrics:
                                  metrics.sum("opprobe_operator_sampled_cpu_seconds_total") > 0.5)
     check_equal(metrics.sum("opprobe_recording", opprobe_recording="samples"), 1, "samples")
-    before = metrics.sum(EXECUTIONS)
-    check(before > 0, "nothing was counted before")
+    before = metrics.sum(EXECUTIONS), metrics.sum(DURATION + "_count")
+    check(before[0] > 0, "nothing was counted before")
     check(metrics.sum("opprobe_overhead_charged_seconds_total") >
           0.001 * metrics.sum("opprobe_targets_cpu_seconds_total"), "what was charged",
           metrics.text[-3000:])
-    after = serving.wait_until("nothing was sampled", lambda metrics: metrics.sum(
-        "opprobe_operator_sampled_cpu_seconds_total") > 1).sum(EXECUTIONS)
-    check_equal(after, before, "executions that nothing counts any more")
+    metrics = serving.wait_until("nothing was sampled", lambda metrics: metrics.sum(
+        "opprobe_operator_sampled_cpu_seconds_total") > 1)
+    check_equal((metrics.sum(EXECUTIONS), metrics.sum(DURATION + "_count")), before,
+                "executions and runs that nothing counts any more")
     serving.stop()
+
+
+def until_samples(serving, target, runs, pause):
+    """Run it now and then, until its probes were found to take too much."""
+    serving.recorded(target)
+    patience = target.patience()
+    while "samples are taken instead" not in serving.probe.stderr:
+        target.run(runs)
+        time.sleep(pause)
+        check(not patience.over(), "it stays with probes", serving.probe.stderr)
+    serving.stop()
+
+
+@test("probes of what pool threads do for operators are charged as well")
+def _(t):
+    # Those of operators alone take a third of this.
+    until_samples(serve(t, "--max-overhead", "3%"), t.ort_run("1.30.0", "resnet", "-t", "2"), 50, 0)
+
+
+@test("who uses a little of a CPU is judged when it is enough to be judged")
+def _(t):
+    until_samples(serve(t, "--max-overhead", "0.1%"), t.ort_run("1.30.0", "tiny"), 3, 0.4)
 
 
 @test("where probes of operators take too much and those of runs do not, runs are told on")

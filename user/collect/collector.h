@@ -64,6 +64,7 @@ struct collector_options {
 	uint64_t min_duration;	  /* ns: keep operators of longer runs only */
 	bool selective;		  /* record nothing but collector_select()ed runs */
 	bool windows;		  /* keep what is of runs in windows, see below */
+	bool count_tasks;	  /* for collector_tasks_hit() */
 	/* Samples, and probes of sessions only; NULL: probes. */
 	const struct sampler_options *sampling;
 	bool sampling_runs; /* with sampling: and probes of runs */
@@ -148,7 +149,10 @@ int collector_open_window(struct collector *collector, struct error *err);
 void collector_close_window(struct collector *collector, bool runs_too);
 /* How many operators have been told or lost, of whatever run. */
 uint64_t collector_operators_hit(const struct collector *collector);
-/* How often threads took up their part of an operator's work, hitting two probes each time. */
+/*
+ * With options.count_tasks: how often threads took up their part of an operator's work, hitting two
+ * probes each time. Else 0.
+ */
 uint64_t collector_tasks_hit(const struct collector *collector);
 /* How often probes were hit while they came or went, and had nothing to tell. */
 uint64_t collector_idle_hits(const struct collector *collector);

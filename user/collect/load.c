@@ -96,7 +96,7 @@ static void choose_maps(struct collector *collector, bool shapes)
 	bpf_map__set_autocreate(bpf->maps.off_cpus, samples_off_cpu(options));
 	bpf_map__set_autocreate(bpf->maps.events_counted,
 				options->sampling && !samples_off_cpu(options));
-	bpf_map__set_autocreate(bpf->maps.tasks_hit, options->windows);
+	bpf_map__set_autocreate(bpf->maps.tasks_hit, options->count_tasks);
 	bpf_map__set_autocreate(bpf->maps.operator_values, shapes);
 	bpf_map__set_autocreate(bpf->maps.shapes, shapes);
 	bpf_map__set_autocreate(bpf->maps.shapes_last, shapes);
@@ -157,6 +157,7 @@ static void set_up(struct collector *collector)
 	bpf->rodata->with_keys = collector_wants_keys(options);
 	bpf->rodata->with_sums = options->sums;
 	bpf->rodata->with_windows = options->windows;
+	bpf->rodata->count_tasks = options->count_tasks;
 	bpf->bss->runs_summed = options->sums;
 	bpf->rodata->with_shapes = shapes;
 	bpf->rodata->with_memory = collector->with_memory;

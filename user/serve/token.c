@@ -91,8 +91,8 @@ static int read_word(const char *path, bool *followed, char *word, struct error 
 {
 	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (*followed ? O_NONBLOCK : 0);
 	int fd = open(path, flags);
-	char text[WORD_MAX + 1];
-	struct stat it;
+	char text[WORD_MAX + 1] = "";
+	struct stat it = {};
 	ssize_t n = fd < 0 || fstat(fd, &it) ? -errno : 0;
 
 	if (!n && *followed && !S_ISREG(it.st_mode)) {

@@ -6,7 +6,8 @@
  * What they take is reckoned, as no clock tells what was done in the CPU time that it counts. A
  * hit costs at least what it costs in opprobe itself, and more in the target, whose caches are
  * full of other things. How much more is seen in how long runs take that have probes, side by
- * side with runs that have none; until there are enough of these, twice as much is charged.
+ * side with runs that have none; until there are enough of these, two or four times as
+ * much is charged.
  *
  * A run in a window is as slow as any that is recorded. Where that is much slower than others, a
  * second allowance sees to it that about one of 400 is, so that the 99th percentile is that of the
@@ -33,8 +34,6 @@
 #define WINDOW_NS      4e6    /* to put breakpoints in and take them out, see the README */
 #define UNKNOWN_NS     5e3    /* the probes of an operator, if they could not be measured */
 #define RUN_PAIR       2.0    /* those of a run take so many times what an operator's do */
-#define UNMEASURED     2.0    /* what a hit costs in the target, in those of opprobe: too much */
-#define WAITED_FOR     2.0    /* times that, where other threads wait for who is held up */
 #define SHAPES_NS      1e3    /* to read them takes less, for each operator */
 #define RUNS_SHARE     0.5    /* of the budget, that the probes of runs may take alone */
 #define FIRST_LOOK_NS  20e6   /* of the targets' CPU time, after which that is looked at; then, */
@@ -129,7 +128,7 @@ static double charge_of_runs(struct recording *recording)
 
 	spending->runs = started;
 	spending->idle = idle;
-	return (RUN_PAIR * runs + UNMEASURED * hits) * spending->hit_ns;
+	return (RUN_PAIR * runs + BUDGET_UNMEASURED * hits) * spending->hit_ns;
 }
 
 static struct hits hits_so_far(const struct recording *recording)
@@ -157,7 +156,7 @@ static double least_cost(const struct recording *recording, struct hits hits)
 /* What they are charged with as long as nothing is known of runs. */
 static double unmeasured_cost(const struct recording *recording, struct hits hits)
 {
-	return UNMEASURED * (hits.tasks ? WAITED_FOR : 1) * least_cost(recording, hits);
+	return budget_unmeasured(least_cost(recording, hits), hits.tasks);
 }
 
 /*

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "collect/budget.h"
 
 #define CHARGE_EVERY (2 * SERVING_SECOND) /* what probes took is looked at, and if it was */
 #define USED_MIN     20e6		  /* ns of CPU time: less says nothing of shares yet */
@@ -12,9 +13,7 @@
 #define SAMPLE_FIRST (600 * SERVING_SECOND)	 /* for so long; twice as long next time, */
 #define SAMPLE_LAST  (4 * 3600 * SERVING_SECOND) /* up to this */
 #define RUNS_SHARE   0.5 /* of what probes may take, that those of runs may alone */
-#define HITS_OF_RUN  2.0 /* the probes of a run take so many times an operator's, */
-#define IN_TARGET    2.0 /* and those in a target what they take in opprobe itself, */
-#define WAITED_FOR   2.0 /* or that many times more where threads wait for who is held up */
+#define HITS_OF_RUN  2.0 /* the probes of a run take so many times an operator's */
 
 static double used(struct serving *s)
 {
@@ -37,19 +36,20 @@ static double used(struct serving *s)
 static struct charged charge(struct serving *s, const struct metrics_size *size, uint64_t tasks)
 {
 	struct account *account = &s->account;
-	double hit = IN_TARGET * (double)metrics_hit_ns(s->metrics);
+	double hit = (double)metrics_hit_ns(s->metrics);
 	double executions = (double)(size->executions - account->executions);
 	double taken_up = (double)(tasks - account->tasks);
 	struct charged charged = {
 		.cpu = used(s),
-		.of_runs = hit * HITS_OF_RUN * (double)(size->runs - account->runs),
+		.of_runs = budget_unmeasured(
+			hit * HITS_OF_RUN * (double)(size->runs - account->runs), 0),
 	};
 
 	account->executions = size->executions;
 	account->runs = size->runs;
 	account->tasks = tasks;
 	charged.probes =
-		charged.of_runs + hit * (taken_up > 0 ? WAITED_FOR : 1) * (executions + taken_up);
+		charged.of_runs + budget_unmeasured(hit * (executions + taken_up), taken_up);
 	return charged;
 }
 

@@ -34,7 +34,6 @@ struct told {
 	bool samples;
 };
 
-/* What probes took, and what the processes used. */
 /* Of CPU time, ns. */
 struct charged {
 	double cpu;	/* that the processes used */
@@ -42,6 +41,7 @@ struct charged {
 	double of_runs; /* and those of runs alone */
 };
 
+/* What probes took, and what the processes used. */
 struct account {
 	struct usage usage;
 	uint64_t executions, runs, tasks; /* that were charged */

@@ -202,11 +202,19 @@ static void a_recording_without_one_has_none(void **state)
 	test_remove(&c);
 }
 
+static void threads_that_wait_are_charged_as_well(void **state)
+{
+	assert_true(budget_unmeasured(100, 0) == 200);
+	assert_true(budget_unmeasured(100, 1) == 400);
+	assert_true(budget_unmeasured(0, 0) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_charged_is_paid_from_a_share_of_the_rest),
 		cmocka_unit_test(what_is_saved_is_bounded),
+		cmocka_unit_test(threads_that_wait_are_charged_as_well),
 		cmocka_unit_test(the_next_window_is_expected_to_cost_what_the_last_ones_did),
 		cmocka_unit_test(probes_may_stay_if_they_leave_something),
 		cmocka_unit_test(the_bound_holds_at_any_time),

@@ -3,10 +3,16 @@
 
 #include <math.h>
 
-#define SAVED_NS 10e9 /* of CPU time, of which the allowance is kept at most */
-#define TO_SPARE 0.8  /* of the share, that probes may take for good */
-#define FORGETS	 0.5  /* of what a window was expected to cost, by the next one, at most */
-#define GROWS	 2.0  /* what is expected where a window ended before any run did */
+#define WAITED_FOR 2.0	/* times as much, where threads wait for who is held up */
+#define SAVED_NS   10e9 /* of CPU time, of which the allowance is kept at most */
+#define TO_SPARE   0.8	/* of the share, that probes may take for good */
+#define FORGETS	   0.5	/* of what a window was expected to cost, by the next one, at most */
+#define GROWS	   2.0	/* what is expected where a window ended before any run did */
+
+double budget_unmeasured(double ns, double tasks)
+{
+	return BUDGET_UNMEASURED * (tasks > 0 ? WAITED_FOR : 1) * ns;
+}
 
 static void choose_factor(struct budget *budget, double random)
 {

@@ -18,6 +18,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What a hit costs in a target, in those of opprobe, if it is not known: too much. */
+#define BUDGET_UNMEASURED 2.0
+
 /* All in ns of CPU time. */
 struct budget {
 	double share;	  /* of what the targets would use without probes: 0.01 is 1 % */
@@ -28,6 +31,12 @@ struct budget {
 	double factor;	  /* 1 to 2: how much of that is to be there */
 };
 
+/*
+ * What hits are charged with, if what they cost in the targets is not known, but @ns in opprobe
+ * itself. Among them are @tasks parts of operators that threads took up, if any: what holds up one
+ * thread keeps others waiting, which takes their time if they spin.
+ */
+double budget_unmeasured(double ns, double tasks);
 /* The first window may cost @expected. @random is of 0 to 1, here and below. */
 void budget_start(struct budget *budget, double share, double expected, double random);
 /* The targets have used @cpu more, of which @charge is the probes'. */

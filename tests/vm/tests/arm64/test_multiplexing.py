@@ -8,6 +8,11 @@ from harness import OrtTarget, check, check_equal, test
 VERSIONS = ("1.30.0",)
 RUNS = 60
 MIXED_RUNS = 120
+
+# From so many instructions on, estimates are also near: within 2.5 % in ten repetitions. What
+# is shorter takes as long as a tick that falls into it, which its interval tells: 6 to 10 %.
+LONG = 10000
+
 ALIASES = ["again%d" % i for i in range(9)]
 
 
@@ -35,7 +40,8 @@ def _(t):
             elif known and int(known[1]):
                 truth = int(known[1]) * RUNS
                 error = abs(counter["estimate"] - empty["estimate"] - truth)
-                check(error <= counter["interval95"] + empty["interval95"] and error <= 0.05 * counter["estimate"],
+                near = error <= 0.05 * counter["estimate"] or int(known[1]) < LONG
+                check(near and error <= counter["interval95"] + empty["interval95"],
                       "%s of %s: %r, true is %d" % (name, op["name"], counter,
                                                     empty["estimate"] + truth))
                 compared += 1

@@ -17,8 +17,10 @@ static const struct argp_option options[] = {
 	 "Instead of -p: the processes with a runtime mapped (opprobe ps) whose name matches, that "
 	 "of their program, of their first argument or the kernel's",
 	 0},
-	{"container", OPTION_CONTAINER, "ID", 0,
-	 "Those in the container whose id begins so, 4 digits or more", 0},
+	{"container", OPTION_CONTAINER, "ID|NAME", 0,
+	 "Those in the container whose id begins so, 4 digits or more, or that its Kubernetes pod "
+	 "calls so",
+	 0},
 	{"cgroup", OPTION_CGROUP, "PATH", 0,
 	 "Those in this control group, or below: /system.slice/NAME.service", 0},
 	{"all", 'a', NULL, 0, "All that have a runtime mapped and fit what else is said of them",
@@ -51,6 +53,21 @@ static void parse_pids(struct choice *choice, const char *text, struct argp_stat
 	}
 }
 
+/* Ids are longer than names may be; what could be either is looked for as both. */
+static void parse_container(struct choice *choice, const char *text, struct argp_state *state)
+{
+	size_t length = strlen(text);
+	bool id = strspn(text, "0123456789abcdef") == length && length >= RUNNING_ID_MIN &&
+		  length <= CGROUP_ID;
+
+	if (!id && !pod_may_call(text, length))
+		argp_error(state,
+			   "'%s' is neither the id of a container, of 4 to 64 hex digits, nor the "
+			   "name of one in its pod: `opprobe ps` shows those that there are",
+			   text);
+	choice->by.container = text;
+}
+
 /* Otherwise than by their numbers. */
 static error_t parse_other(int key, char *text, struct argp_state *state)
 {
@@ -63,13 +80,7 @@ static error_t parse_other(int key, char *text, struct argp_state *state)
 		choice->by.comm = text;
 		break;
 	case OPTION_CONTAINER:
-		if (strspn(text, "0123456789abcdef") != strlen(text) || strlen(text) < 4 ||
-		    strlen(text) > CGROUP_ID)
-			argp_error(state,
-				   "'%s' is not the id of a container, of 4 to 64 hex digits: "
-				   "`opprobe ps` shows those that there are",
-				   text);
-		choice->by.container = text;
+		parse_container(choice, text, state);
 		break;
 	case OPTION_CGROUP:
 		if (*text != '/')

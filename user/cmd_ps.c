@@ -12,8 +12,8 @@
 #include "output/text.h"
 #include "running.h"
 
-#define CELL	    64 /* bytes of any cell but the command */
-#define COMMAND_MIN 16 /* columns that are left to the command, whatever the terminal's width */
+#define CELL	    320 /* bytes of any cell but the command: a pod and its namespace */
+#define COMMAND_MIN 16	/* columns that are left to the command, whatever the terminal's width */
 
 struct ps_arguments {
 	bool json, sessions;
@@ -26,7 +26,8 @@ static const struct argp_option ps_options[] = {
 	 "Count the sessions of each, too, which may take seconds: their memory is searched", 0},
 	{"json", OPTION_JSON, NULL, 0,
 	 "Print [{\"pid\", \"command\", \"comm\", \"runtime\", \"title\", \"path\"}, ...], with "
-	 "\"version\", \"threads\", \"sessions\" and \"container\" where they are known",
+	 "\"version\", \"threads\", \"sessions\", \"container\" (its id), \"container_name\", "
+	 "\"pod\" and \"namespace\" where they are known",
 	 0},
 	{},
 };
@@ -56,8 +57,9 @@ static const struct argp ps_argp = {
 	.parser = parse_ps,
 	.doc = "List the processes that have a runtime mapped, which can be recorded. None of "
 	       "them is probed.\v"
-	       "What is not known is '-'. The container is the beginning of its id, as in "
-	       "/proc/PID/cgroup.\n\n"
+	       "What is not known is '-'. The container is what its Kubernetes pod calls it, or "
+	       "the beginning of its id, as in /proc/PID/cgroup; either will do for "
+	       "--container.\n\n"
 	       "Examples:\n"
 	       "  sudo opprobe ps\n"
 	       "  sudo opprobe ps --sessions\n"
@@ -66,11 +68,16 @@ static const struct argp ps_argp = {
 
 /* -- the table -------------------------------------------------------------------- */
 
-enum column { PID, RUNTIME, VERSION, SESSIONS, THREADS, CONTAINER, COLUMNS };
+enum column { PID, RUNTIME, VERSION, SESSIONS, THREADS, POD, CONTAINER, COLUMNS };
 
 static const char *const titles[COLUMNS] = {
-	[PID] = "PID",		 [RUNTIME] = "RUNTIME", [VERSION] = "VERSION",
-	[SESSIONS] = "SESSIONS", [THREADS] = "THREADS", [CONTAINER] = "CONTAINER",
+	[PID] = "PID",
+	[RUNTIME] = "RUNTIME",
+	[VERSION] = "VERSION",
+	[SESSIONS] = "SESSIONS",
+	[THREADS] = "THREADS",
+	[POD] = "POD",
+	[CONTAINER] = "CONTAINER",
 };
 
 /* Is it a number, which stands at the right of its column? */
@@ -88,9 +95,11 @@ static void set_text(char cell[CELL], const char *text)
 
 static void make_row(const struct running_process *it, char cells[COLUMNS][CELL])
 {
-	char id[CGROUP_SHORT + 1];
+	char pod[CELL], container[POD_CONTAINER + 1];
 
-	snprintf(id, sizeof(id), "%.*s", CGROUP_SHORT, it->container);
+	running_container(it, container);
+	snprintf(pod, sizeof(pod), "%s%s%s", it->pod.namespace, *it->pod.name ? "/" : "",
+		 it->pod.name);
 	snprintf(cells[PID], CELL, "%d", it->pid);
 	set_text(cells[RUNTIME], it->runtime->title);
 	set_text(cells[VERSION], it->version);
@@ -100,7 +109,8 @@ static void make_row(const struct running_process *it, char cells[COLUMNS][CELL]
 	set_text(cells[THREADS], "");
 	if (it->threads)
 		snprintf(cells[THREADS], CELL, "%u", it->threads);
-	set_text(cells[CONTAINER], id);
+	set_text(cells[POD], pod);
+	set_text(cells[CONTAINER], container);
 }
 
 static size_t print_cells(const char *const cells[COLUMNS], const int widths[COLUMNS])
@@ -141,6 +151,7 @@ static int print_table(const struct running *running, bool sessions)
 {
 	size_t room = text_room(stdout);
 	int widths[COLUMNS], error = 0;
+	bool pods = false;
 
 	for (int i = 0; i < COLUMNS; i++)
 		widths[i] = (int)strlen(titles[i]);
@@ -151,9 +162,12 @@ static int print_table(const struct running *running, bool sessions)
 		for (int k = 0; k < COLUMNS; k++)
 			if ((int)text_width(cells[k]) > widths[k])
 				widths[k] = (int)text_width(cells[k]);
+		pods |= *running->list.items[i].pod.name;
 	}
 	if (!sessions)
 		widths[SESSIONS] = 0;
+	if (!pods)
+		widths[POD] = 0;
 	print_cells(titles, widths);
 	puts("COMMAND");
 	for (size_t i = 0; i < running->list.n && !error; i++)
@@ -187,7 +201,10 @@ static bool add_process(cJSON *list, const struct running_process *it)
 	       (!*it->version || add_text(object, "version", it->version)) &&
 	       (!it->threads || cJSON_AddNumberToObject(object, "threads", it->threads)) &&
 	       (it->sessions < 0 || cJSON_AddNumberToObject(object, "sessions", it->sessions)) &&
-	       (!*it->container || add_text(object, "container", it->container));
+	       (!*it->container || add_text(object, "container", it->container)) &&
+	       (!*it->pod.container || add_text(object, "container_name", it->pod.container)) &&
+	       (!*it->pod.name || (add_text(object, "pod", it->pod.name) &&
+				   add_text(object, "namespace", it->pod.namespace)));
 }
 
 static int print_json(const struct running *running)

@@ -12,7 +12,6 @@
 #include "cmd.h"
 #include "serving.h"
 #include "subject.h"
-#include "whose.h"
 
 #define LISTEN	  "127.0.0.1:9464" /* the port that OpenTelemetry's exporters for Prometheus have */
 #define NODES_MAX 10000
@@ -103,8 +102,9 @@ static void finish_arguments(struct serve_arguments *arguments, struct argp_stat
 	struct recording_options *recording = &arguments->serving.recording;
 
 	if (!choice_made(&arguments->choice))
-		argp_error(state, "which processes? All that have a runtime with -a, or some of "
-				  "them with -p PID, --comm NAME, --container ID or --cgroup PATH");
+		argp_error(state,
+			   "which processes? All that have a runtime with -a, or some of "
+			   "them with -p PID, --comm NAME, --container ID|NAME or --cgroup PATH");
 	if (recording->events && recording->config)
 		argp_error(state, "-e and --config exclude each other");
 	if (recording_samples(recording) && (recording->events || recording->config))
@@ -180,7 +180,6 @@ int cmd_serve(int argc, char **argv)
 				.leave = &leave,
 				.quit = &quit,
 				.listen = LISTEN,
-				.pod_logs = WHOSE_POD_LOGS,
 				.nodes = SERVING_NODES,
 				.keep = SERVING_KEEP,
 			},

@@ -127,7 +127,7 @@ static const char *program_of(const struct running_process *it, char *room)
 
 static const char *container_of(const struct running_process *it, char *room)
 {
-	sprintf(room, "%.*s", CGROUP_SHORT, it->container);
+	running_container(it, room);
 	return *room ? room : NULL;
 }
 
@@ -336,7 +336,7 @@ static const struct place {
 	{"", "output", NULL, complete_capture},
 	{NULL, NULL, "PID[,PID...]", complete_pids},
 	{NULL, NULL, "PID", offer_pids},
-	{NULL, NULL, "ID", complete_container},
+	{NULL, NULL, "ID|NAME", complete_container},
 	{NULL, NULL, "PATH", complete_cgroup},
 	{NULL, NULL, "EVENTS", complete_events},
 	{NULL, NULL, "EVENT", offer_events},

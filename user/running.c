@@ -115,6 +115,7 @@ static void know_names(struct running_process *it)
 void running_describe(struct running_process *it, const struct process *process)
 {
 	struct thread_list threads = {};
+	char uid[CGROUP_POD + 1];
 
 	it->pid = process->pid;
 	snprintf(it->command, sizeof(it->command), "%s", process->command);
@@ -124,6 +125,16 @@ void running_describe(struct running_process *it, const struct process *process)
 	thread_list_free(&threads);
 	read_of(it->pid, "cgroup", it->cgroups, sizeof(it->cgroups));
 	cgroup_container(it->cgroups, it->container);
+	if (cgroup_pod(it->cgroups, uid))
+		pod_find(&it->pod, it->pid, uid);
+}
+
+void running_container(const struct running_process *it, char name[POD_CONTAINER + 1])
+{
+	if (*it->pod.container)
+		strcpy(name, it->pod.container);
+	else
+		sprintf(name, "%.*s", CGROUP_SHORT, it->container);
 }
 
 /* -- files ------------------------------------------------------------------------ */
@@ -454,6 +465,15 @@ void running_free(struct running *running)
 
 /* -- which ones ------------------------------------------------------------------- */
 
+/* A name is told whole, of an id enough of it to mean one. */
+static bool in_container(const struct running_process *process, const char *said)
+{
+	size_t length = strlen(said);
+
+	return (length >= RUNNING_ID_MIN && !strncmp(process->container, said, length)) ||
+	       (length && !strcmp(process->pod.container, said));
+}
+
 bool running_fits(const struct running_process *process, const struct running_choice *choice)
 {
 	bool fits = !choice->comm;
@@ -461,8 +481,7 @@ bool running_fits(const struct running_process *process, const struct running_ch
 	for (size_t i = 0; i < 3 && !fits; i++)
 		fits = *process->names[i] && !fnmatch(choice->comm, process->names[i], 0);
 	if (choice->container)
-		fits &= *process->container &&
-			!strncmp(process->container, choice->container, strlen(choice->container));
+		fits &= in_container(process, choice->container);
 	if (choice->cgroup)
 		fits &= cgroup_within(process->cgroups, choice->cgroup);
 	return fits;

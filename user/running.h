@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "runtime/runtime.h"
 #include "target/cgroup.h"
+#include "target/pod.h"
 #include "target/process.h"
 
 /* All texts may hold any bytes. */
@@ -35,7 +36,8 @@ struct running_process {
 	char command[256];  /* its command line */
 	char names[3][64];  /* by which people know it: see below; "" where there is none */
 	char cgroups[4096]; /* /proc/PID/cgroup */
-	char container[CGROUP_ID + 1]; /* "" if it is in none that is known */
+	char container[CGROUP_ID + 1]; /* its id; "" if it is in none that is known */
+	struct pod pod;		       /* of Kubernetes, in which that is */
 };
 
 /* What people call a process; which of the names above. */
@@ -83,10 +85,18 @@ void running_free(struct running *running);
 /* What can be told of a process without looking into it: its names, command line and groups. */
 void running_describe(struct running_process *it, const struct process *process);
 
+/*
+ * What people call its container: as its pod does, where that is certain, else the beginning of its
+ * id; "" if it is in none. Stored in @name.
+ */
+void running_container(const struct running_process *it, char name[POD_CONTAINER + 1]);
+
+#define RUNNING_ID_MIN 4 /* digits of a container's id that choose it */
+
 /* Which ones: those that all that is said holds of. Zeroed: all. */
 struct running_choice {
 	const char *comm;      /* a glob that one of its names matches, or NULL */
-	const char *container; /* the beginning of its container's id, or NULL */
+	const char *container; /* the beginning of its container's id, or the name, or NULL */
 	const char *cgroup;    /* the path of a group that it is in, or below, or NULL */
 };
 

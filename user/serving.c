@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "inspect/rights.h"
-#include "whose.h"
 
 #define WAIT_NS	    200000000L			 /* between looks for somebody to record */
 #define RENEW_EVERY (24 * 3600 * SERVING_SECOND) /* a recording, or */
@@ -273,9 +272,19 @@ static int record_those(struct serving *s, struct error *err)
 
 static void find_whose(void *context, pid_t pid, struct metrics_whose *whose)
 {
-	const struct serving *s = context;
+	struct running_process *it = calloc(1, sizeof(*it));
+	struct process process = {.pid = pid};
 
-	whose_find(pid, s->options->pod_logs, whose);
+	(void)context;
+	if (!it)
+		return;
+	running_describe(it, &process);
+	strcpy(whose->comm,
+	       *it->names[RUNNING_PROGRAM] ? it->names[RUNNING_PROGRAM] : it->names[RUNNING_COMM]);
+	strcpy(whose->namespace, it->pod.namespace);
+	strcpy(whose->pod, it->pod.name);
+	running_container(it, whose->container);
+	free(it);
 }
 
 static int start(struct serving *s, struct exporter_options *exporter, struct error *err)

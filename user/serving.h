@@ -30,7 +30,6 @@ struct serving_options {
 	const struct choice *choice;
 	const char *listen;	/* see serve/exporter.h */
 	const char *token_file; /* see serve/token.h; or NULL */
-	const char *pod_logs;
 	size_t nodes;
 	size_t keep; /* bytes of what was recorded last, for who wants a capture of it */
 };

@@ -3,6 +3,7 @@
 
 import collections
 import gzip
+import json
 import os
 import re
 import shutil
@@ -12,7 +13,7 @@ import time
 import uuid
 
 from harness import (TESTS, Opprobe, OrtTarget, check, check_counts, check_equal, read_profile,
-                     status_of, test)
+                     status_of, succeeds, test)
 from metrics import Prometheus, Serve, lint
 
 LOOPBACK = ("--listen", "127.0.0.1:0")
@@ -262,8 +263,13 @@ def pod_target(t, uid, mounted):
         t.model("tiny")]).ready()
 
 
+def told_by_ps(t, target):
+    (one,) = [one for one in json.loads(succeeds(t, "ps", "--json")) if one["pid"] == target.pid]
+    return {key: one[key] for key in one if key in ("pod", "namespace") or "container" in key}
+
+
 def pod_container(sentence, logs, mounted, expected):
-    @test("metrics of a pod's containers say which pod it is, and %s" % sentence)
+    @test("metrics of a pod's containers, and ps, say which pod it is, and %s" % sentence)
     def _(t):
         uid = str(uuid.uuid4())
         folder = "/var/log/pods/prod_model-server-0_" + uid
@@ -278,13 +284,19 @@ def pod_container(sentence, logs, mounted, expected):
             with open(os.path.join(group, "cgroup.procs"), "w", encoding="utf-8") as file:
                 file.write(str(target.pid))
             # One that is there already, and no other on the machine.
-            serving = Serve(t, "-a", "--cgroup", group, *LOOPBACK, *ALL)
+            serving = Serve(t, "--container", expected, "--cgroup", group, *LOOPBACK, *ALL)
             serving.recorded(target)
             target.run(3)
             (labels, _), = serving.wait_until("no runs", lambda metrics: metrics.sum(
                 DURATION + "_count") >= 3).all("opprobe_runs_failed_total")
             check_equal((labels["namespace"], labels["pod"], labels["container"]),
                         ("prod", "model-server-0", expected), "whose runs")
+            check_equal(told_by_ps(t, target), {
+                "container": CONTAINER_ID, "pod": "model-server-0", "namespace": "prod",
+                **({"container_name": expected} if expected in logs else {})}, "ps")
+            (line,) = [line.split() for line in succeeds(t, "ps").split("\n")
+                       if line.split()[:1] == [str(target.pid)]]
+            check_equal(line[5:7], ["prod/model-server-0", expected], "the line of ps")
             target.close()
         finally:
             shutil.rmtree("/var/log/pods" if made else folder)

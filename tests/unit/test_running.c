@@ -93,6 +93,7 @@ static struct running_process process(pid_t pid, const char *comm, const char *p
 	strcpy(it.names[RUNNING_COMM], comm);
 	strcpy(it.names[RUNNING_PROGRAM], program);
 	strcpy(it.container, container);
+	strcpy(it.pod.container, *container ? "server-1" : "");
 	strcpy(it.cgroups, *container ? "0::/docker/" ID "\n" : "0::/user.slice\n");
 	return it;
 }
@@ -107,6 +108,7 @@ static void all_that_is_said_holds_of_what_is_chosen(void **state)
 		{.comm = "node-*"},
 		{.container = ID},
 		{.container = "0123"},
+		{.container = "server-1"},
 		{.cgroup = "/docker"},
 		{.comm = "node", .container = "0123", .cgroup = "/docker"},
 	};
@@ -115,6 +117,10 @@ static void all_that_is_said_holds_of_what_is_chosen(void **state)
 		{.comm = "od"},
 		{.comm = ""},
 		{.container = "123"},
+		{.container = "1234"},
+		{.container = "012"},
+		{.container = "server"},
+		{.container = "server-12"},
 		{.container = ID "0"},
 		{.cgroup = "/dock"},
 		{.comm = "nod", .container = "0123", .cgroup = "/docker"},

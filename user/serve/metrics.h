@@ -21,7 +21,7 @@
 #include "../capture/records.h"
 #include "series.h"
 
-#define METRICS_LABEL 128 /* bytes of a label */
+#define METRICS_LABEL 256 /* bytes of a label: names of pods have up to 253 */
 
 /* What a process is called among others. Any bytes; "" where it is not known. */
 struct metrics_whose {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "pod.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cgroup.h"
+
+#define LOGS "/var/log/pods"
 
 /*
  * A line is "36 35 98:0 /root /point options ...", proc_pid_mountinfo(5), and as long as the
@@ -13,6 +18,8 @@
 #define WORD_POINT  4
 #define LINE_LENGTH 8192 /* bytes that are looked at */
 #define READS_MAX   8192 /* each of a line, or of a part of one that is so long */
+
+/* -- by what it mounts ------------------------------------------------------------ */
 
 bool pod_may_call(const char *name, size_t length)
 {
@@ -78,4 +85,75 @@ bool pod_container(FILE *mountinfo, const char *uid, char name[POD_CONTAINER + 1
 		begins = ends;
 	}
 	return found;
+}
+
+/* -- by what it logs -------------------------------------------------------------- */
+
+/* "NAMESPACE_POD_UID": names of Kubernetes have no '_'. */
+static bool take_folder(struct pod *pod, const char *name, const char *uid)
+{
+	const char *first = strchr(name, '_'), *second = first ? strchr(first + 1, '_') : NULL;
+
+	if (!second || strcmp(second + 1, uid) != 0 || first - name > POD_NAMESPACE ||
+	    second - first - 1 > POD_NAME)
+		return false;
+	memcpy(pod->namespace, name, first - name);
+	memcpy(pod->name, first + 1, second - first - 1);
+	return true;
+}
+
+/* The name of the one container that has a folder in @folder; "" if several have, or none. */
+static void find_only(int logs, const char *folder, char name[POD_CONTAINER + 1])
+{
+	int fd = openat(logs, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	size_t n = 0;
+
+	while (dir && n < 2 && (entry = readdir(dir))) {
+		size_t length = strlen(entry->d_name);
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		n++;
+		if (pod_may_call(entry->d_name, length))
+			memcpy(name, entry->d_name, length + 1);
+	}
+	if (n != 1)
+		*name = '\0';
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+}
+
+static void find_logs(struct pod *pod, const char *uid, char only[POD_CONTAINER + 1])
+{
+	DIR *dir = opendir(LOGS);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)) && !take_folder(pod, entry->d_name, uid))
+		;
+	if (dir && entry)
+		find_only(dirfd(dir), entry->d_name, only);
+	if (dir)
+		closedir(dir);
+}
+
+/* --------------------------------------------------------------------------------- */
+
+void pod_find(struct pod *pod, pid_t pid, const char *uid)
+{
+	char path[64], mounted[POD_CONTAINER + 1] = "", only[POD_CONTAINER + 1] = "";
+	FILE *mountinfo;
+
+	find_logs(pod, uid, only);
+	snprintf(path, sizeof(path), "/proc/%d/mountinfo", pid);
+	mountinfo = fopen(path, "re");
+	if (mountinfo && !pod_container(mountinfo, uid, mounted))
+		*mounted = '\0';
+	if (mountinfo)
+		fclose(mountinfo);
+	if (!*mounted || !*only || !strcmp(mounted, only))
+		strcpy(pod->container, *mounted ? mounted : only);
 }

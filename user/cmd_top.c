@@ -19,6 +19,8 @@
 #define INTERVAL_MIN UINT64_C(50000000)
 #define KEEP	     (64u << 20)
 #define KEEP_MIN     (1u << 20)
+/* Of runs within a budget, which are sorted for each frame: that takes 3 to 6 ms then. */
+#define RUNS_BYTES (2u << 20)
 
 struct top_arguments {
 	struct recording_options recording;
@@ -96,9 +98,13 @@ static void check_report(const struct top_arguments *arguments, struct argp_stat
 			   "--group-by %s would grow for ever: write a capture, and use "
 			   "`opprobe report`",
 			   analyze_groups[analyze->group]);
-	if (analyze->failed || analyze->tag || analyze->tree || analyze->runs_apart)
-		argp_error(state, "--failed, --tag, --tree and --per-run are of a report: write a "
-				  "capture, and read that");
+	if (analyze->failed || analyze->tag || analyze->tree)
+		argp_error(state,
+			   "--failed, --tag and --tree are of a report: write a capture, and "
+			   "read that");
+	if (analyze->runs_apart && arguments->recording.max_overhead <= 0)
+		argp_error(state, "--per-run is of a report, or of a recording within a budget "
+				  "(--max-overhead 1%%): write a capture, and read that");
 }
 
 static void finish_arguments(struct top_arguments *arguments, struct argp_state *state)
@@ -109,6 +115,9 @@ static void finish_arguments(struct top_arguments *arguments, struct argp_state 
 
 	subject_check(&arguments->subject, state);
 	check_report(arguments, state);
+	/* What was recorded are some runs then: what a typical one takes says more than sums. */
+	watching->report.analyze.runs_apart = arguments->recording.max_overhead > 0;
+	watching->report.analyze.runs_apart_bytes = RUNS_BYTES;
 	if (arguments->recording.sums && !analyze_takes_sums(&watching->report.analyze))
 		argp_error(state, "by shapes and threads, what --aggregate adds up cannot be told "
 				  "apart: leave it out");

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "screen.h"
+#include "output/per_run.h"
 #include "output/text.h"
 
 #define KEY_MS	     100 /* between looks for the end, for lines and for the size */
@@ -79,6 +80,21 @@ static void say_waiting(struct watching *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
+/* -- looking ---------------------------------------------------------------------------- */
+
+/* As live_look(), for a frame: with what rows took per run, if that is kept. */
+static int look_at(struct watching *w, struct live_look *look)
+{
+	int error = live_look(w->live, look);
+
+	if (!error && look->analysis->options.runs_apart) {
+		error = per_run_make(look->analysis);
+		if (error)
+			live_release(w->live);
+	}
+	return error;
+}
+
 /* -- frames as text --------------------------------------------------------------------- */
 
 static int print_frame(struct watching *w, struct error *err)
@@ -88,7 +104,7 @@ static int print_frame(struct watching *w, struct error *err)
 				.width = width == WIDTH_ANY ? 0 : width ?: text_room(stdout)};
 	struct frame frame = {};
 	struct live_look look;
-	int error = live_look(w->live, &look);
+	int error = look_at(w, &look);
 
 	if (error)
 		return error_set(err, error, "out of memory");
@@ -143,7 +159,7 @@ static int make_table(struct watching *w, struct frame *frame)
 	struct live_look look;
 	struct error err;
 	char prompt[PROMPT_MAX + 64];
-	int error = live_look(w->live, &look);
+	int error = look_at(w, &look);
 
 	if (error)
 		return error;

@@ -117,6 +117,35 @@ def _(t):
     ended(terminal)
 
 
+@test("top within a budget shows what a typical run took, as a report of its capture does")
+def _(t):
+    target = t.ort_run("1.30.0", "resnet", "-O", "0")
+    terminal = Terminal(t, 200, 90)
+    top(t, terminal, "-p", target.pid, "--max-overhead", "2%")
+    done, patience = 0, target.patience()
+    while not re.search(r"^(\d{2,}|[89]|[\d,]{5,}) of ", terminal.screen()[1]):
+        check(not patience.over(), "no eight runs are recorded", *terminal.screen())
+        target.run(20)
+        done += 20
+    # Frames of a while ago come first.
+    screen = terminal.wait_for("of %s runs recorded" % format(done, ","))
+    terminal.press("w")
+    terminal.wait_for("written: opprobe report ")
+    screen = terminal.screen()
+    path = re.search(r"opprobe report (\S+)", screen[-1]).group(1)
+    columns = {"Per run": "perrun", "From": "perrunlow", "To": "perrunhigh"}
+    report = subprocess.run([t.program, "report", path, "--no-header", "--columns",
+                             ",".join(["name", *columns.values()])],
+                            stdout=subprocess.PIPE, cwd=t.directory, check=True)
+    shown, right = rows(screen), rows(report.stdout.decode().split("\n"))
+    check(len(shown) >= 40 and set(shown) <= set(right), "rows", *screen)
+    for name, row in shown.items():
+        check_equal({heading: row[heading] for heading in columns},
+                    {heading: right[name][heading] for heading in columns}, name)
+    terminal.press("q")
+    ended(terminal)
+
+
 @test("keys of top sort, filter, look into an operator, and reset")
 def _(t):
     target = t.ort_run("1.24.3", "mlp", "-O", "0")
@@ -444,6 +473,7 @@ def _(t):
                             (("--failed",), "--failed"), (("--frames", "2"), "-b"),
                             (("-b", "--frames", "0"), "frames"), (("-i", "1ms"), "50ms"),
                             (("--keep", "3"), "64M"), (("--bach",), "batch"),
+                            (("--per-run",), "--max-overhead"),
                             (("--aggregate", "--group-by", "thread"), "--aggregate")):
         process = t.opprobe(*here, *arguments)
         check_equal(process.wait(), 2, "status of %s" % (arguments,))

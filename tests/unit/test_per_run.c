@@ -116,6 +116,24 @@ static void runs_of_one_session_have_a_median_of_their_own(void **state)
 	test_remove(&c);
 }
 
+/* As while it goes on. */
+static void what_comes_to_be_of_several_sessions_has_none_any_more(void **state)
+{
+	struct test_capture c;
+	struct analysis *a = made(&c, (struct analyze_options){.one_session = true, .session = 0});
+
+	assert_int_equal(per_run_make(a), 0);
+	((struct analyze_row *)row(a, "always"))->session = CAPTURE_UNKNOWN;
+	a->whole_runs.items[1].session = 1;
+	assert_int_equal(per_run_make(a), 0);
+	assert_null(row(a, "always")->per_run);
+	assert_null(a->runs->per_run);
+	assert_null(a->gap->per_run);
+	check(row(a, "loop"), RUNS - 1, 2000);
+	analysis_free(a);
+	test_remove(&c);
+}
+
 static void what_is_of_several_sessions_has_none(void **state)
 {
 	struct test_capture c;
@@ -131,12 +149,13 @@ static void an_interval_is_as_wide_as_errors_are_likely(void **state)
 {
 	const struct median median = {.n = 9, .value = 100, .error = 10, .freedom = 8};
 	const struct median none = {.n = 3, .value = 100, .error = NAN, .freedom = 2};
-	struct median_interval interval = median_interval(&median);
+	struct reach reach = {.confidence = 0.95};
+	struct median_interval interval = median_interval(&median, &reach);
 
 	/* Student's t, 97.5 %, 8 degrees: 2.306 (any table of it). */
 	assert_true(fabs(interval.low - (100 - 23.06)) < 0.01);
 	assert_true(fabs(interval.high - (100 + 23.06)) < 0.01);
-	interval = median_interval(&none);
+	interval = median_interval(&none, &reach);
 	assert_true(isnan(interval.low) && isnan(interval.high));
 }
 
@@ -145,6 +164,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_row_has_the_median_of_the_runs_of_its_session),
 		cmocka_unit_test(runs_of_one_session_have_a_median_of_their_own),
+		cmocka_unit_test(what_comes_to_be_of_several_sessions_has_none_any_more),
 		cmocka_unit_test(what_is_of_several_sessions_has_none),
 		cmocka_unit_test(an_interval_is_as_wide_as_errors_are_likely),
 	};

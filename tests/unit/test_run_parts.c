@@ -4,9 +4,9 @@
 
 #include "analyze/run_parts.h"
 
-static struct analysis *analyzed(const struct test_capture *c)
+static struct analysis *analyzed(const struct test_capture *c, size_t bytes)
 {
-	const struct analyze_options options = {.runs_apart = true};
+	const struct analyze_options options = {.runs_apart = true, .runs_apart_bytes = bytes};
 	struct capture_reader *reader;
 	struct analysis *a;
 	struct error err;
@@ -59,7 +59,7 @@ static void of_too_many_runs_one_of_so_many_is_kept(void **state)
 		write_run(&c, i, i * UINT64_C(1000), 500 + i % 7, 2);
 	}
 	test_finish(&c);
-	a = analyzed(&c);
+	a = analyzed(&c, 0);
 	assert_int_equal(a->whole_runs.seen, N);
 	assert_int_equal(a->whole_runs.step, STEP);
 	assert_int_equal(a->whole_runs.n, N / STEP);
@@ -77,6 +77,12 @@ static void of_too_many_runs_one_of_so_many_is_kept(void **state)
 		assert_int_equal(part(a, 0, i)->counted & 3, 1);
 		assert_int_equal(part(a, 0, i)->counters[0], 2 * number);
 	}
+	analysis_free(a);
+	/* A sixteenth of the 32 MiB. */
+	a = analyzed(&c, 2 << 20);
+	assert_int_equal(a->whole_runs.seen, N);
+	assert_int_equal(a->whole_runs.step, 16 * STEP);
+	assert_true(a->whole_runs.n_words * sizeof(uint64_t) <= 2 << 20);
 	analysis_free(a);
 	test_remove(&c);
 }
@@ -106,7 +112,7 @@ static void what_is_inside_is_taken_off_and_what_is_not_whole_is_left_out(void *
 		write_run(&c, run, start, 2000, run == 1 ? 3 : 2);
 	}
 	test_finish(&c);
-	a = analyzed(&c);
+	a = analyzed(&c, 0);
 	assert_int_equal(a->whole_runs.n, 2);
 	assert_int_equal(a->whole_runs.left_out, 1);
 	assert_int_equal(a->whole_runs.items[1].run, 3);

@@ -15,6 +15,13 @@ struct waiting {
 	uint64_t counters[];
 };
 
+static size_t words_max(const struct fold *f)
+{
+	size_t bytes = f->a.options.runs_apart_bytes;
+
+	return bytes ? bytes / sizeof(uint64_t) : WORDS_MAX;
+}
+
 static size_t waiting_words(const struct fold *f)
 {
 	return sizeof(struct waiting) / sizeof(uint64_t) + f->a.info.n_events;
@@ -28,7 +35,7 @@ int run_parts_add(const struct fold *f, struct open_run *run, struct analyze_row
 
 	if (run->parts_unclear)
 		return 0;
-	if (exec->flags & EXEC_THREW || !nested->self_known || n > WORDS_MAX) {
+	if (exec->flags & EXEC_THREW || !nested->self_known || n > words_max(f)) {
 		run->parts_unclear = true;
 		run->parts.n = 0;
 		return 0;
@@ -172,7 +179,7 @@ int run_parts_end(struct fold *f, const struct capture_run *run, const struct op
 	error = ops ? keep_parts(f, ops, runs->n) : 0;
 	if (!error)
 		error = keep_run(f, run, ops, gap_known);
-	if (!error && runs->n_words > WORDS_MAX)
+	if (!error && runs->n_words > words_max(f))
 		drop_every_other_run(f);
 	return error;
 }

@@ -202,11 +202,9 @@ struct change change_between(const struct median *before, const struct median *a
 	return change;
 }
 
-struct median_interval median_interval(const struct median *median)
+struct median_interval median_interval(const struct median *median, struct reach *reach)
 {
-	double reach = isnan(median->error)
-			       ? NAN
-			       : median->error * student_quantile(0.975, median->freedom);
+	double half = isnan(median->error) ? NAN : median->error * reach_at(reach, median->freedom);
 
-	return (struct median_interval){median->value - reach, median->value + reach};
+	return (struct median_interval){median->value - half, median->value + half};
 }

@@ -46,12 +46,12 @@ struct reach {
 
 /* Of @n @values, in the order of the runs; these are sorted then. */
 struct median median_of(double *values, size_t n);
-/* Where it lies 95 times of 100; NaN of fewer than MEDIAN_RUNS_MIN. */
+/* Where it lies, with the confidence of @reach; NaN of fewer than MEDIAN_RUNS_MIN. */
 struct median_interval {
 	double low, high;
 };
 
-struct median_interval median_interval(const struct median *median);
+struct median_interval median_interval(const struct median *median, struct reach *reach);
 /*
  * The change between two medians, with an interval of @reach, if what both have in common is not
  * known to @slack: that much of the difference may be of how they were measured.

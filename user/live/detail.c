@@ -32,6 +32,7 @@ int detail_new(const struct analysis *a, const struct analyze_row *row, struct d
 	if (!d)
 		return -ENOMEM;
 	d->base = a->options;
+	d->base.runs_apart = false;
 	d->summed = a->has_sums;
 	d->label = strdup(row->label);
 	d->type = strdup(row->op_type);

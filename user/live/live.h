@@ -26,13 +26,13 @@
 struct live;
 
 struct live_look {
-	const struct analysis *analysis; /* as of now */
-	uint64_t since, now;		 /* CLOCK_MONOTONIC: what the rows are of */
-	bool begun;			 /* something was executed since the start */
-	bool ended;			 /* the recording: nothing will come */
-	char reason[64];		 /* then, why */
-	struct seconds_look minute;	 /* or what there is of one since the beginning */
-	size_t kept;			 /* bytes */
+	struct analysis *analysis;  /* as of now; what it says of rows is not to be changed */
+	uint64_t since, now;	    /* CLOCK_MONOTONIC: what the rows are of */
+	bool begun;		    /* something was executed since the start */
+	bool ended;		    /* the recording: nothing will come */
+	char reason[64];	    /* then, why */
+	struct seconds_look minute; /* or what there is of one since the beginning */
+	size_t kept;		    /* bytes */
 };
 
 /*

@@ -683,8 +683,8 @@ const struct column_kind column_kinds[] = {
 	 .member = {"avg_ns", "number"}},
 	{"perrun", "Per run", per_run, PER_RUN_MEDIAN, &unit_ns, ON_GAP | ON_TOTAL | LOSS_SAMPLE,
 	 .member = {"run_median_ns", "number",
-		    "With --per-run, this and the next two: the median of the runs of its session, "
-		    "without operators inside, and where it lies by 95 %.",
+		    "With --per-run, or within a budget, this and the next two: the median of the "
+		    "runs of its session, without operators inside, and where it lies by 95 %.",
 		    has_runs_apart}},
 	{"perrunlow", "From", per_run, PER_RUN_LOW, &unit_ns, ON_GAP | ON_TOTAL | LOSS_SAMPLE,
 	 .member = {"run_low_ns", "number", NULL, has_runs_apart}},

@@ -357,6 +357,8 @@ static bool is_part_of_time(const struct capture_event *event)
 }
 
 static const char *const live[] = {"percent", "bar", "avg", "p99", "cpu", NULL};
+static const char *const live_runs[] = {"percent", "bar", "perrun", "perrunlow", "perrunhigh",
+					"avg",	   "p99", "cpu",    NULL};
 static const char *const live_samples[] = {"share", "bar", NULL};
 static const char *const what_rows_are[] = {"op",    "inputs",	 "pid",	  "session",
 					    "model", "provider", "index", NULL};
@@ -372,7 +374,7 @@ bool column_is_live(const struct column *column)
 {
 	if (!column->kind->title)
 		return false;
-	return is_among(column, live) || is_among(column, live_samples) ||
+	return is_among(column, live_runs) || is_among(column, live_samples) ||
 	       is_among(column, what_rows_are);
 }
 
@@ -391,7 +393,7 @@ static int choose_live(const struct analysis *a, const struct report_options *op
 		ADD(columns, "samples", "pool");
 		return 0;
 	}
-	add(columns, live);
+	add(columns, a->options.runs_apart ? live_runs : live);
 	if (analyze_amounts(a->sum)->flops)
 		ADD(columns, "gflops");
 	for (size_t i = 0; i < a->n_metrics; i++)

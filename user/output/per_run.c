@@ -14,6 +14,7 @@ struct runs {
 	uint32_t *counts; /* of each session, how many it has; by its number */
 	uint32_t n_sessions;
 	double *values; /* room for one of each run */
+	struct reach reach;
 };
 
 static int know_runs(struct runs *runs, const struct analysis *a)
@@ -21,7 +22,7 @@ static int know_runs(struct runs *runs, const struct analysis *a)
 	const struct whole_runs *whole = &a->whole_runs;
 	uint32_t last = 0;
 
-	*runs = (struct runs){.a = a};
+	*runs = (struct runs){.a = a, .reach.confidence = 0.95};
 	for (size_t i = 0; i < whole->n; i++)
 		if (whole->items[i].session != CAPTURE_UNKNOWN && whole->items[i].session > last)
 			last = whole->items[i].session;
@@ -41,10 +42,9 @@ static int know_runs(struct runs *runs, const struct analysis *a)
 static int keep(struct runs *runs, struct analyze_row *row, size_t n)
 {
 	struct median median = median_of(runs->values, n);
-	struct median_interval interval = median_interval(&median);
+	struct median_interval interval = median_interval(&median, &runs->reach);
 
-	if (!row->per_run)
-		row->per_run = calloc(1, sizeof(*row->per_run));
+	row->per_run = calloc(1, sizeof(*row->per_run));
 	if (!row->per_run)
 		return -ENOMEM;
 	*row->per_run = (struct analyze_per_run){
@@ -89,13 +89,25 @@ static int make_whole(struct runs *runs, struct analyze_row *row, bool gap)
 	return whole->n ? keep(runs, row, whole->n) : 0;
 }
 
+/* While a recording goes on, what was of one session is of several in a moment. */
+static void forget(struct analyze_row *row)
+{
+	free(row->per_run);
+	row->per_run = NULL;
+}
+
 int per_run_make(struct analysis *a)
 {
 	struct runs runs;
 	int error = know_runs(&runs, a);
 
-	for (size_t i = 0; i < a->n_rows && !error; i++)
+	forget(a->runs);
+	if (a->gap)
+		forget(a->gap);
+	for (size_t i = 0; i < a->n_rows && !error; i++) {
+		forget(a->rows[i]);
 		error = make_row(&runs, a->rows[i]);
+	}
 	if (!error)
 		error = make_whole(&runs, a->runs, false);
 	if (!error && a->gap)

@@ -10,7 +10,7 @@
 
 /*
  * Work out per_run of the rows of @a, made with options.runs_apart, and of its runs and its gap:
- * of those that are of one session. 0 or -ENOMEM.
+ * of those that are of one session. What was worked out before is forgotten. 0 or -ENOMEM.
  */
 int per_run_make(struct analysis *a);
 

@@ -3,11 +3,13 @@
 way in which opprobe ends; and what was recorded survives the target."""
 
 import csv
+import ctypes
 import http.client
 import io
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -289,3 +291,56 @@ def _(t):
         check_equal(cpus_of(probe), [every] * 3, "CPUs of opprobe and its helpers, afterwards")
         probe.signal(signal.SIGINT)
         probe.wait()
+
+
+class Calls:
+    """How often a process calls a function of its libc, by a probe of perf that counts."""
+
+    def __init__(self, pid, name):
+        libc = ctypes.CDLL(None, use_errno=True)
+        address = ctypes.cast(getattr(libc, name), ctypes.c_void_p).value
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            for line in maps:
+                fields = line.split()
+                first, end = (int(word, 16) for word in fields[0].split("-"))
+                if first <= address < end:
+                    path = ctypes.create_string_buffer(fields[5].encode())
+                    offset = address - first + int(fields[2], 16)
+        with open("/sys/bus/event_source/devices/uprobe/type", encoding="utf-8") as file:
+            kind = int(file.read())
+        # struct perf_event_attr: after type and size, config1 and config2 are the file and where.
+        about = struct.pack("II48xQQ", kind, 72, ctypes.addressof(path), offset)
+        number = {"x86_64": 298, "aarch64": 241}[os.uname().machine]
+        self.event = libc.syscall(number, about, pid, -1, -1, 0)
+        check(self.event >= 0, "no probe: %s" % os.strerror(ctypes.get_errno()))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.event)
+
+    def count(self):
+        return struct.unpack("Q", os.read(self.event, 8))[0]
+
+
+@test("after a pause opprobe looks for records by the clock again, however many there are")
+def _(t):
+    target = t.ort_run("1.30.0", "mlp")
+    target.run(100)
+    probe = t.opprobe("record", "-p", target.pid, "-o", t.path("capture.opp")).attached()
+    with Calls(probe.pid, "epoll_wait") as looks:
+        for _ in range(3):
+            patience, before = target.patience(), None
+            # Once in 20 ms, and where nothing comes in 200.
+            while before is None or looks.count() - before > 10:
+                check(not patience.over(), "it looks often, although nothing comes")
+                before = looks.count()
+                time.sleep(1)
+            before, began = looks.count(), time.monotonic()
+            target.run(50000)
+            took = time.monotonic() - began
+            check(looks.count() - before <= 60 * took + 30, "it looked %d times in %.1f s" %
+                  (looks.count() - before, took))
+    probe.signal(signal.SIGINT)
+    check_equal(probe.wait(), 0, "exit status")

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "../base/clock.h"
 #include "attributes.h"
@@ -36,6 +37,24 @@ static int watch_news(struct collector *collector, struct error *err)
 	return 0;
 }
 
+/*
+ * The ring, of which each wake-up is told once. By default it is told as long as anything lies in
+ * the ring: behind one wake-up, who takes out what comes fast never sleeps again, and is always
+ * where the target is about to write (150 ns more for each operator, epoll(7) on EPOLLET).
+ */
+static struct ring_buffer *new_ring(struct collector *collector)
+{
+	int map = bpf_map__fd(collector->bpf->maps.ring);
+	struct ring_buffer *ring = ring_buffer__new(map, collector_take, collector, NULL);
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+
+	if (ring && epoll_ctl(ring_buffer__epoll_fd(ring), EPOLL_CTL_MOD, map, &event)) {
+		ring_buffer__free(ring);
+		return NULL;
+	}
+	return ring;
+}
+
 struct collector *collector_new(const struct collector_options *options, struct error *err)
 {
 	struct collector *collector = calloc(1, sizeof(*collector));
@@ -51,8 +70,7 @@ struct collector *collector_new(const struct collector_options *options, struct 
 		goto fail;
 	bpf = collector->bpf;
 	collector->identities = identity_new(options->sink);
-	collector->ring =
-		ring_buffer__new(bpf_map__fd(bpf->maps.ring), collector_take, collector, NULL);
+	collector->ring = new_ring(collector);
 	collector->held = held_new();
 	collector->parts = collector_wants_keys(options) ? parts_new() : NULL;
 	collector->sums = options->sums ? sums_new(collector) : NULL;
@@ -241,10 +259,10 @@ static bool reached(const struct collector *collector, const struct collector_li
 
 bool collector_drain(struct collector *collector, int timeout_ms)
 {
-	int waited = ring_buffer__poll(collector->ring, timeout_ms);
-	int rest = ring_buffer__consume(collector->ring);
+	struct epoll_event event;
 
-	return waited > 0 || rest > 0;
+	epoll_wait(ring_buffer__epoll_fd(collector->ring), &event, 1, timeout_ms);
+	return ring_buffer__consume(collector->ring) > 0;
 }
 
 static int doze_ms(uint64_t deadline)

@@ -38,9 +38,9 @@ static int watch_news(struct collector *collector, struct error *err)
 }
 
 /*
- * The ring, of which each wake-up is told once. By default it is told as long as anything lies in
- * the ring: behind one wake-up, who takes out what comes fast never sleeps again, and is always
- * where the target is about to write (150 ns more for each operator, epoll(7) on EPOLLET).
+ * The ring, of which each wake-up is told once (EPOLLET, epoll(7)). By default it is told as long
+ * as anything lies in the ring: who was woken once and takes out what comes fast hardly sleeps
+ * again.
  */
 static struct ring_buffer *new_ring(struct collector *collector)
 {

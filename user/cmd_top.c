@@ -116,7 +116,8 @@ static void finish_arguments(struct top_arguments *arguments, struct argp_state 
 	subject_check(&arguments->subject, state);
 	check_report(arguments, state);
 	/* What was recorded are some runs then: what a typical one takes says more than sums. */
-	watching->report.analyze.runs_apart = arguments->recording.max_overhead > 0;
+	watching->report.analyze.runs_apart |= arguments->recording.max_overhead > 0 &&
+					       watching->report.analyze.runs_apart_within_budget;
 	watching->report.analyze.runs_apart_bytes = RUNS_BYTES;
 	if (arguments->recording.sums && !analyze_takes_sums(&watching->report.analyze))
 		argp_error(state, "by shapes and threads, what --aggregate adds up cannot be told "

@@ -294,8 +294,8 @@ static int start(struct serving *s, struct exporter_options *exporter, struct er
 		if (!s->token)
 			return -EINVAL;
 	}
-	s->metrics_options = (struct metrics_options){
-		.nodes = s->options->nodes, .whose = find_whose, .context = s};
+	s->metrics_options =
+		(struct metrics_options){.nodes = s->options->nodes, .whose = find_whose};
 	s->metrics = metrics_new(&s->metrics_options, err);
 	s->files = s->metrics ? running_files_new() : NULL;
 	if (!s->files)

@@ -88,8 +88,8 @@ struct analyze_options {
 	bool runs_apart;	       /* keep what each row took in each whole run */
 	bool runs_apart_within_budget; /* the same, if the recording kept one and can be read twice
 					*/
-	size_t runs_apart_bytes;       /* that this takes at most: see run_parts.h; 0: 32 MiB */
-	struct analyze_watch *watch;   /* not with runs_apart, see watch.h; or NULL */
+	size_t runs_apart_bytes;     /* that ended ones take at most, see run_parts.h; 0: 32 MiB */
+	struct analyze_watch *watch; /* not with runs_apart, see watch.h; or NULL */
 	const struct profile *profile; /* to join with launches; or NULL */
 	enum devices_by devices_by;
 	bool compensate; /* subtract what the probes added, if the capture knows it */

@@ -15,13 +15,6 @@ struct waiting {
 	uint64_t counters[];
 };
 
-static size_t words_max(const struct fold *f)
-{
-	size_t bytes = f->a.options.runs_apart_bytes;
-
-	return bytes ? bytes / sizeof(uint64_t) : WORDS_MAX;
-}
-
 static size_t waiting_words(const struct fold *f)
 {
 	return sizeof(struct waiting) / sizeof(uint64_t) + f->a.info.n_events;
@@ -35,7 +28,7 @@ int run_parts_add(const struct fold *f, struct open_run *run, struct analyze_row
 
 	if (run->parts_unclear)
 		return 0;
-	if (exec->flags & EXEC_THREW || !nested->self_known || n > words_max(f)) {
+	if (exec->flags & EXEC_THREW || !nested->self_known || n > WORDS_MAX) {
 		run->parts_unclear = true;
 		run->parts.n = 0;
 		return 0;
@@ -124,6 +117,14 @@ static int keep_run(struct fold *f, const struct capture_run *run, const struct 
 }
 
 /* -- thinning ------------------------------------------------------------------- */
+
+/* What may be kept of runs that have ended. */
+static size_t words_max(const struct fold *f)
+{
+	size_t bytes = f->a.options.runs_apart_bytes;
+
+	return bytes ? bytes / sizeof(uint64_t) : WORDS_MAX;
+}
 
 static void drop_every_other_part(struct analyze_row *row, size_t words)
 {

@@ -10,7 +10,7 @@ RUNS = 60
 MIXED_RUNS = 120
 
 # From so many instructions on, estimates are also near: within 2.5 % in ten repetitions. What
-# is shorter takes as long as a tick that falls into it, which its interval tells: 6 to 10 %.
+# is shorter takes as long as a tick that falls into it, which its interval tells: 8 to 12 %.
 LONG = 10000
 
 ALIASES = ["again%d" % i for i in range(9)]

@@ -27,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -101,6 +102,28 @@ def run_one(function, slower=1):
         signal.setitimer(signal.ITIMER_REAL, 0)
         context.close()
     return None
+
+
+def run(sentence, function, slower=1):
+    """Run a test likewise, and say how it went; its problem, or None."""
+    start = time.monotonic()
+    problem = run_one(function, slower)
+    took = time.monotonic() - start
+    print("%s  %s (%.1f s)" % ("FAILED " if problem else "ok     ", sentence, took), flush=True)
+    if problem:
+        print("    " + problem.rstrip().replace("\n", "\n    "), flush=True)
+    return problem
+
+
+def run_again(failed, slower=1):
+    """Those of the tests, (sentence, function) each, that do not pass twice in a row now."""
+    if failed:
+        print("-- again, what failed", flush=True)
+    bad = [entry for entry in failed if run(*entry, slower) or run(*entry, slower)]
+    for entry in failed:
+        if entry not in bad:
+            print("unsteady %s: failed once, and passed twice" % entry[0], flush=True)
+    return bad
 
 
 def check(condition, message, *details):

@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run the tests that an emulated machine is there for, inside of it.
 
-Usage: guest.py [--sample] MACHINE [TEST...]
+Usage: guest.py [--sample] [--again] MACHINE [TEXT...]
 
 The tests are those of tests/every and tests/MACHINE, in the manner of the
 end-to-end tests; what they need is mounted by check. With TEXT, only those
 whose sentence or file holds one of them. --sample takes one of the tests that
-one function makes for many releases. Ends with "N passed, N failed".
+one function makes for many releases; --again is that of e2e/run.
+Ends with "N passed, N failed".
 """
 
+import argparse
 import importlib
 import os
 import sys
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
@@ -46,24 +47,22 @@ def collect(machine, words):
 
 
 def main():
-    arguments = sys.argv[1:]
-    few = arguments[0] == "--sample"
-    machine, words = arguments[few], arguments[few + 1:]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sample", action="store_true")
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("machine")
+    parser.add_argument("words", nargs="*", metavar="TEXT")
+    arguments = parser.parse_args()
     harness.Context.program = "/share/opprobe"
     harness.Context.objects = "/share"
     harness.Context.runtime = staticmethod(lambda version: "/mnt/ort-" + version)
-    passed = failed = 0
-    chosen = collect(machine, words)
-    for sentence, function in harness.sample(chosen, MOST) if few else chosen:
-        start = time.monotonic()
-        problem = harness.run_one(function, SLOWER)
-        took = time.monotonic() - start
-        print("%s  %s (%.1f s)" % ("FAILED " if problem else "ok     ", sentence, took), flush=True)
-        if problem:
-            print("    " + problem.rstrip().replace("\n", "\n    "), flush=True)
-        passed += not problem
-        failed += bool(problem)
-    print("%d passed, %d failed" % (passed, failed))
+    chosen = collect(arguments.machine, arguments.words)
+    if arguments.sample:
+        chosen = harness.sample(chosen, MOST)
+    failed = [entry for entry in chosen if harness.run(*entry, SLOWER)]
+    if arguments.again:
+        failed = harness.run_again(failed, SLOWER)
+    print("%d passed, %d failed" % (len(chosen) - len(failed), len(failed)))
     return 1 if failed else 0
 
 

@@ -42,4 +42,4 @@ vm-programs: $(PROGRAM) $(ORT_RUN) $(RUNTIME_PROGRAM) $(SYMBOLS) $(EXACT) $(KNOW
 	$(GPU_OPERATORS)
 
 vm: vm-programs $(MODELS) $(EXACT_MODEL) $(MIXED_MODEL)
-	$(Q)tests/vm/check --program $(PROGRAM) --objects $(O) $(if $(SAMPLE),--sample) $(VM)
+	$(Q)tests/vm/check --program $(PROGRAM) --objects $(O) $(if $(SAMPLE),--sample) $(if $(AGAIN),--again) $(VM)

@@ -8,6 +8,7 @@
 enum {
 	OPTION_COMM = 256,
 	OPTION_CONTAINER,
+	OPTION_POD,
 	OPTION_CGROUP,
 };
 
@@ -20,6 +21,10 @@ static const struct argp_option options[] = {
 	{"container", OPTION_CONTAINER, "ID|NAME", 0,
 	 "Those in the container whose id begins so, 4 digits or more, or that its Kubernetes pod "
 	 "calls so",
+	 0},
+	{"pod", OPTION_POD, "POD", 0,
+	 "Those in the Kubernetes pods whose name matches: a glob, of NAMESPACE/NAME where it has a "
+	 "'/'",
 	 0},
 	{"cgroup", OPTION_CGROUP, "PATH", 0,
 	 "Those in this control group, or below: /system.slice/NAME.service", 0},
@@ -82,6 +87,12 @@ static error_t parse_other(int key, char *text, struct argp_state *state)
 	case OPTION_CONTAINER:
 		parse_container(choice, text, state);
 		break;
+	case OPTION_POD:
+		if (!*text)
+			argp_error(state, "--pod needs a pod's name, or a glob such as "
+					  "'production/model-*'");
+		choice->by.pod = text;
+		break;
 	case OPTION_CGROUP:
 		if (*text != '/')
 			argp_error(state,
@@ -109,7 +120,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (choice->some && choice->n_pids)
-			argp_error(state, "-p excludes -a, --comm, --container and --cgroup");
+			argp_error(state,
+				   "-p excludes -a, --comm, --container, --pod and --cgroup");
 		return 0;
 	default:
 		return parse_other(key, text, state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which processes a command is of: those of -p, or with --comm, --container,
- * --cgroup and -a those that fit among all that have a runtime mapped. The
+ * --pod, --cgroup and -a those that fit among all that have a runtime mapped. The
  * options are the same wherever they stand.
  *
  *	(choice_argp) ─▶ choice_find

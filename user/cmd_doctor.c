@@ -65,8 +65,9 @@ static error_t parse_doctor(int key, char *text, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (arguments->file && choice_made(&arguments->choice))
-			argp_error(state,
-				   "--file excludes -p, -a, --comm, --container and --cgroup");
+			argp_error(
+				state,
+				"--file excludes -p, -a, --comm, --container, --pod and --cgroup");
 		if (arguments->roofs && (arguments->file || choice_made(&arguments->choice)))
 			argp_error(state, "--roofs is of the machine: leave out %s",
 				   arguments->file ? "--file" : "the process");

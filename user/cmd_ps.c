@@ -59,7 +59,7 @@ static const struct argp ps_argp = {
 	       "them is probed.\v"
 	       "What is not known is '-'. The container is what its Kubernetes pod calls it, or "
 	       "the beginning of its id, as in /proc/PID/cgroup; either will do for "
-	       "--container.\n\n"
+	       "--container, and the pod for --pod.\n\n"
 	       "Examples:\n"
 	       "  sudo opprobe ps\n"
 	       "  sudo opprobe ps --sessions\n"

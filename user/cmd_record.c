@@ -116,7 +116,7 @@ static void check_command(const struct record_arguments *arguments, struct argp_
 
 	if (command && choice_made(&arguments->subject.choice))
 		argp_error(state, "a command is recorded alone: leave out -p, -a, --comm, "
-				  "--container and --cgroup");
+				  "--container, --pod and --cgroup");
 	if (command && arguments->recording.wait)
 		argp_error(state, "--wait is for a process: a command is waited for anyway");
 	if (!command && arguments->command.user)
@@ -270,6 +270,7 @@ static const char profile_doc[] =
 	"  sudo opprobe -p 4711\n"
 	"  sudo opprobe --comm node -d 10s            as in `opprobe ps`\n"
 	"  sudo opprobe --container 4c5d2a7b91e0 -d 10s\n"
+	"  sudo opprobe --pod 'production/model-*' -d 10s\n"
 	"  sudo opprobe -- node server.js             from its first session on; the table on stderr\n"
 	"  sudo opprobe -p 4711 -d 10s --trace\n"
 	"  sudo opprobe -p 4711 -d 10s -e cycles,instructions,page-faults --sort self\n"

@@ -104,7 +104,8 @@ static void finish_arguments(struct serve_arguments *arguments, struct argp_stat
 	if (!choice_made(&arguments->choice))
 		argp_error(state,
 			   "which processes? All that have a runtime with -a, or some of "
-			   "them with -p PID, --comm NAME, --container ID|NAME or --cgroup PATH");
+			   "them with -p PID, --comm NAME, --container ID|NAME, --pod POD or "
+			   "--cgroup PATH");
 	if (recording->events && recording->config)
 		argp_error(state, "-e and --config exclude each other");
 	if (recording_samples(recording) && (recording->events || recording->config))

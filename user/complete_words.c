@@ -131,6 +131,13 @@ static const char *container_of(const struct running_process *it, char *room)
 	return *room ? room : NULL;
 }
 
+/* In its namespace. */
+static const char *pod_of(const struct running_process *it, char *room)
+{
+	sprintf(room, "%s/%s", it->pod.namespace, it->pod.name);
+	return *it->pod.name ? room : NULL;
+}
+
 /* Of the hierarchy that all processes are in; what stands behind the second ':'. */
 static const char *group_of(const struct running_process *it, char *room)
 {
@@ -151,6 +158,11 @@ static void complete_comm(struct completion *c)
 static void complete_container(struct completion *c)
 {
 	offer_names(c, container_of);
+}
+
+static void complete_pod(struct completion *c)
+{
+	offer_names(c, pod_of);
 }
 
 static void complete_cgroup(struct completion *c)
@@ -337,6 +349,7 @@ static const struct place {
 	{NULL, NULL, "PID[,PID...]", complete_pids},
 	{NULL, NULL, "PID", offer_pids},
 	{NULL, NULL, "ID|NAME", complete_container},
+	{NULL, NULL, "POD", complete_pod},
 	{NULL, NULL, "PATH", complete_cgroup},
 	{NULL, NULL, "EVENTS", complete_events},
 	{NULL, NULL, "EVENT", offer_events},

@@ -474,6 +474,17 @@ static bool in_container(const struct running_process *process, const char *said
 	       (length && !strcmp(process->pod.container, said));
 }
 
+/* A namespace may be a glob as well, and neither reaches into the other. */
+static bool in_pod(const struct pod *pod, const char *glob)
+{
+	char name[sizeof(pod->namespace) + sizeof(pod->name)] = "";
+
+	if (strchr(glob, '/'))
+		snprintf(name, sizeof(name), "%s/", pod->namespace);
+	strcat(name, pod->name);
+	return *pod->name && !fnmatch(glob, name, FNM_PATHNAME);
+}
+
 bool running_fits(const struct running_process *process, const struct running_choice *choice)
 {
 	bool fits = !choice->comm;
@@ -482,18 +493,21 @@ bool running_fits(const struct running_process *process, const struct running_ch
 		fits = *process->names[i] && !fnmatch(choice->comm, process->names[i], 0);
 	if (choice->container)
 		fits &= in_container(process, choice->container);
+	if (choice->pod)
+		fits &= in_pod(&process->pod, choice->pod);
 	if (choice->cgroup)
 		fits &= cgroup_within(process->cgroups, choice->cgroup);
 	return fits;
 }
 
-/* "in container 1b2c", "named 'node'" */
+/* " in container 1b2c", " named 'node'" */
 static void say_choice(const struct running_choice *choice, char *text, size_t size)
 {
-	snprintf(text, size, "%s%s%s%s%s%s%s", choice->comm ? " named '" : "", choice->comm ?: "",
-		 choice->comm ? "'" : "", choice->container ? " in container " : "",
-		 choice->container ?: "", choice->cgroup ? " in the control group " : "",
-		 choice->cgroup ?: "");
+	snprintf(text, size, "%s%s%s%s%s%s%s%s%s", choice->comm ? " named '" : "",
+		 choice->comm ?: "", choice->comm ? "'" : "",
+		 choice->container ? " in container " : "", choice->container ?: "",
+		 choice->pod ? " in pod " : "", choice->pod ?: "",
+		 choice->cgroup ? " in the control group " : "", choice->cgroup ?: "");
 }
 
 /* "4711 (node), 4712 (python3) and 3 more" */
@@ -549,7 +563,7 @@ int running_choose(const struct running *running, const struct running_choice *c
 	if (n > max)
 		return error_set(err, -E2BIG,
 				 "%zu processes with a runtime fit, and a recording is of %zu at "
-				 "most: choose fewer, with --comm, --container or --cgroup",
+				 "most: choose fewer, with --comm, --container, --pod or --cgroup",
 				 n, max);
 	return n ? (int)n : refuse(running, choice, err);
 }

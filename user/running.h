@@ -97,7 +97,8 @@ void running_container(const struct running_process *it, char name[POD_CONTAINER
 struct running_choice {
 	const char *comm;      /* a glob that one of its names matches, or NULL */
 	const char *container; /* the beginning of its container's id, or the name, or NULL */
-	const char *cgroup;    /* the path of a group that it is in, or below, or NULL */
+	const char *pod;    /* a glob that its pod's name matches, NAMESPACE/NAME if it has '/' */
+	const char *cgroup; /* the path of a group that it is in, or below, or NULL */
 };
 
 bool running_fits(const struct running_process *process, const struct running_choice *choice);

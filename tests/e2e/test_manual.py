@@ -117,7 +117,7 @@ FILES = ":files"
 ARGUMENTS = {
     "FILE": FILES, "LIBRARY": FILES, "EVENTS": "page-faults", "EVENT": "page-faults",
     "COLUMN": "total", "FORMAT": "chrome", "WHEN": "never", "PID": None, "PID[,PID...]": None,
-    "ID|NAME": None, "PATH": None, "WHAT": None,
+    "ID|NAME": None, "POD": None, "PATH": None, "WHAT": None,
     "time|EVENT": "time", "LIST": None,
     "GLOB": None, "N": None, "TIME": None, "SIZE": None, "STEPS": None, "RUNS": None, "CMD": None,
     "COLUMNS": None, "PERCENT": None, "SHARE": None, "RATE": None, "NAME=EXPR": None, "NAME": None,

@@ -122,7 +122,7 @@ def _(t):
         probe.wait()
 
 
-@test("--comm of no process says which there are, and --container and --cgroup what was looked for")
+@test("--comm of no process says which there are, and --container, --pod, --cgroup what was asked")
 def _(t):
     target = named(t, "served-model")
     sentence = t.fails("--comm", "no-such-name")
@@ -131,6 +131,9 @@ def _(t):
     check("(served-model)" in sentence or " more" in sentence, "who there is", sentence)
     sentence = t.fails("--comm", "served-model", "--container", "12345678")
     check("named 'served-model' in container 12345678" in sentence, "the sentence", sentence)
+    sentence = t.fails("--pod", "no-such/pod-*", "--cgroup", "/system.slice")
+    check("in pod no-such/pod-* in the control group /system.slice has" in sentence,
+          "the sentence", sentence)
     sentence = t.fails("record", "--cgroup", "/no/such/group", "-o", t.path("x.opp"))
     check("control group /no/such/group" in sentence, "the sentence", sentence)
     check(not os.path.exists(t.path("x.opp")), "a capture is left")

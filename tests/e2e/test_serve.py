@@ -284,7 +284,8 @@ def pod_container(sentence, logs, mounted, expected):
             with open(os.path.join(group, "cgroup.procs"), "w", encoding="utf-8") as file:
                 file.write(str(target.pid))
             # One that is there already, and no other on the machine.
-            serving = Serve(t, "--container", expected, "--cgroup", group, *LOOPBACK, *ALL)
+            serving = Serve(t, "--container", expected, "--pod", "prod/model-*", "--cgroup",
+                            group, *LOOPBACK, *ALL)
             serving.recorded(target)
             target.run(3)
             (labels, _), = serving.wait_until("no runs", lambda metrics: metrics.sum(

@@ -93,7 +93,8 @@ static struct running_process process(pid_t pid, const char *comm, const char *p
 	strcpy(it.names[RUNNING_COMM], comm);
 	strcpy(it.names[RUNNING_PROGRAM], program);
 	strcpy(it.container, container);
-	strcpy(it.pod.container, *container ? "server-1" : "");
+	if (*container)
+		it.pod = (struct pod){"prod", "model-x7k2p", "server-1"};
 	strcpy(it.cgroups, *container ? "0::/docker/" ID "\n" : "0::/user.slice\n");
 	return it;
 }
@@ -109,8 +110,12 @@ static void all_that_is_said_holds_of_what_is_chosen(void **state)
 		{.container = ID},
 		{.container = "0123"},
 		{.container = "server-1"},
+		{.pod = "model-x7k2p"},
+		{.pod = "model-*"},
+		{.pod = "prod/model-*"},
+		{.pod = "*/model-x7k2p"},
 		{.cgroup = "/docker"},
-		{.comm = "node", .container = "0123", .cgroup = "/docker"},
+		{.comm = "node", .container = "0123", .pod = "*", .cgroup = "/docker"},
 	};
 	static const struct running_choice no[] = {
 		{.comm = "Node"},
@@ -122,10 +127,17 @@ static void all_that_is_said_holds_of_what_is_chosen(void **state)
 		{.container = "server"},
 		{.container = "server-12"},
 		{.container = ID "0"},
+		{.pod = "model"},
+		{.pod = ""},
+		{.pod = "prod*model*"},
+		{.pod = "prod/*/*"},
+		{.pod = "production/model-*"},
+		{.pod = "/model-*"},
 		{.cgroup = "/dock"},
 		{.comm = "nod", .container = "0123", .cgroup = "/docker"},
 		{.comm = "node", .container = "1123", .cgroup = "/docker"},
 		{.comm = "node", .container = "0123", .cgroup = "/pods"},
+		{.comm = "node", .pod = "prod/other"},
 	};
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
@@ -141,6 +153,8 @@ static void what_is_not_known_fits_nothing(void **state)
 
 	assert_false(running_fits(&it, &(struct running_choice){.comm = "*"}));
 	assert_false(running_fits(&it, &(struct running_choice){.container = ""}));
+	assert_false(running_fits(&it, &(struct running_choice){.pod = "*"}));
+	assert_false(running_fits(&it, &(struct running_choice){.pod = "*/*"}));
 	assert_true(running_fits(&it, &(struct running_choice){}));
 }
 

@@ -1566,7 +1566,7 @@ static void what_goes_on_behind_a_window_is_forgotten_and_not_lost(void **state)
 	struct test *t = set_up_windows(true);
 
 	take_strings(t, 1);
-	windows_open(&t->collector.windows, 1, 1000);
+	windows_open(&t->collector.windows, 0, 1000);
 	take_operator(t, 1, 1, MAIN, 1010);
 	assert_true(held_any(t->collector.held));
 	held_clear(t->collector.held);
@@ -1574,6 +1574,35 @@ static void what_goes_on_behind_a_window_is_forgotten_and_not_lost(void **state)
 	take_windows_run(t, 1, 1000, 1100, 1);
 	assert_int_equal(executions(t), 0);
 	assert_int_equal(t->collector.unfinished, 0);
+	windows_free(&t->collector.windows);
+	tear_down(t);
+}
+
+/* It is compared with those that have no probes, which says what these take. */
+static void the_first_run_of_a_window_is_not_kept(void **state)
+{
+	struct test *t = set_up_windows(true);
+	const struct windows *windows = &t->collector.windows;
+
+	take_strings(t, 1);
+	windows_open(&t->collector.windows, 1, 1000);
+	take_operator(t, 1, 1, MAIN, 1010);
+	take_operator(t, 1, 2, MAIN, 1020);
+	assert_true(held_any(t->collector.held));
+	take_windows_run(t, 1, 1000, 1500, 1);
+	assert_int_equal(executions(t), 0);
+	assert_int_equal(windows->recorded, 0);
+	assert_int_equal(windows->rest.items[1].runs, 1);
+	assert_int_equal(windows->with.n, 1);
+	assert_true(windows->with.runs[0].probed);
+	assert_int_equal(windows->without.n, 0);
+	take_windows_run(t, 2, 1020, 1100, 1);
+	assert_int_equal(executions(t), 1);
+	assert_int_equal(execution(t, 0)->start, 1020);
+	assert_int_equal(windows->recorded, 1);
+	assert_int_equal(windows->with.n, 2);
+	assert_false(held_any(t->collector.held));
+	assert_int_equal(t->collector.unheld, 0);
 	windows_free(&t->collector.windows);
 	tear_down(t);
 }
@@ -1589,8 +1618,8 @@ static void runs_of_no_window_wait_for_no_names(void **state)
 	assert_int_equal(t->collector.windows.without.n, 1);
 	windows_open(&t->collector.windows, 1, 1000);
 	take_sighting(t, 1, 0);
-	take_operator(t, 1, 1, MAIN, 1010);
-	take_windows_run(t, 1, 1000, 1100, 1);
+	take_operator(t, 1, 2, MAIN, 1010);
+	take_windows_run(t, 2, 1000, 1100, 1);
 	assert_int_equal(t->collector.windows.recorded, 0);
 	assert_int_equal(t->collector.windows.operators, 1);
 	t->naming.proves = true;
@@ -1982,6 +2011,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_held_is_counted_as_lost),
 		cmocka_unit_test(runs_that_lie_in_a_window_are_kept_whole),
 		cmocka_unit_test(what_goes_on_behind_a_window_is_forgotten_and_not_lost),
+		cmocka_unit_test(the_first_run_of_a_window_is_not_kept),
 		cmocka_unit_test(runs_of_no_window_wait_for_no_names),
 		cmocka_unit_test(runs_that_began_before_their_probes_are_none),
 		cmocka_unit_test(runs_are_compared_with_those_that_had_no_probes),

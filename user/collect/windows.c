@@ -60,7 +60,7 @@ static bool lies_in(const struct run_record *run, const struct stretch *stretch)
 
 bool windows_want(const struct windows *windows, uint32_t number)
 {
-	return reaches(&windows->probed, number);
+	return reaches(&windows->probed, number) && number != windows->probed.first;
 }
 
 static void sample(struct window_samples *samples, const struct run_record *run, uint32_t session,
@@ -96,8 +96,9 @@ int windows_take(struct windows *windows, const struct run_record *run, uint32_t
 	 */
 	if (!is_from(run->run, windows->seen))
 		return false;
-	if (lies_in(run, &windows->probed)) {
+	if (lies_in(run, &windows->probed))
 		sample(&windows->with, run, session, true);
+	if (lies_in(run, &windows->probed) && windows_want(windows, run->run)) {
 		windows->recorded++;
 		windows->recorded_ns += run->end - run->start;
 		windows->recorded_operators += run->operators;

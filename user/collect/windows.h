@@ -6,8 +6,11 @@
  *	{ runs are seen ─▶ { bare ─▶ open ─▶ close ─▶ over } } ─▶ free
  *
  * A run has all of its operators if it begins when their probes are in place and ends before
- * the first of them goes. Operators come before their run and know its number only: numbers
- * are given as runs begin, so that those of runs of before are known to be none of the window.
+ * the first of them goes. The first of these finds its code in other pages than before, and the
+ * programs of the probes in no cache: it takes what no other does, and is left out.
+ *
+ * Operators come before their run and know its number only: numbers are given as runs begin, so
+ * that those of runs of before are known to be none of the window.
  */
 #ifndef OPPROBE_WINDOWS_H
 #define OPPROBE_WINDOWS_H
@@ -40,7 +43,7 @@ struct window_samples {
 struct windows {
 	uint32_t seen; /* number of the first run since the probes of runs are in place */
 	struct stretch probed, bare;
-	struct window_samples with, without; /* of the last window, and of before it */
+	struct window_samples with, without; /* of the last window, its first run too; before it */
 	/* Runs that were recorded, how long they took, and operators on their own threads. */
 	uint64_t recorded, recorded_ns, recorded_operators;
 	uint64_t operators;		    /* whatever run they are of */
@@ -52,7 +55,10 @@ struct windows {
 void windows_see(struct windows *windows, uint32_t first);
 /* Runs that begin from now on, number @first and later, have no operators' probes. */
 void windows_bare(struct windows *windows, uint32_t first, uint64_t now);
-/* Runs that begin from now on, number @first and later, have all of their operators. */
+/*
+ * Runs that begin from now on, number @first and later, have all of their operators, and those
+ * behind the first are kept.
+ */
 void windows_open(struct windows *windows, uint32_t first, uint64_t now);
 /* From clock @now on they have not. The window goes on until what came in is taken: */
 void windows_close(struct windows *windows, uint64_t now);

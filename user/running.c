@@ -474,7 +474,7 @@ static bool in_container(const struct running_process *process, const char *said
 	       (length && !strcmp(process->pod.container, said));
 }
 
-/* A namespace may be a glob as well, and neither reaches into the other. */
+/* The namespace may be a glob as well: no name has a '/'. */
 static bool in_pod(const struct pod *pod, const char *glob)
 {
 	char name[sizeof(pod->namespace) + sizeof(pod->name)] = "";
@@ -482,7 +482,7 @@ static bool in_pod(const struct pod *pod, const char *glob)
 	if (strchr(glob, '/'))
 		snprintf(name, sizeof(name), "%s/", pod->namespace);
 	strcat(name, pod->name);
-	return *pod->name && !fnmatch(glob, name, FNM_PATHNAME);
+	return *pod->name && !fnmatch(glob, name, 0);
 }
 
 bool running_fits(const struct running_process *process, const struct running_choice *choice)

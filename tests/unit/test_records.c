@@ -1527,6 +1527,7 @@ static void runs_that_lie_in_a_window_are_kept_whole(void **state)
 
 	take_strings(t, 1);
 	take_windows_run(t, 0, 100, 200, 0);
+	assert_true(windows_time(windows, 4) == 0);
 	windows_open(&t->collector.windows, 1, 1000);
 	/* Begun before the last probe was there; after; ended after; all after. */
 	take_operator(t, 1, 0, MAIN, 990);
@@ -1544,6 +1545,7 @@ static void runs_that_lie_in_a_window_are_kept_whole(void **state)
 	assert_int_equal(record_list_count(&t->list, CAPTURE_RUN), 2);
 	assert_int_equal(windows->recorded, 2);
 	assert_int_equal(windows->recorded_ns, 200);
+	assert_true(windows_time(windows, 4) == 400);
 	assert_int_equal(windows->recorded_operators, 1);
 	assert_int_equal(windows->operators, 5);
 	/* Of another session than the node's. */

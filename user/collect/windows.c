@@ -114,6 +114,13 @@ int windows_take(struct windows *windows, const struct run_record *run, uint32_t
 	return false;
 }
 
+double windows_time(const struct windows *windows, uint32_t runs)
+{
+	if (!windows->recorded)
+		return 0;
+	return (double)runs * (double)windows->recorded_ns / (double)windows->recorded;
+}
+
 void windows_free(struct windows *windows)
 {
 	array_free(&windows->rest);

@@ -95,11 +95,10 @@ static void set_text(char cell[CELL], const char *text)
 
 static void make_row(const struct running_process *it, char cells[COLUMNS][CELL])
 {
-	char pod[CELL], container[POD_CONTAINER + 1];
+	char pod[POD_WHOLE + 1], container[POD_CONTAINER + 1];
 
 	running_container(it, container);
-	snprintf(pod, sizeof(pod), "%s%s%s", it->pod.namespace, *it->pod.name ? "/" : "",
-		 it->pod.name);
+	pod_whole_name(&it->pod, pod);
 	snprintf(cells[PID], CELL, "%d", it->pid);
 	set_text(cells[RUNTIME], it->runtime->title);
 	set_text(cells[VERSION], it->version);

@@ -134,8 +134,8 @@ static const char *container_of(const struct running_process *it, char *room)
 /* In its namespace. */
 static const char *pod_of(const struct running_process *it, char *room)
 {
-	sprintf(room, "%s/%s", it->pod.namespace, it->pod.name);
-	return *it->pod.name ? room : NULL;
+	pod_whole_name(&it->pod, room);
+	return *room ? room : NULL;
 }
 
 /* Of the hierarchy that all processes are in; what stands behind the second ':'. */

@@ -477,12 +477,10 @@ static bool in_container(const struct running_process *process, const char *said
 /* The namespace may be a glob as well: no name has a '/'. */
 static bool in_pod(const struct pod *pod, const char *glob)
 {
-	char name[sizeof(pod->namespace) + sizeof(pod->name)] = "";
+	char whole[POD_WHOLE + 1];
 
-	if (strchr(glob, '/'))
-		snprintf(name, sizeof(name), "%s/", pod->namespace);
-	strcat(name, pod->name);
-	return *pod->name && !fnmatch(glob, name, 0);
+	pod_whole_name(pod, whole);
+	return *whole && !fnmatch(glob, strchr(glob, '/') ? whole : pod->name, 0);
 }
 
 bool running_fits(const struct running_process *process, const struct running_choice *choice)

@@ -90,15 +90,16 @@ static struct capture_rest *rest_of(struct windows *windows, uint32_t session)
 
 int windows_take(struct windows *windows, const struct run_record *run, uint32_t session)
 {
+	const bool in_window = lies_in(run, &windows->probed);
 	struct capture_rest *rest;
 
 	/* It began before they were, and where it ended was not seen: this is the end of another.
 	 */
 	if (!is_from(run->run, windows->seen))
 		return false;
-	if (lies_in(run, &windows->probed))
+	if (in_window)
 		sample(&windows->with, run, session, true);
-	if (lies_in(run, &windows->probed) && windows_want(windows, run->run)) {
+	if (in_window && windows_want(windows, run->run)) {
 		windows->recorded++;
 		windows->recorded_ns += run->end - run->start;
 		windows->recorded_operators += run->operators;

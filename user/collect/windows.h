@@ -71,8 +71,10 @@ bool windows_want(const struct windows *windows, uint32_t number);
  * was not cannot be kept.
  */
 int windows_take(struct windows *windows, const struct run_record *run, uint32_t session);
-/* How long so many runs take, one after the other, if they are as those recorded so far: in ns; 0
- * if none was. */
+/*
+ * How long so many runs take, one after the other, if they are as those recorded so far: in ns; 0
+ * if none was.
+ */
 double windows_time(const struct windows *windows, uint32_t runs);
 void windows_free(struct windows *windows);
 

@@ -21,6 +21,11 @@
 
 /* -- by what it mounts ------------------------------------------------------------ */
 
+void pod_whole_name(const struct pod *pod, char whole[POD_WHOLE + 1])
+{
+	snprintf(whole, POD_WHOLE + 1, "%s%s%s", pod->namespace, *pod->name ? "/" : "", pod->name);
+}
+
 bool pod_may_call(const char *name, size_t length)
 {
 	static const char within[] = "abcdefghijklmnopqrstuvwxyz0123456789-";

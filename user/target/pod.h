@@ -15,6 +15,7 @@
 #define POD_NAMESPACE 63
 #define POD_NAME      253
 #define POD_CONTAINER 63
+#define POD_WHOLE     (POD_NAMESPACE + 1 + POD_NAME) /* NAMESPACE/NAME */
 
 /* "" where it is not known. The first two may hold any bytes but '_'. */
 struct pod {
@@ -31,6 +32,9 @@ struct pod {
  * only one that has a folder; where these two differ, it is not certain.
  */
 void pod_find(struct pod *pod, pid_t pid, const char *uid);
+
+/* NAMESPACE/NAME, as people say it, stored in @whole; "" if the pod is not known. */
+void pod_whole_name(const struct pod *pod, char whole[POD_WHOLE + 1]);
 
 /* Is it a name that a pod may give: digits, small letters, and '-' between them (RFC 1123)? */
 bool pod_may_call(const char *name, size_t length);

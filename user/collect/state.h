@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The collector's state, for its own thirteen files: load.c brings the BPF
+ * The collector's state, for its own fourteen files: load.c brings the BPF
  * programs into the kernel, members.c the processes under their probes,
  * records.c takes what the programs send, unsettled.c what comes before names
- * can be read, outcomes.c what they tell of runs beside counts, models.c what
- * sessions are, attributes.c what operators are, memory.c what is known of their memory, gpu.c of
- * what they have GPUs do,
- * unfinished.c what waits for a run's end in vain, cost.c compares runs when the recording is over,
- * windows.c keeps those that lie in a window, collector.c is the life as collector.h tells it.
+ * can be read, executions.c what they tell of operators and runs, outcomes.c what they tell of runs
+ * beside counts, models.c what sessions are, attributes.c what operators are, memory.c what is
+ * known of their memory, gpu.c of what they have GPUs do, unfinished.c what waits for a run's end
+ * in vain, cost.c compares runs when the recording is over, windows.c keeps those that lie in a
+ * window, collector.c is the life as collector.h tells it.
  */
 #ifndef OPPROBE_COLLECT_STATE_H
 #define OPPROBE_COLLECT_STATE_H
@@ -116,6 +116,23 @@ uint32_t collector_hidden(const struct collector *collector, const struct instan
 			  uint64_t start);
 /* Tell the programs where the code of @instance lies, if it is a layer's. */
 void collector_share_code(struct collector *collector, const struct instance_state *instance);
+/*
+ * Is @record as long as its flags say? Of @size bytes, which may be fewer than the record's own,
+ * as from a damaged one.
+ */
+bool collector_operator_is_whole(const struct collector *collector,
+				 const struct operator_record *record, size_t size);
+bool collector_run_is_whole(const struct collector *collector, const struct run_record *record,
+			    size_t size);
+/* The keys of parallel sections in a whole @record; NULL if it has none. */
+const struct part_keys *collector_part_keys(const struct collector *collector,
+					    const struct operator_record *record);
+/* Tell an execution by its whole @record of @size bytes, with parts_join()'s behind it. */
+void collector_add_operator(struct collector *collector, struct instance_state *instance,
+			    const struct operator_record *record, size_t size);
+/* Tell a run that is to be kept, by its whole @record of @size bytes. */
+void collector_add_run(struct collector *collector, struct instance_state *instance,
+		       const struct run_record *record, size_t size);
 /* A GPU is told something. */
 void collector_add_launch(struct collector *collector, const struct instance_state *instance,
 			  const struct launch_record *record);

@@ -42,6 +42,7 @@ SHARED const volatile bool with_windows;
 SHARED const volatile bool count_tasks; /* see tasks_hit */
 /* Kernels from 5.15 on tell programs a thread's registers in user space; see sample.bpf.h. */
 SHARED const volatile bool use_task_regs;
+SHARED const volatile __u64 sample_every; /* so many events of a CPU; 0: by rate, or of a clock */
 /* The shapes of operators' values are read. */
 SHARED const volatile bool with_shapes;
 SHARED const volatile bool never; /* false, which the verifier knows and the compiler does not */
@@ -73,6 +74,8 @@ SHARED __u64 idle_hits;
  * what the kernel hands to programs is the first one. 0: that is right.
  */
 SHARED __u64 sample_periods[SAMPLED_CPUS];
+/* With sample_every: events that the kernel left out, of whatever process; below 0: none. */
+SHARED __s64 events_left_out;
 SHARED __u32 runs_summed; /* with `with_sums`; likewise: else each run is told */
 SHARED __u32 dozing; /* 1: nothing came for a while, the next record wakes; set by user space */
 SHARED struct window windows[WINDOWS_MAX]; /* with `selective`; likewise */

@@ -472,7 +472,7 @@ static __always_inline void send_sample(const struct doing *doing, __u32 flags, 
 	record_submit(record);
 }
 
-/* What an event had counted on this CPU by its last sample, of whatever process. */
+/* Events on this CPU that there was a sample for, of whatever process, or that are left out. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -481,8 +481,27 @@ struct {
 } events_counted SEC(".maps");
 
 /*
- * What the sample stands for: the period of a clock, else all events since the sample before it.
- * That may be more than a period, as the kernel leaves samples out where they come too often.
+ * With a sample at each so many events, of which there have been @amount since those that are
+ * @counted: what had no sample, as the kernel left it out. Where several are due at once, it may
+ * come yet.
+ */
+static __always_inline void count_left_out(__u64 *counted, __u64 amount)
+{
+	__u64 more;
+
+	if (amount < sample_every) {
+		__sync_fetch_and_add(&events_left_out, -sample_every);
+		return;
+	}
+	more = amount - amount % sample_every - sample_every;
+	if (more)
+		__sync_fetch_and_add(&events_left_out, more);
+	*counted += more + sample_every;
+}
+
+/*
+ * What the sample stands for: the period of a clock, so many events, or by rate, where periods
+ * follow how often they happen, all since the sample before it.
  */
 static __always_inline __u64 amount_of(struct bpf_perf_event_data *ctx)
 {
@@ -497,7 +516,13 @@ static __always_inline __u64 amount_of(struct bpf_perf_event_data *ctx)
 	if (!counted || bpf_perf_prog_read_value(ctx, &value, sizeof(value)))
 		return ctx->sample_period;
 	/* Where the CPU was off meanwhile, its event is a new one. */
-	amount = value.counter - (value.counter < *counted ? 0 : *counted);
+	if (value.counter < *counted)
+		*counted = 0;
+	amount = value.counter - *counted;
+	if (sample_every) {
+		count_left_out(counted, amount);
+		return sample_every;
+	}
 	*counted = value.counter;
 	return amount;
 }
@@ -531,31 +556,57 @@ static __always_inline __u64 ready_so_far(struct task_struct *task)
 	return now > queued ? ready + now - queued : ready;
 }
 
-/* @task goes on, on this CPU: if it is a target's, it tells what it was off for, and how long. */
+/* @task was @off for @ns, and goes on at @time. */
+static __always_inline void tell_off(const struct off_cpu *off, struct task_struct *task,
+				     __u64 time, __u64 ns)
+{
+	__u64 ready = ready_so_far(task) - off->ready;
+
+	/* By the scheduler's account it left somewhat earlier than it could be seen to. */
+	send_sample(&off->doing, SAMPLE_IN_KERNEL, time, ready > ns ? ready : ns, ready);
+}
+
+/* @task goes on, on this CPU, if it is a target's. */
 static __always_inline void comes_back(struct task_struct *task)
 {
-	__u64 key = (__u64)task, now, ns, ready;
+	__u64 key = (__u64)task, now;
 	struct off_cpu *off = bpf_map_lookup_elem(&off_cpus, &key);
 
 	if (!off)
 		return;
 	now = bpf_ktime_get_ns();
-	ns = now - off->doing.time;
-	ready = ready_so_far(task) - off->ready;
-	/* By the scheduler's account it left somewhat earlier than it could be seen to. */
-	send_sample(&off->doing, SAMPLE_IN_KERNEL, now, ready > ns ? ready : ns, ready);
+	tell_off(off, task, now, now - off->doing.time);
 	bpf_map_delete_elem(&off_cpus, &key);
+}
+
+/*
+ * @task leaves at @now, and was @off before, so that it came back unseen: some kernels have
+ * threads whose switches they do not tell of. When is known by the CPU's clock only, to some us:
+ * told is the time at which it left.
+ */
+static __always_inline void came_back_unseen(const struct off_cpu *off, struct task_struct *task,
+					     __u64 now)
+{
+	__u64 clock = BPF_CORE_READ(task, se.cfs_rq, rq, clock);
+	__u64 on = clock - BPF_CORE_READ(task, sched_info.last_arrival);
+	__u64 since = off->doing.time;
+
+	tell_off(off, task, since, now - since > on ? now - since - on : 0);
 }
 
 /* The current thread, @task, leaves its CPU: what is it doing? */
 static __always_inline void leaves(struct task_struct *task)
 {
 	__u64 key = (__u64)task;
-	struct off_cpu off = {};
+	struct off_cpu off = {}, *before;
 
 	/* Who dies does not come back. */
 	if (!look_at_current(&off.doing) || BPF_CORE_READ(task, flags) & TASK_EXITS)
 		return;
+	before = bpf_map_lookup_elem(&off_cpus, &key);
+	/* Or it is another one's, which ended unseen. */
+	if (before && before->doing.tid == off.doing.tid)
+		came_back_unseen(before, task, off.doing.time);
 	off.ready = ready_so_far(task);
 	if (bpf_map_update_elem(&off_cpus, &key, &off, BPF_ANY))
 		__sync_fetch_and_add(&losses.threads_full, 1);

@@ -43,12 +43,13 @@ def sampling_of(report):
     return report.json["recording"]["sampling"]
 
 
-def names_known(t, target, how):
-    """Sample, and have each operator named: those of before are of nothing that is known."""
+def names_known(t, target, how, runs=5):
+    """Sample, and have each operator named: those of before are of nothing that is known. So many
+    @runs, again and again, until one is met."""
     probe = sample(t, target, how=how)
     patience = target.patience()
     while True:
-        target.run(5)
+        target.run(runs)
         shown = t.opprobe("report", t.path("capture.opp"), "--json")
         if not shown.wait() and json.loads(shown.stdout)["recording"]["sampling"]["own"] > 0:
             return probe

@@ -4,6 +4,7 @@ them, with no probe in an operator; against what probes count there."""
 
 import collections
 import os
+import re
 import signal
 import threading
 import time
@@ -125,6 +126,23 @@ def _(t):
         check_equal(taken.wait(), 0, "status with %s: %s" % (event, taken.stderr))
 
 
+@test("at each so many events, a sample stands for so many, whatever the kernel leaves out")
+def _(t):
+    target = t.ort_run("1.30.0", "heavy")
+    how = ["--sample-event", "context-switches", "--sample-period", "3"]
+    with busy_machine(2):
+        probe = names_known(t, target, how, runs=50)
+        target.run(500)
+        report = end(t, probe)
+    amounts = collections.Counter(one.amount for one in Capture(t.path("capture.opp")).samples)
+    check_equal(list(amounts), [3], "what samples stand for")
+    sampling = sampling_of(report)
+    check_equal(sampling["amount"], 3 * sampling["samples"], "all of them")
+    # Threads whose events the kernel counts and does not tell of: some virtual machines have such.
+    for note in report.json["notes"]:
+        check(re.search(r"left samples out, for \d+ context-switches", note), "a note", note)
+
+
 # -- off the CPUs ---------------------------------------------------------------------------
 
 def agree(t, target, run, much):
@@ -224,8 +242,8 @@ def _(t):
             if of_task("stat")[2] == "S" and of_task("schedstat") == before:
                 return now, int(before[1])
 
-    probe = names_known(t, target, ["--sample", "off-cpu"])
     with busy_machine(2):
+        probe = names_known(t, target, ["--sample", "off-cpu"], runs=2000)
         since, before = ready()
         for _ in range(100):
             target.run(2000)
@@ -235,9 +253,9 @@ def _(t):
     seen = sum(one.ready for one in capture.samples
                if since <= one.time <= until and capture.threads[one.thread] == target.pid)
     check(after - before > 10_000_000, "it was hardly kept from its CPU")
-    # Most times it is the same to the nanosecond. Where a thread that was about to sleep is woken
-    # before its CPU has found another one, the kernel goes on to count while it runs.
-    check(0.97 * (after - before) <= seen <= after - before,
+    # It is the same to the nanosecond, unless a thread that was about to sleep is woken before its
+    # CPU has found another one: then the kernel goes on to count while it runs.
+    check(0.995 * (after - before) <= seen <= after - before,
           "%d ns by samples, %d by the kernel" % (seen, after - before))
 
 

@@ -449,7 +449,7 @@ struct capture_rest {
 /* What samples are, and so what they stand for. */
 enum capture_sampling_kind {
 	CAPTURE_SAMPLING_TIME,	  /* of CPUs, at times that do not depend on what they do */
-	CAPTURE_SAMPLING_EVENT,	  /* of an event, each for those since the one before it */
+	CAPTURE_SAMPLING_EVENT,	  /* of an event: by rate, each for those since the one before */
 	CAPTURE_SAMPLING_EACH,	  /* each event that there was: no estimate; neither are */
 	CAPTURE_SAMPLING_OFF_CPU, /* each time that a thread was off the CPUs, by how long */
 	CAPTURE_SAMPLING_KINDS
@@ -495,8 +495,8 @@ struct capture_sample {
 	uint32_t thread;
 	bool in_kernel; /* in a system call, a page fault or the like */
 	uint64_t time;
-	uint64_t amount; /* of the event, since the one before on this CPU; about, of clocks; or */
-	uint64_t ready;	 /* where it is ns off the CPUs, those of it that it waited for one */
+	uint64_t amount;   /* of the event, that it stands for; about, of clocks; or */
+	uint64_t ready;	   /* where it is ns off the CPUs, those of it that it waited for one */
 	uint32_t function; /* that it was in, in user space; CAPTURE_UNKNOWN if not known */
 	uint32_t at;	   /* bytes from the function's first one */
 };

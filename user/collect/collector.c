@@ -345,6 +345,8 @@ static void send_notes(struct collector *collector)
 		collector_send(collector, &record);
 	if (collector->operators)
 		collector_send_memory_notes(collector);
+	if (sampler_note(collector->sampler, record.note.text))
+		collector_send(collector, &record);
 }
 
 /*

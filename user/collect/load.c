@@ -158,6 +158,7 @@ static void set_up(struct collector *collector)
 	bpf->rodata->with_sums = options->sums;
 	bpf->rodata->with_windows = options->windows;
 	bpf->rodata->count_tasks = options->count_tasks;
+	bpf->rodata->sample_every = options->sampling ? options->sampling->period : 0;
 	bpf->bss->runs_summed = options->sums;
 	bpf->rodata->with_shapes = shapes;
 	bpf->rodata->with_memory = collector->with_memory;

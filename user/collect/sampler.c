@@ -3,6 +3,7 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdbool.h>
@@ -251,6 +252,18 @@ void sampler_redraw(struct sampler *sampler, uint64_t now)
 		period = draw(sampler, (int)cpu);
 		ioctl(sampler->cpus.items[cpu].event, PERF_EVENT_IOC_PERIOD, &period);
 	}
+}
+
+bool sampler_note(const struct sampler *sampler, char note[CAPTURE_NOTE_SIZE])
+{
+	int64_t left_out = sampler ? sampler->bpf->bss->events_left_out : 0;
+
+	if (left_out > 0)
+		snprintf(note, CAPTURE_NOTE_SIZE,
+			 "the kernel left samples out, for %" PRId64
+			 " %s on these CPUs: whose they were is not known, and they are in no row",
+			 left_out, sampler->options.counter->name);
+	return left_out > 0;
 }
 
 void sampler_stop(struct sampler *sampler)

@@ -41,6 +41,9 @@ int sampler_start(struct sampler *sampler, struct error *err);
 void sampler_redraw(struct sampler *sampler, uint64_t now);
 /* CPUs come into operation, and go: within a second those that are there have an event. */
 void sampler_look(struct sampler *sampler, uint64_t now);
+/* What @note is to say of samples that there were not; false if there is nothing to say, or no
+ * sampler. */
+bool sampler_note(const struct sampler *sampler, char note[CAPTURE_NOTE_SIZE]);
 void sampler_stop(struct sampler *sampler);
 void sampler_free(struct sampler *sampler);
 

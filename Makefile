@@ -36,7 +36,7 @@ ARCH ?= $(shell uname -m)
 BPF_ARCH := $(if $(filter aarch64 arm64,$(ARCH)),arm64,x86)
 
 # name in messages : pkg-config module or header : Debian package
-LIBRARIES := libbpf libelf libcjson capstone zlib libseccomp libcap-ng ncursesw libmicrohttpd sqlite3
+LIBRARIES := libbpf libelf libcjson capstone zlib libseccomp libcap-ng ncursesw libmicrohttpd gnutls sqlite3
 PFM_LIBS  ?= -lpfm
 
 comma := ,
@@ -148,7 +148,7 @@ include tests/bench/bench.mk
 
 DEBIAN_BUILD := gcc make clang llvm pkg-config bpftool libbpf-dev libpfm4-dev libcjson-dev \
 	libelf-dev libcapstone-dev zlib1g-dev libseccomp-dev libcap-ng-dev libncurses-dev \
-	libmicrohttpd-dev libsqlite3-dev libc6-dev
+	libmicrohttpd-dev libgnutls28-dev libsqlite3-dev libc6-dev
 
 DEBIAN_PACKAGE := debhelper dpkg-dev
 
@@ -170,6 +170,7 @@ needs:
 	need '$(PKG_CONFIG) --exists libcap-ng' libcap-ng-dev; \
 	need '$(PKG_CONFIG) --exists ncursesw' libncurses-dev; \
 	need '$(PKG_CONFIG) --exists libmicrohttpd' libmicrohttpd-dev; \
+	need '$(PKG_CONFIG) --exists gnutls' libgnutls28-dev; \
 	need '$(PKG_CONFIG) --exists sqlite3' libsqlite3-dev; \
 	need 'echo "#include <perfmon/pfmlib.h>" | $(CC) $(CFLAGS) -E -' libpfm4-dev; \
 	if [ -n "$$missing" ]; then \

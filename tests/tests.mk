@@ -31,7 +31,7 @@ JOBS   ?= $(shell nproc)
 # A node.js from elsewhere than Debian is as good, and brings its own npm.
 DEBIAN_TESTS = libcmocka-dev g++ binutils clang-format clang-tidy cppcheck \
 	libclang-rt-14-dev python3 python3-onnx protobuf-compiler chromium tmux ca-certificates file \
-	bash-completion zsh fish mandoc man-db debootstrap lintian linux-perf systemd \
+	bash-completion zsh fish mandoc man-db debootstrap lintian linux-perf openssl systemd \
 	$(shell command -v node >/dev/null || echo nodejs) \
 	$(shell command -v npm >/dev/null || echo npm)
 DEBIAN_DEMO = python3 python3-onnx ca-certificates file \

@@ -35,6 +35,8 @@ static void on_signal(int number)
 enum {
 	OPTION_LISTEN = 256,
 	OPTION_TOKEN_FILE,
+	OPTION_TLS_CERT,
+	OPTION_TLS_KEY,
 	OPTION_NODES,
 	OPTION_KEEP,
 	OPTION_MAX_OVERHEAD,
@@ -52,6 +54,11 @@ static const struct argp_option serve_options[] = {
 	 "Answer those only who know the word that this file has at the time, as "
 	 "\"Authorization: Bearer WORD\"",
 	 0},
+	{"tls-cert", OPTION_TLS_CERT, "FILE", 0,
+	 "Answer by HTTPS, with the certificate that this file has at the time: PEM, with those that "
+	 "it rests on behind it",
+	 0},
+	{"tls-key", OPTION_TLS_KEY, "FILE", 0, "The key of that certificate, PEM as well", 0},
 	{"nodes", OPTION_NODES, "N", 0,
 	 "So many operators have series of their own, those that take most (default 500); the rest "
 	 "is told as \"other\"",
@@ -82,7 +89,8 @@ static const char serve_doc[] =
 	"  sudo opprobe serve --comm 'python3*' --max-overhead 0.5%\n"
 	"  sudo opprobe serve -a --sample 99                with no probe in an operator\n"
 	"  sudo opprobe serve -a --listen unix:/run/opprobe/metrics.sock\n"
-	"  sudo opprobe serve -a --listen 0.0.0.0:9464 --token-file /etc/opprobe/token\n"
+	"  sudo opprobe serve -a --listen 0.0.0.0:9464 --token-file /etc/opprobe/token \\\n"
+	"      --tls-cert /etc/opprobe/tls.crt --tls-key /etc/opprobe/tls.key\n"
 	"  curl -s http://127.0.0.1:9464/metrics | grep opprobe_run_duration_seconds\n"
 	"  curl -so last.opp 'http://127.0.0.1:9464/capture?seconds=60'\n"
 	"  go tool pprof -top http://127.0.0.1:9464/profile\n";
@@ -106,6 +114,9 @@ static void finish_arguments(struct serve_arguments *arguments, struct argp_stat
 			   "which processes? All that have a runtime with -a, or some of "
 			   "them with -p PID, --comm NAME, --container ID|NAME, --pod POD or "
 			   "--cgroup PATH");
+	if (!arguments->serving.certificate_file != !arguments->serving.key_file)
+		argp_error(state, "a certificate and its key go together: %s FILE is missing",
+			   arguments->serving.key_file ? "--tls-cert" : "--tls-key");
 	if (recording->events && recording->config)
 		argp_error(state, "-e and --config exclude each other");
 	if (recording_samples(recording) && (recording->events || recording->config))
@@ -133,6 +144,12 @@ static error_t parse_serve(int key, char *text, struct argp_state *state)
 		break;
 	case OPTION_TOKEN_FILE:
 		arguments->serving.token_file = text;
+		break;
+	case OPTION_TLS_CERT:
+		arguments->serving.certificate_file = text;
+		break;
+	case OPTION_TLS_KEY:
+		arguments->serving.key_file = text;
 		break;
 	case OPTION_NODES:
 		arguments->serving.nodes = parse_nodes(text, state);

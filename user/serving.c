@@ -32,7 +32,24 @@ void serving_say(const char *format, ...)
 	fprintf(stderr, "opprobe: %s\n", text);
 }
 
-/* To be done every now and then, by the thread that has rights left: the token may be root's. */
+static void tend_certificate(struct serving *s)
+{
+	struct error err;
+	int news = s->certificate ? certificate_follow(s->certificate, &err) : 0;
+
+	if (news > 0)
+		news = exporter_renew(s->exporter, &err) ?: 1;
+	if (news > 0)
+		serving_say("the certificate in %s is another one, and is used from now on",
+			    s->options->certificate_file);
+	else if (news < 0)
+		serving_say("%s; the certificate before it stays in use", err.text);
+}
+
+/*
+ * To be done every now and then, by the thread that has rights left: the token may be root's, and
+ * the key.
+ */
 static void tend(struct serving *s)
 {
 	struct error err;
@@ -45,6 +62,7 @@ static void tend(struct serving *s)
 			    s->options->token_file);
 	else if (news < 0)
 		serving_say("%s; the token before it stays until the file has one again", err.text);
+	tend_certificate(s);
 }
 
 /* -- while a recording is on ------------------------------------------------------------------ */
@@ -294,6 +312,12 @@ static int start(struct serving *s, struct exporter_options *exporter, struct er
 		if (!s->token)
 			return -EINVAL;
 	}
+	if (s->options->certificate_file) {
+		s->certificate =
+			certificate_new(s->options->certificate_file, s->options->key_file, err);
+		if (!s->certificate)
+			return -EINVAL;
+	}
 	s->metrics_options =
 		(struct metrics_options){.nodes = s->options->nodes, .whose = find_whose};
 	s->metrics = metrics_new(&s->metrics_options, err);
@@ -307,6 +331,7 @@ static int start(struct serving *s, struct exporter_options *exporter, struct er
 	*exporter = (struct exporter_options){
 		.listen = s->options->listen,
 		.token = s->token,
+		.certificate = s->certificate,
 		.pages = serving_pages,
 		.begin = rights_renounce,
 		.context = s,
@@ -331,6 +356,7 @@ int serving_run(const struct serving_options *options, struct error *err)
 		error = s.arrivals ? record_those_that_come(&s, err) : record_those(&s, err);
 	exporter_stop(s.exporter);
 	token_free(s.token);
+	certificate_free(s.certificate);
 	arrivals_free(s.arrivals);
 	running_files_free(s.files);
 	metrics_free(s.metrics);

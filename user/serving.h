@@ -28,8 +28,9 @@ struct serving_options {
 	volatile sig_atomic_t *leave; /* recording.stop */
 	const volatile sig_atomic_t *quit;
 	const struct choice *choice;
-	const char *listen;	/* see serve/exporter.h */
-	const char *token_file; /* see serve/token.h; or NULL */
+	const char *listen;			 /* see serve/exporter.h */
+	const char *token_file;			 /* see serve/token.h; or NULL */
+	const char *certificate_file, *key_file; /* see serve/certificate.h; or both NULL */
 	size_t nodes;
 	size_t keep; /* bytes of what was recorded last, for who wants a capture of it */
 };

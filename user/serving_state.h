@@ -67,6 +67,7 @@ struct serving {
 	struct metrics_options metrics_options;
 	struct exporter *exporter;
 	struct token *token;		    /* NULL: whoever can reach it may ask */
+	struct certificate *certificate;    /* or NULL */
 	struct recording_options recording; /* that is on, of: */
 	pid_t pids[PROCESSES_MAX];
 	uint64_t scanned, began;

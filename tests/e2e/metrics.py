@@ -2,11 +2,14 @@
 """opprobe serve, and what it tells: for tests."""
 
 import collections
+import ctypes
 import http.client
 import json
 import os
 import re
+import select
 import socket
+import ssl
 import subprocess
 import time
 import urllib.parse
@@ -15,6 +18,7 @@ from harness import TARGETS, Process, check, check_equal
 
 OPENMETRICS = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5"
 BETWEEN = 0.1  # s from one look to the next
+IN_OPEN, INOTIFY_EVENT = 0x20, 16  # <linux/inotify.h>
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)')
 SAMPLE = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? ([0-9.e+-]+|\+Inf|NaN)")
 
@@ -88,8 +92,9 @@ class Metrics:
 class Serve:
     """An opprobe that serves."""
 
-    def __init__(self, t, *arguments, probe=None, **options):
+    def __init__(self, t, *arguments, probe=None, trusted=None, **options):
         self.probe = probe or t.opprobe("serve", *arguments, **options)
+        self.trusted = trusted  # certificates, of one that answers by HTTPS
         self.where = self.probe.wait_for("metrics at").split("metrics at ")[1].strip()
         self.last = {}
 
@@ -97,6 +102,9 @@ class Serve:
         if self.where.startswith("unix:"):
             return UnixConnection(self.where[len("unix:"):-len("/metrics")])
         url = urllib.parse.urlparse(self.where)
+        if url.scheme == "https":
+            context = ssl.create_default_context(cafile=self.trusted)
+            return http.client.HTTPSConnection(url.hostname, url.port, timeout=40, context=context)
         return http.client.HTTPConnection(url.hostname, url.port, timeout=40)
 
     def get(self, path="/metrics", method="GET", raw=False, **headers):
@@ -150,6 +158,19 @@ class Serve:
         check_equal(self.probe.wait(), 0, "status (%s)" % self.probe.stderr[-2000:])
 
 
+def wait_for_looks(path, times, patience):
+    """Wait until whoever looks at the file has opened it so often."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = libc.inotify_init1(os.O_NONBLOCK)
+    libc.inotify_add_watch(fd, os.fsencode(os.path.realpath(path)), IN_OPEN)
+    got = b""
+    while len(got) < times * INOTIFY_EVENT:
+        check(not patience.over(), "nobody looks at " + path)
+        if select.select([fd], [], [], BETWEEN)[0]:
+            got += os.read(fd, 4096)
+    os.close(fd)
+
+
 def debian_prometheus():
     made = subprocess.run([os.path.join(TARGETS, "get-prometheus")], stdout=subprocess.PIPE,
                           check=True)
@@ -172,11 +193,15 @@ global: {scrape_interval: 1s, scrape_timeout: 1s}
 scrape_configs:
   - job_name: opprobe
     static_configs: [{targets: ["%s"]}]
+    scheme: %s
 """
 
-    def __init__(self, t, serving):
+    def __init__(self, t, serving, *config):
+        """With further lines of the configuration of what it scrapes."""
+        url = urllib.parse.urlparse(serving.where)
         with open(t.path("prometheus.yml"), "w", encoding="utf-8") as file:
-            file.write(self.CONFIG % urllib.parse.urlparse(serving.where).netloc)
+            file.write(self.CONFIG % (url.netloc, url.scheme))
+            file.writelines("    %s\n" % line for line in config)
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             self.address = "127.0.0.1:%d" % one.getsockname()[1]

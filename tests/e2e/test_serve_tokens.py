@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """opprobe serve follows its token: whoever rotates it need not start it anew."""
 
-import ctypes
 import os
-import select
 
 from harness import OrtTarget, check, check_equal, test
-from metrics import BETWEEN, Serve
+from metrics import Serve, wait_for_looks
 
-LIBC = ctypes.CDLL(None, use_errno=True)
-IN_OPEN, INOTIFY_EVENT = 0x20, 16  # <linux/inotify.h>
 TOKENS = ["%016d" % number for number in range(4)]
 REFUSED_NOW = "the one before it is refused now"
 
@@ -41,17 +37,6 @@ class Secret:
         """An opprobe that wants it, and records no others' processes."""
         return Serve(self.t, "-a", "--comm", "rotated", "--listen", "127.0.0.1:0",
                      "--token-file", self.path).waits()
-
-    def opened(self, times, patience):
-        """Wait until whoever looks at it has opened it so often."""
-        fd = LIBC.inotify_init1(os.O_NONBLOCK)
-        LIBC.inotify_add_watch(fd, os.fsencode(os.path.realpath(self.path)), IN_OPEN)
-        got = b""
-        while len(got) < times * INOTIFY_EVENT:
-            check(not patience.over(), "nobody looks at the token")
-            if select.select([fd], [], [], BETWEEN)[0]:
-                got += os.read(fd, 4096)
-        os.close(fd)
 
 
 def asked_with(serving, *tokens):
@@ -94,7 +79,7 @@ def broken(what, text, *words):
         for guess in {"", "0", *(text or "").split(), (text or "")[:256].strip()}:
             check_equal(asked_with(serving, guess.replace("\0", "")), [401], guess)
         check_equal(asked_with(serving, TOKENS[0]), [200], "the one before it")
-        secret.opened(2, serving.probe.patience())
+        wait_for_looks(secret.path, 2, serving.probe.patience())
         secret.put(TOKENS[1])
         serving.probe.wait_for(REFUSED_NOW)
         check_equal(asked_with(serving, *TOKENS[:2]), [401, 200], "after")

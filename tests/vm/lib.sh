@@ -10,11 +10,11 @@ vm_machines="arm64 x64-5.10 x64-6.1 x64-6.12"
 # Libraries that opprobe and its targets need, node.js as a host of ONNX Runtime, and
 # Python for the tests.
 vm_packages="busybox-static libc6 libstdc++6 libbpf1 libelf1 libcapstone4 libpfm4 \
-libcjson1 zlib1g libseccomp2 libcap-ng0 libncursesw6 libmicrohttpd12 libsqlite3-0 libprotobuf-c1 nodejs python3"
+libcjson1 zlib1g libseccomp2 libcap-ng0 libncursesw6 libmicrohttpd12 libgnutls30 libsqlite3-0 libprotobuf-c1 nodejs python3"
 # What clang needs to build for a machine of another architecture than ours, and
 # perf for second opinions.
 vm_packages_cross="libc6-dev libgcc-12-dev libbpf-dev libpfm4-dev libcjson-dev libelf-dev \
-libcapstone-dev zlib1g-dev libseccomp-dev libcap-ng-dev libmicrohttpd-dev libsqlite3-dev libncurses-dev libprotobuf-c-dev libcmocka-dev linux-perf"
+libcapstone-dev zlib1g-dev libseccomp-dev libcap-ng-dev libmicrohttpd-dev libgnutls28-dev libsqlite3-dev libncurses-dev libprotobuf-c-dev libcmocka-dev linux-perf"
 
 say() {
 	echo "vm: $*" >&2

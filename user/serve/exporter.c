@@ -21,11 +21,13 @@
 #include "answer.h"
 
 #define CONNECTIONS 32			  /* at once, each */
+#define CLIENTS	    (2 * CONNECTIONS)	  /* also of one that has another certificate */
 #define PATIENCE    10			  /* s without a byte, */
 #define LONGEST	    UINT64_C(30000000000) /* and ns in all */
 #define UNIX_PREFIX "unix:"
 #define FD_PREFIX   "fd:"
-#define NUMBER_MAX  100000000 /* of seconds, or a process */
+#define TLS	    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2" /* of GnuTLS */
+#define NUMBER_MAX  100000000					 /* of seconds, or a process */
 
 /* Somebody who is being answered. */
 struct client {
@@ -36,12 +38,13 @@ struct client {
 struct exporter {
 	const struct exporter_options *options;
 	struct MHD_Daemon *daemon;
-	int fd; /* that it listens on */
+	struct MHD_Daemon *former; /* with another certificate, until it has answered; or NULL */
+	int fd;			   /* that it listens on */
 	char where[160];
 	char unlinked[108]; /* a socket's path, "" if it is none */
 	bool is_open;	    /* a browser may be led here by a page of another name */
 	pthread_mutex_t lock;
-	struct client clients[CONNECTIONS];
+	struct client clients[CLIENTS];
 };
 
 /* A place to listen at. */
@@ -212,6 +215,7 @@ static int listen_at(const struct place *place)
 /* Where it listens, with the port that it was given. */
 static void tell_where(struct exporter *e, int fd, const struct place *place)
 {
+	const char *scheme = e->options->certificate ? "https" : "http";
 	struct place got = {.size = sizeof(got.address)};
 	char address[INET6_ADDRSTRLEN];
 
@@ -226,11 +230,11 @@ static void tell_where(struct exporter *e, int fd, const struct place *place)
 	if (getsockname(fd, &got.address.any, &got.size))
 		got = *place;
 	if (got.address.any.sa_family == AF_INET6)
-		snprintf(e->where, sizeof(e->where), "http://[%s]:%u",
+		snprintf(e->where, sizeof(e->where), "%s://[%s]:%u", scheme,
 			 inet_ntop(AF_INET6, &got.address.v6.sin6_addr, address, sizeof(address)),
 			 ntohs(got.address.v6.sin6_port));
 	else
-		snprintf(e->where, sizeof(e->where), "http://%s:%u",
+		snprintf(e->where, sizeof(e->where), "%s://%s:%u", scheme,
 			 inet_ntop(AF_INET, &got.address.v4.sin_addr, address, sizeof(address)),
 			 ntohs(got.address.v4.sin_port));
 }
@@ -406,16 +410,31 @@ static void note_client(void *cls, struct MHD_Connection *connection, void **sta
 
 	pthread_mutex_lock(&e->lock);
 	if (what == MHD_CONNECTION_NOTIFY_STARTED && info) {
-		for (client = e->clients; client < e->clients + CONNECTIONS; client++)
+		for (client = e->clients; client < e->clients + CLIENTS; client++)
 			if (!client->since)
 				break;
-		if (client < e->clients + CONNECTIONS)
+		if (client < e->clients + CLIENTS)
 			*client = (struct client){info->connect_fd, clock_ns()};
-		*state = client < e->clients + CONNECTIONS ? client : NULL;
+		*state = client < e->clients + CLIENTS ? client : NULL;
 	} else if (client) {
 		client->since = 0;
 	}
 	pthread_mutex_unlock(&e->lock);
+}
+
+static bool is_busy(struct MHD_Daemon *daemon)
+{
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+
+	return info && info->num_connections;
+}
+
+static void end_former(struct exporter *e)
+{
+	if (e->former)
+		MHD_stop_daemon(e->former);
+	e->former = NULL;
 }
 
 void exporter_tend(struct exporter *e)
@@ -423,27 +442,52 @@ void exporter_tend(struct exporter *e)
 	uint64_t now = clock_ns();
 
 	pthread_mutex_lock(&e->lock);
-	for (size_t i = 0; i < CONNECTIONS; i++)
+	for (size_t i = 0; i < CLIENTS; i++)
 		if (e->clients[i].since && now - e->clients[i].since > LONGEST)
 			shutdown(e->clients[i].fd, SHUT_RDWR);
 	pthread_mutex_unlock(&e->lock);
+	if (e->former && !is_busy(e->former))
+		end_former(e);
 }
 
 /* -- life ---------------------------------------------------------------------------------- */
 
+/* A thread of its own: the daemon's has no more rights than the one that starts it. */
 static void *start_daemon(void *cls)
 {
 	struct exporter *e = cls;
+	const struct certificate *certificate = e->options->certificate;
+	struct certificate_texts texts =
+		certificate ? certificate_texts(certificate) : (struct certificate_texts){};
+	struct MHD_OptionItem secured[] = {
+		{certificate ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, 0, (void *)texts.chain},
+		{MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)texts.key},
+		{MHD_OPTION_HTTPS_PRIORITIES, 0, TLS},
+		{MHD_OPTION_END, 0, NULL},
+	};
 
 	if (e->options->begin)
 		e->options->begin();
 	e->daemon = MHD_start_daemon(
-		MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, answer, e,
-		MHD_OPTION_LISTEN_SOCKET, e->fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
-		MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE, MHD_OPTION_NOTIFY_CONNECTION, note_client,
-		e, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(32 << 10),
-		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+		MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC | (certificate ? MHD_USE_TLS : 0), 0,
+		NULL, NULL, answer, e, MHD_OPTION_LISTEN_SOCKET, e->fd, MHD_OPTION_CONNECTION_LIMIT,
+		CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE, MHD_OPTION_NOTIFY_CONNECTION,
+		note_client, e, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(32 << 10),
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, secured, MHD_OPTION_END);
 	return NULL;
+}
+
+/* Have e->daemon answer; 0 or a negative errno. */
+static int answer_from_now_on(struct exporter *e)
+{
+	pthread_t starter;
+	int error;
+
+	e->daemon = NULL;
+	error = -pthread_create(&starter, NULL, start_daemon, e);
+	if (!error)
+		pthread_join(starter, NULL);
+	return error ?: e->daemon ? 0 : -EIO;
 }
 
 static int start(struct exporter *e, struct error *err)
@@ -451,7 +495,6 @@ static int start(struct exporter *e, struct error *err)
 	const struct exporter_options *options = e->options;
 	struct place place;
 	int error = parse(options->listen, &place, err), fd;
-	pthread_t starter;
 
 	if (error)
 		return error;
@@ -467,14 +510,11 @@ static int start(struct exporter *e, struct error *err)
 	e->is_open = !options->token && place.address.any.sa_family != AF_UNIX;
 	pthread_mutex_init(&e->lock, NULL);
 	e->fd = fd;
-	/* The daemon's thread has no more rights than the one that starts it. */
-	error = -pthread_create(&starter, NULL, start_daemon, e);
+	error = answer_from_now_on(e);
 	if (!error)
-		pthread_join(starter, NULL);
-	if (e->daemon)
 		return 0;
 	close(fd);
-	return fail(options, error ?: -EIO, err);
+	return fail(options, error, err);
 }
 
 struct exporter *exporter_start(const struct exporter_options *options, struct error *err)
@@ -497,6 +537,24 @@ const char *exporter_where(const struct exporter *e)
 	return e->where;
 }
 
+int exporter_renew(struct exporter *e, struct error *err)
+{
+	struct MHD_Daemon *before = e->daemon;
+	int error = answer_from_now_on(e);
+
+	if (error) {
+		e->daemon = before;
+		return error_set(err, error,
+				 "cannot use another certificate: %s: start opprobe anew for that",
+				 error_reason(error));
+	}
+	/* It leaves the socket to the one that listens there now. */
+	MHD_quiesce_daemon(before);
+	end_former(e);
+	e->former = before;
+	return 0;
+}
+
 void exporter_stop(struct exporter *e)
 {
 	int fd;
@@ -508,6 +566,7 @@ void exporter_stop(struct exporter *e)
 	if (fd >= 0)
 		close(fd);
 	MHD_stop_daemon(e->daemon);
+	end_former(e);
 	pthread_mutex_destroy(&e->lock);
 	if (*e->unlinked)
 		unlink(e->unlinked);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * HTTP for monitoring systems: what is asked for is looked at, and nothing can be asked to be done
- * but what was allowed. On the loopback, on another address with a token, or on a unix socket.
+ * but what was allowed. On the loopback, on another address with a token, or on a unix socket;
+ * encrypted, with a certificate.
  *
- *	start ─▶ { tend } ─▶ stop
+ *	start ─▶ { tend, renew } ─▶ stop
  */
 #ifndef OPPROBE_SERVE_EXPORTER_H
 #define OPPROBE_SERVE_EXPORTER_H
@@ -13,6 +14,7 @@
 #include <stdio.h>
 
 #include "../base/error.h"
+#include "certificate.h"
 #include "token.h"
 
 struct exporter;
@@ -41,6 +43,7 @@ struct exporter_page {
 struct exporter_options {
 	const char *listen;  /* "127.0.0.1:9464", "[::1]:9464", "unix:PATH", or "fd:N" */
 	struct token *token; /* that "Authorization: Bearer" must have; NULL: none */
+	const struct certificate *certificate; /* TLS, with it; NULL: none */
 	const struct exporter_page *pages;
 	void *context; /* of the pages */
 	/* May be NULL: called in the thread that is to answer, before it does. */
@@ -52,10 +55,15 @@ struct exporter_options {
  * is none, or another's; one that is no loopback's, without a token.
  */
 struct exporter *exporter_start(const struct exporter_options *options, struct error *err);
-/* "http://127.0.0.1:9464", or "unix:PATH". */
+/* "http://127.0.0.1:9464", https:// with a certificate, or "unix:PATH". */
 const char *exporter_where(const struct exporter *exporter);
 /* Leave those who take too long to ask, or to listen: to be called every now and then. */
 void exporter_tend(struct exporter *exporter);
+/*
+ * The certificate is another one: whoever comes from now on is shown that. Who is being answered
+ * goes on. A negative errno with @err set where that failed: all goes on as it was.
+ */
+int exporter_renew(struct exporter *exporter, struct error *err);
 void exporter_stop(struct exporter *exporter);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The word that who asks must know, which is what its file holds now: who rotates it swaps the
- * file, as the kubelet does with those of a secret, and opprobe goes on.
+ * The word that who asks must know, which is what its file holds now.
  *
  *	new ─▶ { is, follow } ─▶ free
  */

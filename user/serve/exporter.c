@@ -39,7 +39,8 @@ struct exporter {
 	const struct exporter_options *options;
 	struct MHD_Daemon *daemon;
 	struct MHD_Daemon *former; /* with another certificate, until it has answered; or NULL */
-	int fd;			   /* that it listens on */
+	int fd;			   /* that listens, */
+	int daemons_fd;		   /* and as the next daemon gets it */
 	char where[160];
 	char unlinked[108]; /* a socket's path, "" if it is none */
 	bool is_open;	    /* a browser may be led here by a page of another name */
@@ -470,24 +471,40 @@ static void *start_daemon(void *cls)
 		e->options->begin();
 	e->daemon = MHD_start_daemon(
 		MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC | (certificate ? MHD_USE_TLS : 0), 0,
-		NULL, NULL, answer, e, MHD_OPTION_LISTEN_SOCKET, e->fd, MHD_OPTION_CONNECTION_LIMIT,
-		CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE, MHD_OPTION_NOTIFY_CONNECTION,
-		note_client, e, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(32 << 10),
-		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, secured, MHD_OPTION_END);
+		NULL, NULL, answer, e, MHD_OPTION_LISTEN_SOCKET, e->daemons_fd,
+		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE,
+		MHD_OPTION_NOTIFY_CONNECTION, note_client, e, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)(32 << 10), MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, secured,
+		MHD_OPTION_END);
 	return NULL;
 }
 
-/* Have e->daemon answer; 0 or a negative errno. */
+/*
+ * Have e->daemon answer; 0 or a negative errno. On a descriptor of its own: where one fails to
+ * start, it may have closed that, and another still listens.
+ */
 static int answer_from_now_on(struct exporter *e)
 {
 	pthread_t starter;
 	int error;
 
 	e->daemon = NULL;
+	e->daemons_fd = fcntl(e->fd, F_DUPFD_CLOEXEC, 0);
+	if (e->daemons_fd < 0)
+		return -errno;
 	error = -pthread_create(&starter, NULL, start_daemon, e);
 	if (!error)
 		pthread_join(starter, NULL);
 	return error ?: e->daemon ? 0 : -EIO;
+}
+
+/* To end a daemon that listens would shut the socket, which may be another's as well. */
+static void leave_socket(struct MHD_Daemon *daemon)
+{
+	int fd = MHD_quiesce_daemon(daemon);
+
+	if (fd >= 0)
+		close(fd);
 }
 
 static int start(struct exporter *e, struct error *err)
@@ -548,8 +565,7 @@ int exporter_renew(struct exporter *e, struct error *err)
 				 "cannot use another certificate: %s: start opprobe anew for that",
 				 error_reason(error));
 	}
-	/* It leaves the socket to the one that listens there now. */
-	MHD_quiesce_daemon(before);
+	leave_socket(before);
 	end_former(e);
 	e->former = before;
 	return 0;
@@ -557,14 +573,10 @@ int exporter_renew(struct exporter *e, struct error *err)
 
 void exporter_stop(struct exporter *e)
 {
-	int fd;
-
 	if (!e)
 		return;
-	/* Whoever opened the socket for it goes on listening: to end the daemon would shut it. */
-	fd = MHD_quiesce_daemon(e->daemon);
-	if (fd >= 0)
-		close(fd);
+	leave_socket(e->daemon);
+	close(e->fd);
 	MHD_stop_daemon(e->daemon);
 	end_former(e);
 	pthread_mutex_destroy(&e->lock);

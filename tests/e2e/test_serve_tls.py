@@ -8,6 +8,7 @@ import socket
 import ssl
 import subprocess
 import time
+import urllib.parse
 
 from harness import OrtTarget, check, check_equal, test
 from metrics import BETWEEN, Prometheus, Serve, wait_for_looks
@@ -48,10 +49,14 @@ class Secret:
                      trusted=self.chain).waits()
 
 
+def address_of(serving):
+    url = urllib.parse.urlparse(serving.where)
+    return url.hostname, url.port
+
+
 def shown(serving):
     """The certificate that who comes now is shown: PEM."""
-    address = serving.where.split("//")[1].split("/")[0].rsplit(":", 1)
-    return ssl.get_server_certificate((address[0], int(address[1])))
+    return ssl.get_server_certificate(address_of(serving))
 
 
 def text_of(path):
@@ -199,8 +204,7 @@ def _(t):
     secret.make("one")
     secret.use("one")
     serving = secret.serve()
-    address = serving.where.split("//")[1].split("/")[0].rsplit(":", 1)
-    address = address[0], int(address[1])
+    address = address_of(serving)
     silent = [socket.create_connection(address) for _ in range(8)]
     with socket.create_connection(address) as plain:
         plain.settimeout(40)

@@ -115,7 +115,8 @@ int certificate_follow(struct certificate *certificate, struct error *err)
 {
 	int error;
 
-	if (!followed_due(&certificate->files[CHAIN]) && !followed_due(&certificate->files[KEY]))
+	/* Where the first one cannot be read, the other one is not. */
+	if (!followed_due(&certificate->files[CHAIN]) || !followed_due(&certificate->files[KEY]))
 		return 0;
 	error = read_checked(certificate, &certificate->fresh, err);
 	certificate->failures = error ? certificate->failures + 1 : 0;

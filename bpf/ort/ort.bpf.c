@@ -12,6 +12,7 @@
 #include "core.bpf.h"
 #include "memory.bpf.h"
 #include "names.bpf.h"
+#include "off_cpu.bpf.h"
 #include "sample.bpf.h"
 #include "setups.bpf.h"
 #include "shapes.bpf.h"

@@ -32,13 +32,36 @@ void serving_say(const char *format, ...)
 	fprintf(stderr, "opprobe: %s\n", text);
 }
 
+/*
+ * Answer with the certificate that was found: tried once a second, as memory or descriptors may be
+ * short for a while. Returns what certificate_follow() does.
+ */
+static int renew(struct serving *s, struct error *err)
+{
+	uint64_t tried = s->renewed, now = clock_ns();
+	int error;
+
+	if (tried && now - tried < SERVING_SECOND)
+		return 0;
+	s->renewed = now;
+	error = exporter_renew(s->exporter, err);
+	if (error)
+		return tried ? 0 : error;
+	s->renewing = false;
+	return 1;
+}
+
 static void tend_certificate(struct serving *s)
 {
 	struct error err;
 	int news = s->certificate ? certificate_follow(s->certificate, &err) : 0;
 
-	if (news > 0)
-		news = exporter_renew(s->exporter, &err) ?: 1;
+	if (news > 0) {
+		s->renewing = true;
+		s->renewed = 0;
+	}
+	if (s->renewing && news >= 0)
+		news = renew(s, &err);
 	if (news > 0)
 		serving_say("the certificate in %s is another one, and is used from now on",
 			    s->options->certificate_file);

@@ -68,6 +68,8 @@ struct serving {
 	struct exporter *exporter;
 	struct token *token;		    /* NULL: whoever can reach it may ask */
 	struct certificate *certificate;    /* or NULL */
+	bool renewing;			    /* another one waits until it can be used, which */
+	uint64_t renewed;		    /* was tried then, ns; 0: not yet */
 	struct recording_options recording; /* that is on, of: */
 	pid_t pids[PROCESSES_MAX];
 	uint64_t scanned, began;

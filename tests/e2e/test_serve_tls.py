@@ -3,6 +3,7 @@
 anew."""
 
 import os
+import resource
 import shutil
 import socket
 import ssl
@@ -99,6 +100,14 @@ def used_by(serving):
     return [len(os.listdir("/proc/%d/%s" % (serving.probe.pid, what))) for what in ("fd", "task")]
 
 
+def wait_until_used(serving, used):
+    """No more of them are, once those that were before have ended."""
+    patience = serving.probe.patience()
+    while any(now > was for now, was in zip(used_by(serving), used)):
+        check(not patience.over(), "descriptors and threads", used, used_by(serving))
+        time.sleep(BETWEEN)
+
+
 @test("a certificate that is renewed is shown to who comes, and who is being answered goes on")
 def _(t):
     secret = Secret(t)
@@ -121,10 +130,35 @@ def _(t):
         before.close()
         serving.scrape()
     check_equal(serving.probe.stderr.count(ANOTHER), 4, "how often it is said")
-    patience = serving.probe.patience()
-    while any(now > was for now, was in zip(used_by(serving), used)):
-        check(not patience.over(), "descriptors and threads", used, used_by(serving))
-        time.sleep(BETWEEN)
+    wait_until_used(serving, used)
+    serving.stop()
+
+
+@test("a certificate that descriptors are missing for is used when there are some, and told once")
+def _(t):
+    secret = Secret(t)
+    for name in ("one", "two"):
+        secret.make(name)
+    secret.use("one")
+    serving = secret.serve()
+    used, pid = used_by(serving), serving.probe.pid
+    serving.trusted = t.path("one.crt")
+    limit, most = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    taken = {int(fd) for fd in os.listdir("/proc/%d/fd" % pid)}
+    free = min(set(range(len(taken) + 1)) - taken)
+    # Enough to read a file, or to answer one client.
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (free + 1, most))
+    secret.use("two")
+    said = serving.probe.wait_for(STAYS)
+    check("open files" in said and "tried again" in said, "what is said", said)
+    wait_for_looks(secret.key, 4, serving.probe.patience())
+    check_equal(shown(serving), text_of(t.path("one.crt")), "the one before it")
+    serving.scrape()
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (limit, most))
+    serving.probe.wait_for(ANOTHER)
+    check_equal(shown(serving), text_of(t.path("two.crt")), "the renewed one")
+    check_equal(serving.probe.stderr.count(STAYS), 1, "how often it is said")
+    wait_until_used(serving, used)
     serving.stop()
 
 

@@ -40,7 +40,8 @@ struct exporter {
 	struct MHD_Daemon *daemon;
 	struct MHD_Daemon *former; /* with another certificate, until it has answered; or NULL */
 	int fd;			   /* that listens, */
-	int daemons_fd;		   /* and as the next daemon gets it */
+	int daemons_fd;		   /* and as the next daemon gets it, */
+	int failure;		   /* which did not start: a negative errno */
 	char where[160];
 	char unlinked[108]; /* a socket's path, "" if it is none */
 	bool is_open;	    /* a browser may be led here by a page of another name */
@@ -469,6 +470,7 @@ static void *start_daemon(void *cls)
 
 	if (e->options->begin)
 		e->options->begin();
+	errno = 0;
 	e->daemon = MHD_start_daemon(
 		MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC | (certificate ? MHD_USE_TLS : 0), 0,
 		NULL, NULL, answer, e, MHD_OPTION_LISTEN_SOCKET, e->daemons_fd,
@@ -476,7 +478,19 @@ static void *start_daemon(void *cls)
 		MHD_OPTION_NOTIFY_CONNECTION, note_client, e, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)(32 << 10), MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, secured,
 		MHD_OPTION_END);
+	if (!e->daemon)
+		e->failure = -errno ?: -EIO;
 	return NULL;
+}
+
+/* Close @fd, unless it is not what @same is any more. */
+static void close_if_same(int fd, int same)
+{
+	struct stat one, other;
+
+	if (!fstat(fd, &one) && !fstat(same, &other) && one.st_ino == other.st_ino &&
+	    one.st_dev == other.st_dev)
+		close(fd);
 }
 
 /*
@@ -486,16 +500,17 @@ static void *start_daemon(void *cls)
 static int answer_from_now_on(struct exporter *e)
 {
 	pthread_t starter;
-	int error;
 
 	e->daemon = NULL;
 	e->daemons_fd = fcntl(e->fd, F_DUPFD_CLOEXEC, 0);
 	if (e->daemons_fd < 0)
 		return -errno;
-	error = -pthread_create(&starter, NULL, start_daemon, e);
-	if (!error)
+	e->failure = -pthread_create(&starter, NULL, start_daemon, e);
+	if (!e->failure)
 		pthread_join(starter, NULL);
-	return error ?: e->daemon ? 0 : -EIO;
+	if (e->failure)
+		close_if_same(e->daemons_fd, e->fd);
+	return e->failure;
 }
 
 /* To end a daemon that listens would shut the socket, which may be another's as well. */
@@ -561,9 +576,10 @@ int exporter_renew(struct exporter *e, struct error *err)
 
 	if (error) {
 		e->daemon = before;
-		return error_set(err, error,
-				 "cannot use another certificate: %s: start opprobe anew for that",
-				 error_reason(error));
+		return error_set(
+			err, error,
+			"cannot use another certificate: %s: it is tried again each second",
+			error_reason(error));
 	}
 	leave_socket(before);
 	end_former(e);

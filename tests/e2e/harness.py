@@ -760,8 +760,8 @@ class Context:
         return one_sentence(process.stderr)
 
 
-def succeeds(t, *arguments):
-    process = t.opprobe(*arguments)
+def succeeds(t, *arguments, **options):
+    process = t.opprobe(*arguments, **options)
     check_equal(process.wait(), 0, "exit status (%s)" % process.stderr.strip())
     return process.stdout
 

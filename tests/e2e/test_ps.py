@@ -8,6 +8,7 @@ import shutil
 
 from harness import (OrtTarget, Process, Skipped, check, check_equal, one_sentence, status_of,
                      succeeds, test)
+from pods import join
 
 
 def listed(t, *arguments):
@@ -145,8 +146,7 @@ def _(t):
     name = os.urandom(32).hex()
     path = t.group(name)
     inside, outside = named(t, "same-name"), named(t, "same-name-too")
-    with open(os.path.join(path, "cgroup.procs"), "w", encoding="utf-8") as file:
-        file.write(str(inside.pid))
+    join(path, inside.pid)
     found = listed(t)
     check_equal(found[inside.pid]["container"], name, "its container")
     check(found[outside.pid].get("container") != name, "another is in the container")

@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import time
@@ -15,6 +14,7 @@ import uuid
 from harness import (TESTS, Opprobe, OrtTarget, check, check_counts, check_equal, read_profile,
                      status_of, succeeds, test)
 from metrics import Prometheus, Serve, lint
+from pods import CONTAINER_ID, check_pod, join, pod_group, pod_logs, pod_target, told_by_ps
 
 LOOPBACK = ("--listen", "127.0.0.1:0")
 ALL = ("--max-overhead", "100%")
@@ -246,43 +246,14 @@ def _(t):
     serving.stop()
 
 
-CONTAINER_ID = "0123456789abcdef" * 4
-
-
-def pod_target(t, uid, mounted):
-    """A process with the file that the kubelet mounts for the container `mounted` of the pod."""
-    if not mounted:
-        return t.ort_run("1.30.0", "tiny")
-    folder = t.path("kubelet/pods/%s/containers/%s" % (uid, mounted))
-    os.makedirs(folder)
-    return t.start(OrtTarget, [
-        "unshare", "--mount", "sh", "-ec",
-        'echo >"$1"; mount -t tmpfs none /dev; echo >/dev/termination-log; '
-        'mount --bind "$1" /dev/termination-log; shift; exec "$@"',
-        "-", os.path.join(folder, "1b2c3d4e"), t.ort_program, t.library("1.30.0"),
-        t.model("tiny")]).ready()
-
-
-def told_by_ps(t, target):
-    (one,) = [one for one in json.loads(succeeds(t, "ps", "--json")) if one["pid"] == target.pid]
-    return {key: one[key] for key in one if key in ("pod", "namespace") or "container" in key}
-
-
 def pod_container(sentence, logs, mounted, expected):
     @test("metrics of a pod's containers, and ps, say which pod it is, and %s" % sentence)
     def _(t):
         uid = str(uuid.uuid4())
-        folder = "/var/log/pods/prod_model-server-0_" + uid
-        pod = "kubepods-besteffort-pod%s.slice" % uid.replace("-", "_")
-        t.group(pod)
-        group = t.group("%s/cri-containerd-%s.scope" % (pod, CONTAINER_ID))
-        made = not os.path.exists("/var/log/pods")
-        for name in logs:
-            os.makedirs(os.path.join(folder, name))
-        try:
+        group = pod_group(t, uid, "cri-containerd")
+        with pod_logs(uid, logs):
             target = pod_target(t, uid, mounted)
-            with open(os.path.join(group, "cgroup.procs"), "w", encoding="utf-8") as file:
-                file.write(str(target.pid))
+            join(group, target.pid)
             # One that is there already, and no other on the machine.
             serving = Serve(t, "--container", expected, "--pod", "prod/model-*", "--cgroup",
                             group, *LOOPBACK, *ALL)
@@ -292,15 +263,11 @@ def pod_container(sentence, logs, mounted, expected):
                 DURATION + "_count") >= 3).all("opprobe_runs_failed_total")
             check_equal((labels["namespace"], labels["pod"], labels["container"]),
                         ("prod", "model-server-0", expected), "whose runs")
-            check_equal(told_by_ps(t, target), {
-                "container": CONTAINER_ID, "pod": "model-server-0", "namespace": "prod",
-                **({"container_name": expected} if expected in logs else {})}, "ps")
+            check_pod(told_by_ps(t, target), expected if expected in logs else None)
             (line,) = [line.split() for line in succeeds(t, "ps").split("\n")
                        if line.split()[:1] == [str(target.pid)]]
             check_equal(line[5:7], ["prod/model-server-0", expected], "the line of ps")
             target.close()
-        finally:
-            shutil.rmtree("/var/log/pods" if made else folder)
 
 
 pod_container("of several containers, by its mounts, which", ["server", "proxy"], "server",

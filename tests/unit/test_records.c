@@ -1609,6 +1609,55 @@ static void the_first_run_of_a_window_is_not_kept(void **state)
 	tear_down(t);
 }
 
+/* As each has pages of its own that probes are put into. */
+static void the_first_run_of_each_process_is_not_kept(void **state)
+{
+	struct run_record run = {.type = RECORD_RUN, .start = 1010, .end = 1020};
+	struct windows windows = {};
+
+	for (int round = 0; round < 2; round++) {
+		windows_open(&windows, 1, 1000);
+		/* By two processes in turns; of the second one, 4 is seen before 2 is. */
+		windows_note(&windows, 1, 4);
+		windows_note(&windows, 1, 2);
+		for (run.run = 1; run.run < 7; run.run++) {
+			run.instance = run.run % 2 == 0;
+			assert_int_equal(windows_take(&windows, &run, CAPTURE_UNKNOWN),
+					 run.run > 2);
+		}
+		assert_int_equal(windows.with.n, 6);
+		assert_int_equal(windows.recorded, 4 * (round + 1));
+	}
+	/* One that ends before anything was seen of another one that began before it. */
+	windows_open(&windows, 1, 1000);
+	for (run.run = 8; run.run > 5; run.run--)
+		assert_false(windows_take(&windows, &run, CAPTURE_UNKNOWN));
+	run.run = 9;
+	assert_true(windows_take(&windows, &run, CAPTURE_UNKNOWN));
+	(void)state;
+	windows_free(&windows);
+}
+
+/* Its operators tell which run it is, where others end before it. */
+static void the_first_run_of_a_window_is_known_by_its_operators(void **state)
+{
+	struct test *t = set_up_windows(true);
+
+	take_strings(t, 1);
+	windows_open(&t->collector.windows, 1, 1000);
+	take_operator(t, 1, 1, MAIN, 1010);
+	take_operator(t, 1, 2, MAIN, 1020);
+	take_windows_run(t, 2, 1020, 1100, 1);
+	assert_int_equal(executions(t), 1);
+	assert_int_equal(execution(t, 0)->start, 1020);
+	take_windows_run(t, 1, 1000, 1500, 1);
+	assert_int_equal(executions(t), 1);
+	assert_int_equal(t->collector.windows.recorded, 1);
+	assert_false(held_any(t->collector.held));
+	windows_free(&t->collector.windows);
+	tear_down(t);
+}
+
 /* Before a window opens there are no operators, whose names would be proven. */
 static void runs_of_no_window_wait_for_no_names(void **state)
 {
@@ -1620,10 +1669,11 @@ static void runs_of_no_window_wait_for_no_names(void **state)
 	assert_int_equal(t->collector.windows.without.n, 1);
 	windows_open(&t->collector.windows, 1, 1000);
 	take_sighting(t, 1, 0);
+	take_operator(t, 1, 1, MAIN, 1005);
 	take_operator(t, 1, 2, MAIN, 1010);
 	take_windows_run(t, 2, 1000, 1100, 1);
 	assert_int_equal(t->collector.windows.recorded, 0);
-	assert_int_equal(t->collector.windows.operators, 1);
+	assert_int_equal(t->collector.windows.operators, 2);
 	t->naming.proves = true;
 	take_sighting(t, 2, 0);
 	assert_int_equal(t->collector.windows.recorded, 1);
@@ -2014,6 +2064,8 @@ int main(void)
 		cmocka_unit_test(runs_that_lie_in_a_window_are_kept_whole),
 		cmocka_unit_test(what_goes_on_behind_a_window_is_forgotten_and_not_lost),
 		cmocka_unit_test(the_first_run_of_a_window_is_not_kept),
+		cmocka_unit_test(the_first_run_of_each_process_is_not_kept),
+		cmocka_unit_test(the_first_run_of_a_window_is_known_by_its_operators),
 		cmocka_unit_test(runs_of_no_window_wait_for_no_names),
 		cmocka_unit_test(runs_that_began_before_their_probes_are_none),
 		cmocka_unit_test(runs_are_compared_with_those_that_had_no_probes),

@@ -100,15 +100,18 @@ static void take_strings(struct collector *collector, const struct instance_stat
 }
 
 /* Hold what is of @run back until that is over? What is of unknown runs is dropped. */
-static bool hold(struct collector *collector, uint32_t run, const void *data, size_t size)
+static bool hold(struct collector *collector, const struct instance_state *instance, uint32_t run,
+		 const void *data, size_t size)
 {
 	const struct collector_options *options = &collector->options;
 
 	if ((!options->min_duration && !options->windows) || collector->releasing)
 		return false;
-	if (options->windows && !windows_want(&collector->windows, run))
+	if (run == NO_ID || (options->windows && !windows_want(&collector->windows, run)))
 		return true;
-	if (run != NO_ID && held_add(collector->held, run, data, size))
+	if (options->windows)
+		windows_note(&collector->windows, instance->number, run);
+	if (held_add(collector->held, run, data, size))
 		collector->unheld++;
 	return true;
 }
@@ -167,7 +170,7 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		return;
 	switch (*(const uint8_t *)data) {
 	case RECORD_OPERATOR:
-		if (!hold(collector, op->run, data, size))
+		if (!hold(collector, instance, op->run, data, size))
 			collector_add_operator(collector, instance, data, size);
 		break;
 	case RECORD_RUN:
@@ -191,11 +194,11 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		identity_session_end(collector->identities, instance->number, end->owner);
 		break;
 	case RECORD_LAUNCH:
-		if (size >= sizeof(*launch) && !hold(collector, launch->run, data, size))
+		if (size >= sizeof(*launch) && !hold(collector, instance, launch->run, data, size))
 			collector_add_launch(collector, instance, launch);
 		break;
 	case RECORD_TAG:
-		if (size >= sizeof(*tag) && !hold(collector, tag->run, data, size))
+		if (size >= sizeof(*tag) && !hold(collector, instance, tag->run, data, size))
 			collector_add_tag(collector, data);
 		break;
 	case RECORD_FAILURE:

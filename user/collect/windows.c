@@ -3,8 +3,8 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <string.h>
 
-#include "../../bpf/events.h"
 #include "../base/clock.h"
 #include "state.h"
 
@@ -34,6 +34,7 @@ void windows_open(struct windows *windows, uint32_t first, uint64_t now)
 {
 	windows->bare.on = false;
 	windows->probed = stretch_from(first, now);
+	memset(windows->firsts, 0, sizeof(windows->firsts));
 	windows->with.n = 0;
 }
 
@@ -60,7 +61,23 @@ static bool lies_in(const struct run_record *run, const struct stretch *stretch)
 
 bool windows_want(const struct windows *windows, uint32_t number)
 {
-	return reaches(&windows->probed, number) && number != windows->probed.first;
+	return reaches(&windows->probed, number);
+}
+
+void windows_note(struct windows *windows, uint8_t instance, uint32_t number)
+{
+	const size_t i = instance % INSTANCES_MAX;
+
+	if (windows->firsts[i].seen && is_from(number, windows->firsts[i].run))
+		return;
+	windows->firsts[i].seen = true;
+	windows->firsts[i].run = number;
+}
+
+static bool is_first(struct windows *windows, const struct run_record *run)
+{
+	windows_note(windows, run->instance, run->run);
+	return run->run == windows->firsts[run->instance % INSTANCES_MAX].run;
 }
 
 static void sample(struct window_samples *samples, const struct run_record *run, uint32_t session,
@@ -99,7 +116,7 @@ int windows_take(struct windows *windows, const struct run_record *run, uint32_t
 		return false;
 	if (in_window)
 		sample(&windows->with, run, session, true);
-	if (in_window && windows_want(windows, run->run)) {
+	if (in_window && !is_first(windows, run)) {
 		windows->recorded++;
 		windows->recorded_ns += run->end - run->start;
 		windows->recorded_operators += run->operators;

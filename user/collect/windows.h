@@ -7,7 +7,9 @@
  *
  * A run has all of its operators if it begins when their probes are in place and ends before
  * the first of them goes. The first of these finds its code in other pages than before, and the
- * programs of the probes in no cache: it takes what no other does, and is left out.
+ * programs of the probes in no cache: it takes what no other does, and is left out; so is that of
+ * each process, as each has such pages of its own. Which one is the first is known by what is seen
+ * of it: of the runs that end before anything was of an earlier one, all are.
  *
  * Operators come before their run and know its number only: numbers are given as runs begin, so
  * that those of runs of before are known to be none of the window.
@@ -18,10 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../../bpf/events.h"
 #include "../base/array.h"
 #include "../capture/records.h"
-
-struct run_record;
 
 #define WINDOW_SAMPLES                                                                             \
 	16 /* runs with probes and runs without, to compare the one with the other                 \
@@ -43,6 +44,11 @@ struct window_samples {
 struct windows {
 	uint32_t seen; /* number of the first run since the probes of runs are in place */
 	struct stretch probed, bare;
+	/* By instance, of the window: the number of its first run, if anything was seen of it. */
+	struct {
+		bool seen;
+		uint32_t run;
+	} firsts[INSTANCES_MAX];
 	struct window_samples with, without; /* of the last window, its first run too; before it */
 	/* Runs that were recorded, how long they took, and operators on their own threads. */
 	uint64_t recorded, recorded_ns, recorded_operators;
@@ -57,15 +63,17 @@ void windows_see(struct windows *windows, uint32_t first);
 void windows_bare(struct windows *windows, uint32_t first, uint64_t now);
 /*
  * Runs that begin from now on, number @first and later, have all of their operators, and those
- * behind the first are kept.
+ * behind the first of each instance are kept.
  */
 void windows_open(struct windows *windows, uint32_t first, uint64_t now);
 /* From clock @now on they have not. The window goes on until what came in is taken: */
 void windows_close(struct windows *windows, uint64_t now);
 /* No other run is in it. */
 void windows_over(struct windows *windows);
-/* May operators of run @number be in the window that is open? */
+/* May run @number be in the window that is open? */
 bool windows_want(const struct windows *windows, uint32_t number);
+/* Something is seen of run @number of @instance, which windows_want(). */
+void windows_note(struct windows *windows, uint8_t instance, uint32_t number);
 /*
  * @run of @session (or CAPTURE_UNKNOWN) has ended. Is it to be recorded? -ENOMEM, if that it
  * was not cannot be kept.

@@ -5,6 +5,7 @@ import collections
 import json
 import os
 import signal
+import time
 
 from harness import (ProbeHits, changed_code, check, check_counts, check_equal, described_counts,
                      test)
@@ -281,6 +282,24 @@ def _(t):
         check_equal(report.json["recording"]["reason"], "target exited", "reason")
         check(report.json["runs"] > 0, "no runs")
         os.unlink(t.path("capture.opp"))
+
+
+@test("of a process that is killed amid a run of a window nothing is lost, and others go on")
+def _(t):
+    one, other = (t.ort_run("1.30.0", "resnet") for _ in range(2))
+    for target in (one, other):
+        target.keep_running()
+    probe = t.opprobe("record", "-p", "%d,%d" % (one.pid, other.pid), "--max-overhead", "50%",
+                      "-e", "none", "-o", t.path("capture.opp"))
+    probe.wait_for("everything is recorded")
+    one.signal(signal.SIGKILL)
+    one.wait()
+    # What is open is looked at once a second, and is forgotten at the second time.
+    killed = time.monotonic_ns()
+    t.recorded("nothing is behind it", lambda report: time.monotonic_ns() - killed > 4e9 and
+               report["recording"]["duration_ns"] > 4e9)
+    report = end(t, probe)
+    check_equal({row["pid"] for row in report.json["operators"]}, {one.pid, other.pid}, "of whom")
 
 
 @test("a budget and what it cannot be had with is wrong usage")

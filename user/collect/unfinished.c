@@ -51,13 +51,17 @@ static bool is_open(void *context, uint32_t run)
 void collector_look_for_ends(struct collector *collector)
 {
 	struct open_numbers open = {};
+	uint64_t operators;
 
 	if (!held_any(collector->held))
 		return;
 	/* Records that came before are taken first, so that an end that was sent is known. */
 	if (!find_open(collector, &open)) {
 		ring_buffer__consume(collector->ring);
-		collector->unfinished += held_sweep(collector->held, is_open, &open);
+		operators = held_sweep(collector->held, is_open, &open);
+		/* A run that does not end is in no window, and nothing of it was to be kept. */
+		if (!collector->options.windows)
+			collector->unfinished += operators;
 	}
 	array_free(&open);
 }

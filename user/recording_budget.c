@@ -27,7 +27,7 @@
 #include "collect/usage.h"
 #include "collect/windows.h"
 
-#define WINDOW_RUNS    4      /* recorded in a window; more, if more end at once */
+#define WINDOW_RUNS    4      /* recorded in a window; more, if others take longer */
 #define WINDOW_POLL_MS 1      /* between looks whether it has them, at least, */
 #define WAIT_POLL_MS   20     /* and at most; between looks whether one may open */
 #define FIRST_NS       20e6   /* what the first window is expected to cost */
@@ -89,6 +89,7 @@ struct spending {
 		struct window_samples without;
 		struct hits before;
 		uint64_t recorded;
+		bool whole; /* no run was left out for what it cost */
 	} window;
 	uint64_t windows; /* in which a run was recorded */
 	struct pair pairs[COST_PAIRS_MAX];
@@ -377,9 +378,19 @@ static bool have_runs(void *context)
 	struct recording *recording = context;
 
 	charge_window(recording);
-	return windows_of(recording)->recorded - recording->spending->window.recorded >=
-		       WINDOW_RUNS ||
-	       budget_is_spent(&recording->spending->budget);
+	return budget_is_spent(&recording->spending->budget) ||
+	       (windows_of(recording)->recorded - recording->spending->window.recorded >=
+			WINDOW_RUNS &&
+		collector_window_is_due(recording->collector));
+}
+
+static bool have_ended(void *context)
+{
+	struct recording *recording = context;
+
+	charge_window(recording);
+	return budget_is_spent(&recording->spending->budget) ||
+	       collector_window_is_over(recording->collector);
 }
 
 static bool must_go(void *context)
@@ -430,6 +441,20 @@ static void say_stays(struct recording *recording)
 		      100 * all->charge / (all->cpu - all->charge));
 }
 
+/* Let no other run in, and wait for those that are. */
+static bool fill_window(struct recording *recording, int *end, struct error *err)
+{
+	struct spending *spending = recording->spending;
+
+	if (budget_is_spent(&spending->budget))
+		return true;
+	collector_fill_window(recording->collector);
+	if (!record_until(recording, have_ended, look_ms(recording), end, err))
+		return false;
+	spending->window.whole = !budget_is_spent(&spending->budget);
+	return true;
+}
+
 /* From the probes in place on: record runs, and go on for good if that is not too much. */
 static bool record_window(struct recording *recording, int *end, struct error *err)
 {
@@ -441,7 +466,7 @@ static bool record_window(struct recording *recording, int *end, struct error *e
 	if (budget_is_spent(&spending->budget) ||
 	    !budget_holds(&spending->budget, all->cpu,
 			  fmax(all->charge, spending->part_most * all->cpu)))
-		return true;
+		return fill_window(recording, end, err);
 	say_stays(recording);
 	spending->staying = true;
 	spending->amid = false;
@@ -451,7 +476,7 @@ static bool record_window(struct recording *recording, int *end, struct error *e
 		return false;
 	spending->staying = false;
 	spending->amid = true;
-	return true;
+	return fill_window(recording, end, err);
 }
 
 /* Begin one: the probes of runs are in place. */
@@ -516,7 +541,8 @@ static void pay_slowed(struct recording *recording, double before)
 	double amid = spending->window.amid, cpu = spending->window.all.cpu;
 
 	budget_use(&spending->slowed, amid, spending->slows ? amid : 0);
-	budget_closed(&spending->slowed, spending->slowed.charged - before, true, draw(spending));
+	budget_closed(&spending->slowed, spending->slowed.charged - before, BUDGET_ALL_RUNS,
+		      draw(spending));
 	if (cpu > 0)
 		spending->slows =
 			spending->budget.share <= CAUTIOUS &&
@@ -530,8 +556,10 @@ static bool have_window(struct recording *recording, int *end, struct error *err
 	struct spending *spending = recording->spending;
 	double charged = spending->budget.charged, slowed = spending->slowed.charged;
 	uint64_t before = windows_of(recording)->recorded;
-	bool more, recorded;
+	enum budget_window had = BUDGET_NO_RUN;
+	bool more;
 
+	spending->window.whole = false;
 	spending->window.all = (struct stretch_use){};
 	spending->window.amid = 0;
 	more = see_bare_runs(recording, end, err);
@@ -548,10 +576,10 @@ static bool have_window(struct recording *recording, int *end, struct error *err
 		see_no_runs(recording);
 	}
 	spending->amid = false;
-	recorded = windows_of(recording)->recorded > before;
+	if (windows_of(recording)->recorded > before)
+		had = spending->window.whole ? BUDGET_ALL_RUNS : BUDGET_SOME_RUNS;
 	pay_slowed(recording, slowed);
-	budget_closed(&spending->budget, spending->budget.charged - charged, recorded,
-		      draw(spending));
+	budget_closed(&spending->budget, spending->budget.charged - charged, had, draw(spending));
 	recording_tell_budget(recording);
 	return more;
 }

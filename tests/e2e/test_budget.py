@@ -284,6 +284,34 @@ def _(t):
         os.unlink(t.path("capture.opp"))
 
 
+def counts_of(report, pid):
+    """Of the operators of that process."""
+    found = collections.Counter()
+    for row in report["operators"]:
+        if row["pid"] == pid:
+            found[row["name"], row["op_type"]] += row["count"]
+    return found
+
+
+@test("runs that take long are in windows as well, beside those of others that do not")
+def _(t):
+    slow, quick = t.ort_run("1.30.0", "resnet"), t.ort_run("1.30.0", "transformer")
+    described = target_counts(t, slow)
+    for target in (slow, quick):
+        target.keep_running()
+    probe = t.opprobe("record", "-p", "%d,%d" % (slow.pid, quick.pid), "--max-overhead", "20%",
+                      "-e", "none", "-o", t.path("capture.opp")).attached()
+    t.recorded("no long runs are", lambda report: windows_of(report) >= WINDOWS and
+               max(counts_of(report, slow.pid).values(), default=0) >= WINDOWS)
+    report = end(t, probe)
+    runs, windows = report.json["runs"], budget_of(report)["windows"]
+    count = max(counts_of(report.json, slow.pid).values()) // max(described.values())
+    check_counts(counts_of(report.json, slow.pid),
+                 {key: number * count for key, number in described.items()})
+    check(count >= windows / 3, "of %d windows, %d long runs" % (windows, count))
+    check(runs - count >= WINDOWS, "short runs", runs, count)
+
+
 @test("of a process that is killed amid a run of a window nothing is lost, and others go on")
 def _(t):
     one, other = (t.ort_run("1.30.0", "resnet") for _ in range(2))

@@ -53,15 +53,22 @@ static void the_next_window_is_expected_to_cost_what_the_last_ones_did(void **st
 
 	budget_start(&budget, 0.01, 8 * MS, 0.25);
 	assert_true(budget.factor == 1.25);
-	budget_closed(&budget, 1 * MS, true, 0.5);
+	budget_closed(&budget, 1 * MS, BUDGET_ALL_RUNS, 0.5);
 	assert_true(budget.expected == 4 * MS && budget.factor == 1.5);
-	budget_closed(&budget, 6 * MS, true, 0);
+	budget_closed(&budget, 6 * MS, BUDGET_ALL_RUNS, 0);
 	assert_true(budget.expected == 6 * MS);
 	/* No run did fit: the next one is to be longer. */
-	budget_closed(&budget, 3 * MS, false, 0);
+	budget_closed(&budget, 3 * MS, BUDGET_NO_RUN, 0);
 	assert_true(budget.expected == 12 * MS);
-	budget_closed(&budget, 20 * MS, false, 0);
+	budget_closed(&budget, 20 * MS, BUDGET_NO_RUN, 0);
 	assert_true(budget.expected == 40 * MS);
+	/* Not all did: neither is it less than it was, but no more than is saved in 10 s. */
+	budget_closed(&budget, 30 * MS, BUDGET_SOME_RUNS, 0);
+	assert_true(budget.expected == 80 * MS);
+	budget_closed(&budget, 30 * MS, BUDGET_SOME_RUNS, 0);
+	assert_true(budget.expected == 100 * MS);
+	budget_closed(&budget, 130 * MS, BUDGET_SOME_RUNS, 0);
+	assert_true(budget.expected == 130 * MS);
 }
 
 static void probes_may_stay_if_they_leave_something(void **state)
@@ -91,7 +98,7 @@ static void the_bound_holds_at_any_time(void **state)
 			continue;
 		cost = MS * (2 + 3 * erand48(random));
 		budget_use(&budget, 2 * cost, cost);
-		budget_closed(&budget, cost, true, erand48(random));
+		budget_closed(&budget, cost, BUDGET_ALL_RUNS, erand48(random));
 		most = fmax(most, budget.charged - 0.02 * (budget.cpu - budget.charged));
 		if (windows++) {
 			gaps += t - last;

@@ -1638,6 +1638,46 @@ static void the_first_run_of_each_process_is_not_kept(void **state)
 	windows_free(&windows);
 }
 
+/* Who left what is open when there is enough would see short runs only. */
+static void window_waits_from(struct windows *windows, uint32_t first)
+{
+	struct run_record run = {.type = RECORD_RUN, .start = 1010, .end = 1020};
+	/* Of before, the first, behind, and of it. */
+	const uint32_t order[] = {first - 1, first, first + 3, first + 1};
+
+	windows_see(windows, first - 1);
+	windows_open(windows, first, 1000);
+	assert_true(windows_await(windows, first - 1));
+	assert_false(windows_await(windows, first + 1));
+	windows_note(windows, 1, first + 1);
+	assert_true(windows_await(windows, first + 1));
+	assert_false(windows_await(windows, first + 2));
+	assert_false(windows_all_ended(windows));
+	windows_fill(windows, first + 3);
+	assert_true(windows_want(windows, first + 2));
+	assert_false(windows_want(windows, first + 3));
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+		run.run = order[i];
+		assert_int_equal(windows_take(windows, &run, CAPTURE_UNKNOWN), i == 3);
+	}
+	assert_false(windows_all_ended(windows));
+	run.run = first + 2;
+	assert_int_equal(windows_take(windows, &run, CAPTURE_UNKNOWN), 1);
+	assert_true(windows_all_ended(windows));
+}
+
+static void a_window_waits_for_the_runs_that_began_in_it(void **state)
+{
+	struct windows windows = {};
+
+	(void)state;
+	window_waits_from(&windows, 7);
+	/* The next one, and where numbers start again. */
+	window_waits_from(&windows, 20);
+	window_waits_from(&windows, UINT32_MAX);
+	windows_free(&windows);
+}
+
 /* Its operators tell which run it is, where others end before it. */
 static void the_first_run_of_a_window_is_known_by_its_operators(void **state)
 {
@@ -2066,6 +2106,7 @@ int main(void)
 		cmocka_unit_test(the_first_run_of_a_window_is_not_kept),
 		cmocka_unit_test(the_first_run_of_each_process_is_not_kept),
 		cmocka_unit_test(the_first_run_of_a_window_is_known_by_its_operators),
+		cmocka_unit_test(a_window_waits_for_the_runs_that_began_in_it),
 		cmocka_unit_test(runs_of_no_window_wait_for_no_names),
 		cmocka_unit_test(runs_that_began_before_their_probes_are_none),
 		cmocka_unit_test(runs_are_compared_with_those_that_had_no_probes),

@@ -7,7 +7,7 @@
 #define SAVED_NS   10e9 /* of CPU time, of which the allowance is kept at most */
 #define TO_SPARE   0.8	/* of the share, that probes may take for good */
 #define FORGETS	   0.5	/* of what a window was expected to cost, by the next one, at most */
-#define GROWS	   2.0	/* what is expected where a window ended before any run did */
+#define GROWS	   2.0	/* what is expected where a window ended before runs did */
 
 double budget_unmeasured(double ns, double tasks)
 {
@@ -56,11 +56,15 @@ bool budget_holds(const struct budget *budget, double cpu, double charge)
 	return charge <= TO_SPARE * budget->share * (cpu - charge);
 }
 
-void budget_closed(struct budget *budget, double charge, bool recorded, double random)
+void budget_closed(struct budget *budget, double charge, enum budget_window had, double random)
 {
-	if (recorded)
-		budget->expected = fmax(charge, FORGETS * budget->expected);
+	double more = GROWS * fmax(charge, budget->expected);
+
+	if (had == BUDGET_NO_RUN)
+		budget->expected = more;
+	else if (had == BUDGET_SOME_RUNS)
+		budget->expected = fmax(charge, fmin(more, budget->share * SAVED_NS));
 	else
-		budget->expected = GROWS * fmax(charge, budget->expected);
+		budget->expected = fmax(charge, FORGETS * budget->expected);
 	choose_factor(budget, random);
 }

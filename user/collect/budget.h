@@ -50,7 +50,17 @@ bool budget_is_spent(const struct budget *budget);
  * window need not end.
  */
 bool budget_holds(const struct budget *budget, double cpu, double charge);
-/* A window is over, which cost @charge in all, and in which a run was recorded, or none was. */
-void budget_closed(struct budget *budget, double charge, bool recorded, double random);
+/* What was in a window. */
+enum budget_window {
+	BUDGET_NO_RUN,
+	BUDGET_SOME_RUNS, /* until nothing was left; others were wanted */
+	BUDGET_ALL_RUNS,
+};
+
+/*
+ * A window is over, which cost @charge in all. With some runs, the next may cost more, but no more
+ * than can be saved up.
+ */
+void budget_closed(struct budget *budget, double charge, enum budget_window had, double random);
 
 #endif

@@ -146,6 +146,12 @@ void collector_detach_runs(struct collector *collector);
  * of runs as well. What is of runs that began and ended in between is kept, others are counted.
  */
 int collector_open_window(struct collector *collector, struct error *err);
+/* Have all runs ended that it is to wait for before it has enough, see windows_await()? */
+bool collector_window_is_due(struct collector *collector);
+/* Runs that begin from now on are not in it. */
+void collector_fill_window(struct collector *collector);
+/* Have those that are in it ended, unless they never will? Behind collector_fill_window(). */
+bool collector_window_is_over(struct collector *collector);
 void collector_close_window(struct collector *collector, bool runs_too);
 /* How many operators have been told or lost, of whatever run. */
 uint64_t collector_operators_hit(const struct collector *collector);

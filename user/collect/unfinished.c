@@ -6,7 +6,10 @@
  */
 #include <bpf/bpf.h>
 
+#include "../base/clock.h"
 #include "state.h"
+
+#define LOOK_EVERY 20 /* times what it takes to look which runs are open */
 
 struct open_numbers {
 	ARRAY_OF(uint64_t); /* of the open runs, in order */
@@ -64,4 +67,21 @@ void collector_look_for_ends(struct collector *collector)
 			collector->unfinished += operators;
 	}
 	array_free(&open);
+}
+
+bool collector_runs_open(struct collector *collector,
+			 bool (*among)(const struct windows *windows, uint32_t run))
+{
+	struct open_numbers open = {};
+	uint64_t now = clock_ns();
+	bool found = false;
+
+	if (now < collector->open_again)
+		return true;
+	if (!find_open(collector, &open))
+		for (size_t i = 0; i < open.n && !found; i++)
+			found = among(&collector->windows, (uint32_t)open.items[i]);
+	array_free(&open);
+	collector->open_again = clock_ns() + LOOK_EVERY * (clock_ns() - now);
+	return found;
 }

@@ -35,7 +35,20 @@ void windows_open(struct windows *windows, uint32_t first, uint64_t now)
 	windows->bare.on = false;
 	windows->probed = stretch_from(first, now);
 	memset(windows->firsts, 0, sizeof(windows->firsts));
+	windows->full = false;
+	windows->ended = 0;
 	windows->with.n = 0;
+}
+
+void windows_fill(struct windows *windows, uint32_t behind)
+{
+	windows->full = true;
+	windows->behind = behind;
+}
+
+bool windows_all_ended(const struct windows *windows)
+{
+	return windows->full && windows->ended >= windows->behind - windows->probed.first;
 }
 
 void windows_close(struct windows *windows, uint64_t now)
@@ -61,7 +74,8 @@ static bool lies_in(const struct run_record *run, const struct stretch *stretch)
 
 bool windows_want(const struct windows *windows, uint32_t number)
 {
-	return reaches(&windows->probed, number);
+	return reaches(&windows->probed, number) &&
+	       !(windows->full && is_from(number, windows->behind));
 }
 
 void windows_note(struct windows *windows, uint8_t instance, uint32_t number)
@@ -78,6 +92,16 @@ static bool is_first(struct windows *windows, const struct run_record *run)
 {
 	windows_note(windows, run->instance, run->run);
 	return run->run == windows->firsts[run->instance % INSTANCES_MAX].run;
+}
+
+bool windows_await(const struct windows *windows, uint32_t number)
+{
+	if (!is_from(number, windows->probed.first))
+		return true;
+	for (size_t i = 0; i < INSTANCES_MAX; i++)
+		if (windows->firsts[i].seen && windows->firsts[i].run == number)
+			return true;
+	return false;
 }
 
 static void sample(struct window_samples *samples, const struct run_record *run, uint32_t session,
@@ -107,13 +131,15 @@ static struct capture_rest *rest_of(struct windows *windows, uint32_t session)
 
 int windows_take(struct windows *windows, const struct run_record *run, uint32_t session)
 {
-	const bool in_window = lies_in(run, &windows->probed);
+	const bool wanted = windows_want(windows, run->run);
+	const bool in_window = wanted && lies_in(run, &windows->probed);
 	struct capture_rest *rest;
 
 	/* It began before they were, and where it ended was not seen: this is the end of another.
 	 */
 	if (!is_from(run->run, windows->seen))
 		return false;
+	windows->ended += wanted;
 	if (in_window)
 		sample(&windows->with, run, session, true);
 	if (in_window && !is_first(windows, run)) {
@@ -152,6 +178,22 @@ int collector_open_window(struct collector *collector, struct error *err)
 
 	windows_open(&collector->windows, collector_runs_started(collector), clock_ns());
 	return error;
+}
+
+bool collector_window_is_due(struct collector *collector)
+{
+	return !collector_runs_open(collector, windows_await);
+}
+
+void collector_fill_window(struct collector *collector)
+{
+	windows_fill(&collector->windows, collector_runs_started(collector));
+}
+
+bool collector_window_is_over(struct collector *collector)
+{
+	return windows_all_ended(&collector->windows) ||
+	       !collector_runs_open(collector, windows_want);
 }
 
 void collector_close_window(struct collector *collector, bool runs_too)

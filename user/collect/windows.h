@@ -3,13 +3,17 @@
  * Windows: with the probes of operators in place for some runs now and then, what is of
  * the runs that lie wholly in one is kept, and all others are counted.
  *
- *	{ runs are seen ─▶ { bare ─▶ open ─▶ close ─▶ over } } ─▶ free
+ *	{ runs are seen ─▶ { bare ─▶ open ─▶ fill ─▶ close ─▶ over } } ─▶ free
  *
  * A run has all of its operators if it begins when their probes are in place and ends before
- * the first of them goes. The first of these finds its code in other pages than before, and the
- * programs of the probes in no cache: it takes what no other does, and is left out; so is that of
- * each process, as each has such pages of its own. Which one is the first is known by what is seen
- * of it: of the runs that end before anything was of an earlier one, all are.
+ * the first of them goes. A window that has enough takes no other run, and waits for those that
+ * began in it, however long they take: who leaves what is open when he has enough sees short runs
+ * only. Nor has it enough before those have ended that were open when it was opened: whoever has
+ * long runs begins another one then.
+ *
+ * The first of each process finds its code in other pages than before, and the programs of the
+ * probes in no cache: it takes what no other does, and is left out. Which one is the first is known
+ * by what is seen of it: of the runs that end before anything was of an earlier one, all are.
  *
  * Operators come before their run and know its number only: numbers are given as runs begin, so
  * that those of runs of before are known to be none of the window.
@@ -44,6 +48,9 @@ struct window_samples {
 struct windows {
 	uint32_t seen; /* number of the first run since the probes of runs are in place */
 	struct stretch probed, bare;
+	bool full; /* from number `behind` on, no run is in the window any more */
+	uint32_t behind;
+	uint32_t ended; /* of those that began in it */
 	/* By instance, of the window: the number of its first run, if anything was seen of it. */
 	struct {
 		bool seen;
@@ -66,6 +73,14 @@ void windows_bare(struct windows *windows, uint32_t first, uint64_t now);
  * behind the first of each instance are kept.
  */
 void windows_open(struct windows *windows, uint32_t first, uint64_t now);
+/* Has run @number to end before the window has enough? An open one, older or the first of its
+ * process. */
+bool windows_await(const struct windows *windows, uint32_t number);
+/* Runs from number @behind on are not in the window. */
+void windows_fill(struct windows *windows, uint32_t behind);
+/* Have all ended that began in the window, which is full? False for ever if the end of one was
+ * lost. */
+bool windows_all_ended(const struct windows *windows);
 /* From clock @now on they have not. The window goes on until what came in is taken: */
 void windows_close(struct windows *windows, uint64_t now);
 /* No other run is in it. */

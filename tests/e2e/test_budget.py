@@ -301,15 +301,25 @@ def _(t):
         target.keep_running()
     probe = t.opprobe("record", "-p", "%d,%d" % (slow.pid, quick.pid), "--max-overhead", "20%",
                       "-e", "none", "-o", t.path("capture.opp")).attached()
-    t.recorded("no long runs are", lambda report: windows_of(report) >= WINDOWS and
-               max(counts_of(report, slow.pid).values(), default=0) >= WINDOWS)
+    seen = []
+
+    def see(report):
+        counts = counts_of(report, slow.pid)
+        seen.append((windows_of(report), max(counts.values(), default=0) // max(described.values())))
+        return True
+
+    # The first one may be longer, as names become known in it.
+    for more in (3, WINDOWS):
+        before = seen[-1][0] if seen else 0
+        t.recorded("no more windows are", lambda report, most=before + more:
+                   windows_of(report) >= most and see(report))
     report = end(t, probe)
-    runs, windows = report.json["runs"], budget_of(report)["windows"]
-    count = max(counts_of(report.json, slow.pid).values()) // max(described.values())
-    check_counts(counts_of(report.json, slow.pid),
-                 {key: number * count for key, number in described.items()})
-    check(count >= windows / 3, "of %d windows, %d long runs" % (windows, count))
-    check(runs - count >= WINDOWS, "short runs", runs, count)
+    (first, few), (last, many) = seen
+    check(many - few >= (last - first) / 2, "long runs, of windows", seen)
+    check_counts(counts_of(report.json, slow.pid), {
+        key: number * (sum(counts_of(report.json, slow.pid).values()) // sum(described.values()))
+        for key, number in described.items()})
+    check(report.json["runs"] >= 2 * many, "short runs", report.json["runs"], seen)
 
 
 @test("of a process that is killed amid a run of a window nothing is lost, and others go on")

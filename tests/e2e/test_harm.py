@@ -2,6 +2,7 @@
 """The target is never harmed: not by attaching, not by exceptions, not by the
 way in which opprobe ends; and what was recorded survives the target."""
 
+import contextlib
 import csv
 import ctypes
 import http.client
@@ -27,8 +28,12 @@ def helpers(probe):
 
 
 def cpus_of(probe):
-    """On which each of opprobe's processes may run."""
-    return [os.sched_getaffinity(pid) for pid in [probe.pid] + helpers(probe)]
+    """On which each of opprobe's processes may run. Some of them end while it attaches."""
+    found = []
+    for pid in [probe.pid] + helpers(probe):
+        with contextlib.suppress(ProcessLookupError):
+            found.append(os.sched_getaffinity(pid))
+    return found
 
 
 def answered(server, more):

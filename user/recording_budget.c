@@ -466,7 +466,7 @@ static bool record_window(struct recording *recording, int *end, struct error *e
 	if (budget_is_spent(&spending->budget) ||
 	    !budget_holds(&spending->budget, all->cpu,
 			  fmax(all->charge, spending->part_most * all->cpu)))
-		return fill_window(recording, end, err);
+		return true;
 	say_stays(recording);
 	spending->staying = true;
 	spending->amid = false;
@@ -476,7 +476,7 @@ static bool record_window(struct recording *recording, int *end, struct error *e
 		return false;
 	spending->staying = false;
 	spending->amid = true;
-	return fill_window(recording, end, err);
+	return true;
 }
 
 /* Begin one: the probes of runs are in place. */
@@ -567,7 +567,7 @@ static bool have_window(struct recording *recording, int *end, struct error *err
 		*end = open_window(recording, err);
 		if (*end < 0)
 			return false;
-		more = record_window(recording, end, err);
+		more = record_window(recording, end, err) && fill_window(recording, end, err);
 		/* What goes on at the end of a recording is taken to it. */
 		if (spending->staying)
 			return false;

@@ -22,9 +22,13 @@ STAYS = "the certificate before it stays in use"
 class Secret:
     """A certificate and its key in two files, and as many others as are wanted."""
 
-    def __init__(self, t):
+    def __init__(self, t, *names):
+        """Those of these names are made, and the first is used."""
         self.t = t
         self.chain, self.key = t.path("tls.crt"), t.path("tls.key")
+        for name in names:
+            self.make(name)
+        self.use(names[0])
 
     def make(self, name):
         """A certificate of that name, for the loopback; its path."""
@@ -67,10 +71,7 @@ def text_of(path):
 
 @test("a real Prometheus scrapes it by HTTPS, over a renewal of its certificate")
 def _(t):
-    secret = Secret(t)
-    for name in ("one", "two"):
-        secret.make(name)
-    secret.use("one")
+    secret = Secret(t, "one", "two")
     with open(t.path("token"), "w", encoding="ascii") as file:
         file.write(TOKEN)
     with open(t.path("trusted"), "w", encoding="ascii") as file:
@@ -110,9 +111,7 @@ def wait_until_used(serving, used):
 
 @test("a certificate that is renewed is shown to who comes, and who is being answered goes on")
 def _(t):
-    secret = Secret(t)
-    secret.make("0")
-    secret.use("0")
+    secret = Secret(t, "0")
     serving = secret.serve()
     check_equal(shown(serving), text_of(t.path("0.crt")), "the first one")
     used = used_by(serving)
@@ -136,10 +135,7 @@ def _(t):
 
 @test("a certificate that descriptors are missing for is used when there are some, and told once")
 def _(t):
-    secret = Secret(t)
-    for name in ("one", "two"):
-        secret.make(name)
-    secret.use("one")
+    secret = Secret(t, "one", "two")
     serving = secret.serve()
     used, pid = used_by(serving), serving.probe.pid
     serving.trusted = t.path("one.crt")
@@ -166,10 +162,7 @@ def broken(what, spoil, *words, looks=True):
     """What cannot be used changes nothing, and is said once."""
     @test("%s in the place of a certificate leaves the one before it, and is told once" % what)
     def _(t):
-        secret = Secret(t)
-        for name in ("one", "two", "three"):
-            secret.make(name)
-        secret.use("one")
+        secret = Secret(t, "one", "two", "three")
         serving = secret.serve()
         serving.trusted = t.path("one.crt")
         spoil(t, secret)
@@ -213,9 +206,7 @@ broken("a pipe", put_pipe, "no regular file", looks=False)
 
 @test("a certificate and a key that cannot be used are refused, with the reason")
 def _(t):
-    secret = Secret(t)
-    for name in ("one", "two"):
-        secret.make(name)
+    Secret(t, "one", "two")
     one = ["--tls-cert", t.path("one.crt")]
     with open(t.path("empty"), "wb"):
         pass
@@ -234,9 +225,7 @@ def _(t):
 
 @test("who speaks no TLS, or an old one, is told nothing, and is in nobody's way")
 def _(t):
-    secret = Secret(t)
-    secret.make("one")
-    secret.use("one")
+    secret = Secret(t, "one")
     serving = secret.serve()
     address = address_of(serving)
     silent = [socket.create_connection(address) for _ in range(8)]

@@ -39,9 +39,7 @@ struct exporter {
 	const struct exporter_options *options;
 	struct MHD_Daemon *daemon;
 	struct MHD_Daemon *former; /* with another certificate, until it has answered; or NULL */
-	int fd;			   /* that listens, */
-	int daemons_fd;		   /* and as the next daemon gets it, */
-	int failure;		   /* which did not start: a negative errno */
+	int fd;			   /* that listens */
 	char where[160];
 	char unlinked[108]; /* a socket's path, "" if it is none */
 	bool is_open;	    /* a browser may be led here by a page of another name */
@@ -454,10 +452,18 @@ void exporter_tend(struct exporter *e)
 
 /* -- life ---------------------------------------------------------------------------------- */
 
+/* A daemon that is to start. */
+struct starting {
+	struct exporter *exporter;
+	int fd;	   /* that listens, its own */
+	int error; /* negative: it did not */
+};
+
 /* A thread of its own: the daemon's has no more rights than the one that starts it. */
 static void *start_daemon(void *cls)
 {
-	struct exporter *e = cls;
+	struct starting *starting = cls;
+	struct exporter *e = starting->exporter;
 	const struct certificate *certificate = e->options->certificate;
 	struct certificate_texts texts =
 		certificate ? certificate_texts(certificate) : (struct certificate_texts){};
@@ -473,13 +479,13 @@ static void *start_daemon(void *cls)
 	errno = 0;
 	e->daemon = MHD_start_daemon(
 		MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC | (certificate ? MHD_USE_TLS : 0), 0,
-		NULL, NULL, answer, e, MHD_OPTION_LISTEN_SOCKET, e->daemons_fd,
+		NULL, NULL, answer, e, MHD_OPTION_LISTEN_SOCKET, starting->fd,
 		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE,
 		MHD_OPTION_NOTIFY_CONNECTION, note_client, e, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)(32 << 10), MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, secured,
 		MHD_OPTION_END);
 	if (!e->daemon)
-		e->failure = -errno ?: -EIO;
+		starting->error = -errno ?: -EIO;
 	return NULL;
 }
 
@@ -499,18 +505,18 @@ static void close_if_same(int fd, int same)
  */
 static int answer_from_now_on(struct exporter *e)
 {
+	struct starting starting = {.exporter = e, .fd = fcntl(e->fd, F_DUPFD_CLOEXEC, 0)};
 	pthread_t starter;
 
 	e->daemon = NULL;
-	e->daemons_fd = fcntl(e->fd, F_DUPFD_CLOEXEC, 0);
-	if (e->daemons_fd < 0)
+	if (starting.fd < 0)
 		return -errno;
-	e->failure = -pthread_create(&starter, NULL, start_daemon, e);
-	if (!e->failure)
+	starting.error = -pthread_create(&starter, NULL, start_daemon, &starting);
+	if (!starting.error)
 		pthread_join(starter, NULL);
-	if (e->failure)
-		close_if_same(e->daemons_fd, e->fd);
-	return e->failure;
+	if (starting.error)
+		close_if_same(starting.fd, e->fd);
+	return starting.error;
 }
 
 /* To end a daemon that listens would shut the socket, which may be another's as well. */

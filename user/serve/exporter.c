@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -14,18 +13,16 @@
 #include <strings.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "../base/clock.h"
 #include "answer.h"
+#include "place.h"
 
 #define CONNECTIONS 32			  /* at once, each */
 #define CLIENTS	    (2 * CONNECTIONS)	  /* also of one that has another certificate */
 #define PATIENCE    10			  /* s without a byte, */
 #define LONGEST	    UINT64_C(30000000000) /* and ns in all */
-#define UNIX_PREFIX "unix:"
-#define FD_PREFIX   "fd:"
 #define TLS	    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2" /* of GnuTLS */
 #define NUMBER_MAX  100000000					 /* of seconds, or a process */
 
@@ -40,204 +37,12 @@ struct exporter {
 	struct MHD_Daemon *daemon;
 	struct MHD_Daemon *former; /* with another certificate, until it has answered; or NULL */
 	int fd;			   /* that listens */
-	char where[160];
+	char where[PLACE_TEXT];
 	char unlinked[108]; /* a socket's path, "" if it is none */
 	bool is_open;	    /* a browser may be led here by a page of another name */
 	pthread_mutex_t lock;
 	struct client clients[CLIENTS];
 };
-
-/* A place to listen at. */
-struct place {
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-		struct sockaddr_un local;
-	} address;
-	socklen_t size;
-	bool loopback;
-	int fd; /* that listens there already; -1: none does */
-};
-
-/* -- where --------------------------------------------------------------------------------- */
-
-static bool parse_port(const char *text, in_port_t *port)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	*port = htons((uint16_t)value);
-	return *text >= '0' && *text <= '9' && !*end && value <= UINT16_MAX;
-}
-
-static bool parse_v6(const char *text, struct place *place)
-{
-	const char *end = strchr(text, ']');
-	char address[INET6_ADDRSTRLEN];
-	size_t length = end ? (size_t)(end - text - 1) : 0;
-
-	if (!end || end[1] != ':' || length >= sizeof(address))
-		return false;
-	memcpy(address, text + 1, length);
-	address[length] = '\0';
-	place->address.v6.sin6_family = AF_INET6;
-	place->size = sizeof(place->address.v6);
-	if (inet_pton(AF_INET6, address, &place->address.v6.sin6_addr) != 1 ||
-	    !parse_port(end + 2, &place->address.v6.sin6_port))
-		return false;
-	return true;
-}
-
-static bool parse_v4(const char *text, struct place *place)
-{
-	const char *colon = strrchr(text, ':');
-	char address[INET_ADDRSTRLEN];
-	size_t length = colon ? (size_t)(colon - text) : 0;
-
-	if (!colon || length >= sizeof(address))
-		return false;
-	memcpy(address, text, length);
-	address[length] = '\0';
-	place->address.v4.sin_family = AF_INET;
-	place->size = sizeof(place->address.v4);
-	if (inet_pton(AF_INET, address, &place->address.v4.sin_addr) != 1 ||
-	    !parse_port(colon + 1, &place->address.v4.sin_port))
-		return false;
-	return true;
-}
-
-static bool parse_local(const char *path, struct place *place)
-{
-	place->address.local.sun_family = AF_UNIX;
-	place->size = sizeof(place->address.local);
-	if (!*path || strlen(path) >= sizeof(place->address.local.sun_path))
-		return false;
-	strcpy(place->address.local.sun_path, path);
-	return true;
-}
-
-static bool is_loopback(const struct place *place)
-{
-	switch (place->address.any.sa_family) {
-	case AF_INET:
-		return ntohl(place->address.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-	case AF_INET6:
-		return IN6_IS_ADDR_LOOPBACK(&place->address.v6.sin6_addr);
-	default:
-		return place->address.any.sa_family == AF_UNIX;
-	}
-}
-
-/* One that whoever started opprobe has opened, as systemd does. */
-static bool parse_fd(const char *text, struct place *place)
-{
-	char *end;
-	unsigned long fd = strtoul(text, &end, 10);
-	int listens = 0;
-	socklen_t size = sizeof(listens);
-
-	place->size = sizeof(place->address);
-	place->fd = (int)fd;
-	return *text >= '0' && *text <= '9' && !*end && fd > STDERR_FILENO && fd < INT_MAX &&
-	       !getsockopt(place->fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) && listens &&
-	       !getsockname(place->fd, &place->address.any, &place->size) &&
-	       !fcntl(place->fd, F_SETFD, FD_CLOEXEC);
-}
-
-static int parse(const char *text, struct place *place, struct error *err)
-{
-	bool right;
-
-	*place = (struct place){.fd = -1};
-	if (!strncmp(text, FD_PREFIX, strlen(FD_PREFIX)))
-		right = parse_fd(text + strlen(FD_PREFIX), place);
-	else if (!strncmp(text, UNIX_PREFIX, strlen(UNIX_PREFIX)))
-		right = parse_local(text + strlen(UNIX_PREFIX), place);
-	else if (*text == '[')
-		right = parse_v6(text, place);
-	else
-		right = parse_v4(text, place);
-	place->loopback = is_loopback(place);
-	return right ? 0
-		     : error_set(err, -EINVAL,
-				 "'%s' is no address to listen at: 127.0.0.1:9464, [::1]:9464, "
-				 "unix:/run/opprobe.sock, or, of a socket that listens, fd:3",
-				 text);
-}
-
-static int fail(const struct exporter_options *options, int error, struct error *err)
-{
-	return error_set(err, error, "cannot listen at %s: %s%s", options->listen,
-			 error_reason(error),
-			 error == -EADDRINUSE ? "; another program does, or another opprobe" : "");
-}
-
-/* A socket that was left by one that is not there any more makes room. */
-static void unlink_dead(const struct place *place)
-{
-	struct stat it;
-	int fd;
-
-	if (place->address.any.sa_family != AF_UNIX || lstat(place->address.local.sun_path, &it) ||
-	    !S_ISSOCK(it.st_mode))
-		return;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && connect(fd, &place->address.any, place->size) && errno == ECONNREFUSED)
-		unlink(place->address.local.sun_path);
-	if (fd >= 0)
-		close(fd);
-}
-
-/* A socket that listens there, or a negative errno. */
-static int listen_at(const struct place *place)
-{
-	int fd, on = 1, error;
-	mode_t mask;
-
-	if (place->fd >= 0)
-		return place->fd;
-	fd = socket(place->address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	unlink_dead(place);
-	/* Whoever may connect to it is for its folder to say, and for its group. */
-	mask = umask(0117);
-	error = bind(fd, &place->address.any, place->size) || listen(fd, CONNECTIONS) ? -errno : 0;
-	umask(mask);
-	if (!error)
-		return fd;
-	close(fd);
-	return error;
-}
-
-/* Where it listens, with the port that it was given. */
-static void tell_where(struct exporter *e, int fd, const struct place *place)
-{
-	const char *scheme = e->options->certificate ? "https" : "http";
-	struct place got = {.size = sizeof(got.address)};
-	char address[INET6_ADDRSTRLEN];
-
-	if (place->address.any.sa_family == AF_UNIX) {
-		snprintf(e->where, sizeof(e->where), UNIX_PREFIX "%s",
-			 place->address.local.sun_path);
-		if (place->fd < 0)
-			snprintf(e->unlinked, sizeof(e->unlinked), "%s",
-				 place->address.local.sun_path);
-		return;
-	}
-	if (getsockname(fd, &got.address.any, &got.size))
-		got = *place;
-	if (got.address.any.sa_family == AF_INET6)
-		snprintf(e->where, sizeof(e->where), "%s://[%s]:%u", scheme,
-			 inet_ntop(AF_INET6, &got.address.v6.sin6_addr, address, sizeof(address)),
-			 ntohs(got.address.v6.sin6_port));
-	else
-		snprintf(e->where, sizeof(e->where), "%s://%s:%u", scheme,
-			 inet_ntop(AF_INET, &got.address.v4.sin_addr, address, sizeof(address)),
-			 ntohs(got.address.v4.sin_port));
-}
 
 /* -- answers ------------------------------------------------------------------------------- */
 
@@ -528,11 +333,18 @@ static void leave_socket(struct MHD_Daemon *daemon)
 		close(fd);
 }
 
+static int fail(const struct exporter_options *options, int error, struct error *err)
+{
+	return error_set(err, error, "cannot listen at %s: %s%s", options->listen,
+			 error_reason(error),
+			 error == -EADDRINUSE ? "; another program does, or another opprobe" : "");
+}
+
 static int start(struct exporter *e, struct error *err)
 {
 	const struct exporter_options *options = e->options;
 	struct place place;
-	int error = parse(options->listen, &place, err), fd;
+	int error = place_parse(&place, options->listen, err), fd;
 
 	if (error)
 		return error;
@@ -541,10 +353,12 @@ static int start(struct exporter *e, struct error *err)
 				 "%s can be reached from other machines: --token-file FILE makes "
 				 "them know a word",
 				 options->listen);
-	fd = listen_at(&place);
+	fd = place_listen(&place, CONNECTIONS);
 	if (fd < 0)
 		return fail(options, fd, err);
-	tell_where(e, fd, &place);
+	place_tell(&place, fd, options->certificate ? "https" : "http", e->where);
+	if (place.address.any.sa_family == AF_UNIX && place.fd < 0)
+		strcpy(e->unlinked, place.address.local.sun_path);
 	e->is_open = !options->token && place.address.any.sa_family != AF_UNIX;
 	pthread_mutex_init(&e->lock, NULL);
 	e->fd = fd;

@@ -322,6 +322,27 @@ def _(t):
     check(report.json["runs"] >= 2 * many, "short runs", report.json["runs"], seen)
 
 
+@test("a model that had runs of which none was recorded is told")
+def _(t):
+    busy, once = t.ort_run("1.30.0", "transformer"), t.ort_run("1.30.0", "mlp")
+    busy.keep_running()
+    # Of so much the probes of runs take little, so that they stay.
+    probe = t.opprobe("record", "-p", "%d,%d" % (busy.pid, once.pid), "--max-overhead", "50%",
+                      "-e", "none", "-o", t.path("capture.opp")).attached()
+    # In a window it is the first of its process, and left out as such.
+    once.run(1)
+    some_windows(t, 1)
+    report = end(t, probe)
+    check_equal({row["pid"] for row in report.json["operators"]}, {busy.pid}, "of whom")
+    view = t.opprobe("report", t.path("capture.opp"))
+    check_equal(view.wait(), 0, view.stderr)
+    text = " ".join(view.stdout.split())
+    # None of its operators was seen, and none of their names.
+    said = " session 1 (pid %d) has no rows: none of its runs (1, " % once.pid
+    check(said in text, text[-2000:])
+    check_equal(text.count("has no rows"), 1, "sentences")
+
+
 @test("of a process that is killed amid a run of a window nothing is lost, and others go on")
 def _(t):
     one, other = (t.ort_run("1.30.0", "resnet") for _ in range(2))

@@ -191,6 +191,90 @@ static void what_a_typical_run_took_is_shown_if_asked_to(void **state)
 	assert_report(true, options, "\"name\":\"a\"");
 }
 
+static const char none_was_in_a_window[] =
+	" (pid 42) has no rows: none of its runs (40, 6.000 ms on average) was in a window. Record longer, or "
+	"allow more with --max-overhead.\n";
+
+/* One run of session 0, and of so many @others, in the process if @inside, 40 each that were not
+ * recorded. */
+static char *report_of_others(uint32_t others, struct report_options options, bool inside)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct capture_exec exec = test_exec(0, 10, 90);
+	struct capture_run run = test_run(0, 0, 100);
+	struct capture_process other = test_process(1, 7, 0, "other");
+	char *text;
+
+	test_operator(&c, 0, "a", "Conv");
+	exec.run = 0;
+	test_write(&c, exec);
+	assert_int_equal(capture_write_run(c.writer, &run), 0);
+	assert_int_equal(capture_write_rest(c.writer, &(struct capture_rest){0, 40, 240000000}), 0);
+	assert_int_equal(capture_write_process(c.writer, &other), 0);
+	for (uint32_t i = 1; i <= others; i++) {
+		struct capture_model model = CAPTURE_MODEL_UNKNOWN;
+		char path[32];
+
+		snprintf(path, sizeof(path), "/m/net%u.onnx", i);
+		model.session = i;
+		model.path = path;
+		test_session(&c, i, !inside);
+		assert_int_equal(capture_write_model(c.writer, &model), 0);
+		assert_int_equal(
+			capture_write_rest(c.writer, &(struct capture_rest){i, 40, 240000000}), 0);
+	}
+	test_finish(&c);
+	options.width = WIDTH_ANY;
+	text = report(&c, &options);
+	test_remove(&c);
+	return text;
+}
+
+static bool has_no_rows(const char *text, const char *title)
+{
+	const char *said = strstr(text, title);
+
+	return said &&
+	       !strncmp(said + strlen(title), none_was_in_a_window, strlen(none_was_in_a_window));
+}
+
+static void who_has_runs_but_no_rows_is_told(void **state)
+{
+	struct report_options all = {}, some = {}, one = {};
+	char *text = report_of_others(1, all, true);
+
+	assert_true(has_no_rows(text, "net1.onnx"));
+	/* Of the other one a run was recorded, of others as well. */
+	assert_null(strstr(strstr(text, "has no rows") + 1, "has no rows"));
+	free(text);
+	text = report_of_others(9, all, true);
+	assert_true(has_no_rows(text, "net8.onnx"));
+	assert_null(strstr(text, "net9"));
+	assert_non_null(strstr(text, "--max-overhead.\n1 more session likewise.\n"));
+	free(text);
+	/* Only of what is looked at. */
+	some.analyze.model = "net2*";
+	text = report_of_others(2, some, true);
+	assert_true(has_no_rows(text, "net2.onnx"));
+	assert_null(strstr(text, "net1"));
+	free(text);
+	one.analyze.one_session = true;
+	one.analyze.session = 1;
+	text = report_of_others(2, one, true);
+	assert_true(has_no_rows(text, "net1.onnx"));
+	assert_null(strstr(text, "net2"));
+	free(text);
+	one.analyze = (struct analyze_options){.one_process = true, .pid = 42};
+	text = report_of_others(1, one, false);
+	assert_null(strstr(text, "has no rows"));
+	free(text);
+	/* What was not there has no sentence either. */
+	text = report_of_others(0, all, true);
+	assert_null(strstr(text, "has no rows"));
+	free(text);
+}
+
 static void a_recording_without_one_has_none(void **state)
 {
 	struct report_options options = {.format = "json"};
@@ -227,6 +311,7 @@ int main(void)
 		cmocka_unit_test(the_bound_holds_at_any_time),
 		cmocka_unit_test(views_say_what_was_charged_for_how_many_runs),
 		cmocka_unit_test(what_a_typical_run_took_is_shown_if_asked_to),
+		cmocka_unit_test(who_has_runs_but_no_rows_is_told),
 		cmocka_unit_test(a_recording_without_one_has_none),
 	};
 

@@ -537,6 +537,8 @@ int fold_run(struct fold *f, const struct capture_run *run)
 	    (run_failed(run) && run->failure >= f->a.failures.n))
 		return -EINVAL;
 	f->a.has_runs |= thread->process->shown;
+	if (session)
+		session->runs++;
 	open = open_runs_take(&f->open_runs, run->run);
 	f->last = run->end > f->last ? run->end : f->last;
 	if (fold_selects(f, thread->process, run->run, run->session) && has_tag(f, open) &&

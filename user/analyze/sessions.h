@@ -56,7 +56,8 @@ struct analyze_session {
 	bool matches;		     /* the glob of the sessions */
 	bool shown;		     /* operators or runs of it are among the selected */
 	struct session_setup setups[CAPTURE_SETUP_KINDS]; /* by their kind */
-	struct capture_rest rest;			  /* its runs that were not recorded */
+	uint64_t runs;		  /* that were recorded, whatever is selected, */
+	struct capture_rest rest; /* and those that were not */
 	/* Of its runs that are shown, where that is known: */
 	uint64_t runs_with_block;     /* got memory outside of their operators, */
 	uint64_t runs_without_block;  /* got none, */

@@ -645,6 +645,7 @@ int header_print_notes(const struct analysis *a, FILE *out)
 	print_losses(a, out);
 	error = print_failed_setups(a, out) ?: print_outcomes(a, out);
 	print_missing(a, out);
+	models_print_unrecorded(a, out);
 	print_partial_runs(a, out);
 	print_pool(a, out);
 	return error ?: print_hints(a, out);

@@ -201,6 +201,38 @@ void models_print(const struct analysis *a, FILE *out)
 	print_setups(a, out);
 }
 
+static bool is_unrecorded(const struct analysis *a, const struct analyze_session *session)
+{
+	return session->rest.runs && !session->runs && session->process->shown &&
+	       (!a->options.model || session->matches) &&
+	       (!a->options.one_session || session->session == a->options.session);
+}
+
+void models_print_unrecorded(const struct analysis *a, FILE *out)
+{
+	char count[32], each[64];
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->sessions.n; i++) {
+		const struct analyze_session *session = a->sessions.items[i];
+		const struct capture_rest *rest = &session->rest;
+
+		if (!is_unrecorded(a, session) || n++ >= MODELS_SHOWN)
+			continue;
+		text_put(out, session->title);
+		if (a->processes.n_shown > 1)
+			fprintf(out, " (pid %" PRIu32 ")", session->process->pid);
+		fprintf(out,
+			" has no rows: none of its runs (%s, %s on average) was in a window. "
+			"Record longer, or allow more with --max-overhead.\n",
+			text_count(count, sizeof(count), rest->runs),
+			text_time(each, sizeof(each), (double)rest->ns / (double)rest->runs));
+	}
+	if (n > MODELS_SHOWN)
+		fprintf(out, "%zu more session%s likewise.\n", n - MODELS_SHOWN,
+			n == MODELS_SHOWN + 1 ? "" : "s");
+}
+
 /* -- hints --------------------------------------------------------------------------- */
 
 static bool spins(const struct analysis *a, const struct analyze_session *session)

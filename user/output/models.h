@@ -18,6 +18,9 @@ void model_print(const char *title, const char *path, const struct capture_model
 /* Print a line for each shown session of which something is known. */
 void models_print(const struct analysis *analysis, FILE *out);
 
+/* Say which sessions had runs, of which none was recorded: they have no rows. */
+void models_print_unrecorded(const struct analysis *analysis, FILE *out);
+
 #define HINTS_MAX 5
 
 struct hints {

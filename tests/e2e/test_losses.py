@@ -4,6 +4,7 @@
 import collections
 import csv
 import io
+import os
 import re
 import signal
 import time
@@ -188,6 +189,34 @@ def waits(pid):
     """How often the process has waited for something so far."""
     with open("/proc/%d/status" % pid, encoding="utf-8") as file:
         return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", file.read(), re.M)[1])
+
+
+def cpu_ticks(pid):
+    """Of CPU time that the process has used."""
+    with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
+        return sum(map(int, file.read().rpartition(")")[2].split()[11:13]))
+
+
+@test("a recording ends when it is to, though more comes all the time than is taken")
+def _(t):
+    target = t.ort_run("1.30.0", "tiny", "-O", "0")
+    target.keep_running()
+    reader, writer = os.pipe()
+    probe = t.opprobe("record", "-p", target.pid, "-e", "none", "--buffer", "512k", "--no-cost",
+                      "-d", "500ms", "-o", "-", stdout=writer)
+    os.close(writer)
+    patience, size = probe.patience(), 0
+    # For each piece that is taken the ring has some twenty more.
+    while piece := os.read(reader, 8192):
+        size += len(piece)
+        check(size < 4 << 20, "it goes on and on")
+        ticks = cpu_ticks(target.pid)
+        while cpu_ticks(target.pid) == ticks and probe.child.poll() is None:
+            check(not patience.over(), "the target does nothing")
+            time.sleep(0.001)
+    os.close(reader)
+    check_equal(probe.wait(), 0, "status (%s)" % probe.stderr[-1000:])
+    check(size > 65536, "too little for the ring to be full", size)
 
 
 @test("where nothing runs little is looked for, and what comes at once then is not lost")

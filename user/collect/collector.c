@@ -19,6 +19,7 @@
 #define POLL_MS		  20  /* how long records lie in the ring at most */
 #define DOZE_MS		  200 /* likewise, where there have been none for so many */
 #define DOZE_TURNS	  25
+#define PORTION		  (256 << 10)	/* bytes of the ring, between looks at anything else */
 #define UPDATE_INTERVAL	  1000000000ULL /* ns between looks for dead threads and endless runs */
 #define PROGRESS_INTERVAL 200000000ULL
 #define IDLE_INTERVAL	  500000000ULL /* likewise, where nothing runs */
@@ -37,6 +38,16 @@ static int watch_news(struct collector *collector, struct error *err)
 	return 0;
 }
 
+/* As long as more may be taken: what comes as fast as it is taken has no end. */
+static int take(void *context, void *data, size_t size)
+{
+	struct collector *collector = context;
+	int error = collector_take(collector, data, size);
+
+	collector->to_take -= (ssize_t)(BPF_RINGBUF_HDR_SZ + size);
+	return error ?: collector->to_take > 0 ? 0 : -EAGAIN;
+}
+
 /*
  * The ring, of which each wake-up is told once (EPOLLET, epoll(7)). By default it is told as long
  * as anything lies in the ring: who was woken once and takes out what comes fast hardly sleeps
@@ -45,7 +56,7 @@ static int watch_news(struct collector *collector, struct error *err)
 static struct ring_buffer *new_ring(struct collector *collector)
 {
 	int map = bpf_map__fd(collector->bpf->maps.ring);
-	struct ring_buffer *ring = ring_buffer__new(map, collector_take, collector, NULL);
+	struct ring_buffer *ring = ring_buffer__new(map, take, collector, NULL);
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
 
 	if (ring && epoll_ctl(ring_buffer__epoll_fd(ring), EPOLL_CTL_MOD, map, &event)) {
@@ -260,9 +271,20 @@ static bool reached(const struct collector *collector, const struct collector_li
 bool collector_drain(struct collector *collector, int timeout_ms)
 {
 	struct epoll_event event;
+	int taken;
 
-	epoll_wait(ring_buffer__epoll_fd(collector->ring), &event, 1, timeout_ms);
-	return ring_buffer__consume(collector->ring) > 0;
+	if (!collector->behind)
+		epoll_wait(ring_buffer__epoll_fd(collector->ring), &event, 1, timeout_ms);
+	collector->to_take = PORTION;
+	taken = ring_buffer__consume(collector->ring);
+	collector->behind = taken == -EAGAIN;
+	return taken > 0 || collector->behind;
+}
+
+void collector_take_all(struct collector *collector)
+{
+	collector->to_take = bpf_map__max_entries(collector->bpf->maps.ring);
+	ring_buffer__consume(collector->ring);
 }
 
 static int doze_ms(uint64_t deadline)
@@ -489,7 +511,7 @@ static void end_recording(struct collector *collector, bool operators_only)
 		sampler_stop(collector->sampler);
 	collector_detach(collector, NULL,
 			 operators_only ? PROBES_OF_OPERATORS : PROBES_OF_SESSIONS);
-	ring_buffer__consume(collector->ring);
+	collector_take_all(collector);
 	for (size_t i = 0; i < collector->instances.n; i++)
 		collector_settle(collector, collector->instances.items[i]);
 	/* What is open now is not lost: it goes on. */

@@ -82,7 +82,7 @@ static bool take_turn(struct collector *collector, const struct cost_limits *lim
 		return false;
 	if (!probed && collector->operators_attached)
 		collector_detach_operators(collector);
-	ring_buffer__consume(collector->ring);
+	collector_take_all(collector);
 	begun = clock_ns();
 	*turn = (struct cost_turn){.probed = probed, .pair = pair, .since = begun + SETTLE_NS};
 	do

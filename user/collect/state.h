@@ -57,6 +57,8 @@ struct collector {
 	/* Are the probes in place? */
 	bool sessions_attached, runs_attached, operators_attached;
 	struct ring_buffer *ring;
+	ssize_t to_take;     /* bytes of it, before whoever takes them looks up */
+	bool behind;	     /* there may be more, which wakes nobody */
 	struct held *held;   /* with min_duration */
 	struct parts *parts; /* NULL: keys are not told */
 	struct sums *sums;   /* likewise */
@@ -146,8 +148,13 @@ void collector_send_memory_notes(struct collector *collector);
 
 /* The ring buffer's callback: @context is the collector. Failures are kept in it. */
 int collector_take(void *context, void *data, size_t size);
-/* Take what is in the ring, or else what comes within @timeout_ms; was that anything? */
+/*
+ * Take what is in the ring, or else what comes within @timeout_ms; was that anything? Of much it is
+ * a part, so that whoever calls can look after other things, and the next call goes on at once.
+ */
 bool collector_drain(struct collector *collector, int timeout_ms);
+/* Take all that is in the ring by now, and not for ever what comes meanwhile. */
+void collector_take_all(struct collector *collector);
 /* A record of an instance of which all is known that it needs. */
 void collector_take_settled(struct collector *collector, const void *data, size_t size);
 /* A record of @instance, of which not all is known yet. */

@@ -60,7 +60,7 @@ void collector_look_for_ends(struct collector *collector)
 		return;
 	/* Records that came before are taken first, so that an end that was sent is known. */
 	if (!find_open(collector, &open)) {
-		ring_buffer__consume(collector->ring);
+		collector_take_all(collector);
 		operators = held_sweep(collector->held, is_open, &open);
 		/* A run that does not end is in no window, and nothing of it was to be kept. */
 		if (!collector->options.windows)

@@ -203,7 +203,7 @@ void collector_close_window(struct collector *collector, bool runs_too)
 		collector_detach_runs(collector);
 	else
 		collector_detach_operators(collector);
-	ring_buffer__consume(collector->ring);
+	collector_take_all(collector);
 	windows_over(&collector->windows);
 	/* Of runs that go on. */
 	held_clear(collector->held);

@@ -786,9 +786,50 @@ static void names_are_read_and_the_programs_are_told_where(void **state)
 		assert_int_equal(strings.name_length, strlen(names[i]));
 		assert_memory_equal(strings.name, names[i], strlen(names[i]));
 	}
-	/* Nothing is remembered from question to question. */
-	session.nodes[4][0] = 3;
-	assert_true(ops->describe(n.naming, &sighting.identity, &strings) < 0);
+	end_names(&n);
+}
+
+/* Is operator @index of a session described, and by its own names? */
+static bool names_it(const struct names *n, const struct session *session, uint64_t index,
+		     uint32_t generation)
+{
+	struct sighting_record sighting = sight(session, index);
+	struct strings_record strings;
+
+	sighting.identity.id = 100 + index;
+	sighting.identity.generation = generation;
+	if (n->naming->ops->describe(n->naming, &sighting.identity, &strings))
+		return false;
+	assert_int_equal(strings.identity.id, 100 + index);
+	assert_int_equal(strings.identity.generation, generation);
+	assert_int_equal(strings.name_length, strlen(names[index]));
+	assert_memory_equal(strings.name, names[index], strlen(names[index]));
+	return true;
+}
+
+static void names_beside_those_asked_for_are_known_until_a_session_ends(void **state)
+{
+	struct session session = make_session(STRING_CXX11, 0x68, 0x10);
+	struct session other = make_session(STRING_CXX11, 0x68, 0x10);
+	struct sighting_record sighting = sight(&session, 4);
+	struct error err = {};
+	struct names n = {};
+
+	begin_names(&n);
+	assert_int_equal(n.naming->ops->sight(n.naming, &sighting, &err), 0);
+	assert_true(names_it(&n, &session, 1, 7));
+	assert_true(names_it(&n, &other, 1, 7));
+	/* What is there by now is another one, and those of both came before. */
+	session.nodes[4][0] = other.nodes[4][0] = 3;
+	assert_true(names_it(&n, &session, 4, 7));
+	assert_true(names_it(&n, &other, 4, 7));
+	/* Each of them once. */
+	assert_false(names_it(&n, &session, 4, 7));
+	/* After the end of some session, what was read before is not believed. */
+	session.nodes[3][0] = 4;
+	assert_false(names_it(&n, &session, 3, 8));
+	assert_true(names_it(&n, &session, 2, 8));
+	assert_true(names_it(&n, &session, 0, 8));
 	end_names(&n);
 }
 
@@ -1051,6 +1092,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_file_is_found_in_a_process_though_another_has_its_name),
 		cmocka_unit_test(only_files_are_opened),
 		cmocka_unit_test(a_file_of_holes_is_no_library),
+		cmocka_unit_test_setup_teardown(
+			names_beside_those_asked_for_are_known_until_a_session_ends, session_set_up,
+			session_tear_down),
 		cmocka_unit_test_setup_teardown(names_are_read_and_the_programs_are_told_where,
 						session_set_up, session_tear_down),
 		cmocka_unit_test_setup_teardown(a_search_that_finds_no_end_is_given_up,

@@ -233,19 +233,32 @@ static void sight(const struct sight_question *question)
 		append_words(ops_of(subject)->names(reader), subject->location.runtime->names_size);
 }
 
+static void describe_at(const struct subject *subject, struct identity identity, uint64_t place,
+			struct describe_answer *answer)
+{
+	identity.key.index += place - described_place(&identity.key);
+	if (!ops_of(subject)->describe(subject->reader, &identity, &answer->strings[place]))
+		answer->known |= UINT64_C(1) << place;
+}
+
+/* Who asks for one will ask for the others, and each question takes turns of some processes. */
 static void describe(const struct describe_question *question)
 {
+	static struct describe_answer answer;
 	const struct subject *subject = subject_of(question->location);
-	struct strings_record strings;
+	const struct operator_key *key = &question->identity.key;
+	const uint64_t wanted = described_place(key);
 	struct error err = {};
-	int error =
-		subject && subject->reader
-			? ops_of(subject)->describe(subject->reader, &question->identity, &strings)
-			: -ENOENT;
 
-	begin(error, &err);
-	if (!error)
-		append(&strings, sizeof(strings));
+	answer.known = 0;
+	if (subject && subject->reader)
+		describe_at(subject, question->identity, wanted, &answer);
+	for (uint64_t i = 0; answer.known && key->session && i < DESCRIBED_TOGETHER; i++)
+		if (i != wanted)
+			describe_at(subject, question->identity, i, &answer);
+	begin(answer.known ? 0 : -ENOENT, &err);
+	if (answer.known)
+		append(&answer, sizeof(answer));
 }
 
 static void session(const struct session_question *question)

@@ -25,7 +25,7 @@
 enum question {
 	ASK_LOCATE = 1, /* struct locate_question: sites in a file */
 	ASK_SIGHT,	/* struct sight_question: where names lie */
-	ASK_DESCRIBE,	/* struct describe_question: an operator's names */
+	ASK_DESCRIBE,	/* struct describe_question: names of an operator and those beside it */
 	ASK_SESSION,	/* struct session_question: what a session is */
 	ASK_SESSIONS,	/* struct sessions_question: all that there are */
 	ASK_ATTRIBUTES, /* struct attributes_question: of operators of a session */
@@ -163,6 +163,20 @@ struct located_site {
 	uint64_t offset, address;
 	char instruction[64];
 };
+
+#define DESCRIBED_TOGETHER 64 /* operators of a session; bits of a word */
+
+/* Of each of them whose bit is set in @known, by its place: see described_place(). */
+struct describe_answer {
+	uint64_t known;
+	struct strings_record strings[DESCRIBED_TOGETHER];
+};
+
+/* The first of a stretch of such operators is a multiple of how many there are. */
+static inline uint64_t described_place(const struct operator_key *key)
+{
+	return key->session ? key->index % DESCRIBED_TOGETHER : 0;
+}
 
 #define SESSIONS_MAX 32
 

@@ -7,7 +7,9 @@
 
 #include "answers.h"
 
-#define SINGLE_TIME UINT64_C(3000000000) /* ns, for one operator once names are known */
+#define SINGLE_TIME   UINT64_C(3000000000) /* ns, for one operator once names are known */
+#define STRETCHES_MAX 64		   /* of names, some 6 MiB */
+#define DESCRIBE_TIME INSPECTOR_TIME	   /* for some beside it as well */
 /* ns, beyond INSPECTOR_TIME for all: sessions that end meanwhile make thousands of them vain. */
 #define SIGHT_TIME UINT64_C(20000000)
 
@@ -33,10 +35,21 @@ static int ask(const struct remote *remote, enum question question, const void *
 
 /* -- names ----------------------------------------------------------------------- */
 
+/*
+ * Names that came with those of @asked, and were not wanted yet. Good as long as no session is
+ * destroyed, which the kernel counts in generations.
+ */
+struct stretch {
+	struct identity asked;
+	struct describe_answer described;
+};
+
 struct remote_naming {
 	struct naming naming;
 	struct remote remote;
 	bool settled;
+	struct stretch *stretches[STRETCHES_MAX]; /* in no order, NULL between them */
+	unsigned int next;			  /* to be replaced where there are so many */
 };
 
 static int sight(struct naming *naming, const struct sighting_record *sighting, struct error *err)
@@ -66,21 +79,89 @@ static bool settled(const struct naming *naming)
 	return ((const struct remote_naming *)naming)->settled;
 }
 
+static uint64_t bit_of(const struct identity *identity)
+{
+	return UINT64_C(1) << described_place(&identity->key);
+}
+
+/* The one that has the names of @identity; NULL if none has. */
+static struct stretch **find_stretch(struct remote_naming *names, const struct identity *identity)
+{
+	const struct operator_key *key = &identity->key;
+
+	for (size_t i = 0; i < STRETCHES_MAX; i++) {
+		const struct stretch *stretch = names->stretches[i];
+
+		if (stretch && stretch->asked.key.session == key->session &&
+		    stretch->asked.key.index / DESCRIBED_TOGETHER ==
+			    key->index / DESCRIBED_TOGETHER &&
+		    stretch->asked.generation == identity->generation &&
+		    stretch->described.known & bit_of(identity))
+			return &names->stretches[i];
+	}
+	return NULL;
+}
+
+/* Where another one may be; what was there is given up. */
+static struct stretch **make_room(struct remote_naming *names)
+{
+	struct stretch **place = NULL;
+
+	for (size_t i = 0; i < STRETCHES_MAX && !place; i++)
+		if (!names->stretches[i])
+			place = &names->stretches[i];
+	if (!place)
+		place = &names->stretches[names->next++ % STRETCHES_MAX];
+	free(*place);
+	*place = malloc(sizeof(**place));
+	return place;
+}
+
+/* Where they are; NULL with *@error, a negative errno. */
+static struct stretch **ask_names(struct remote_naming *names, const struct identity *identity,
+				  int *error)
+{
+	const struct remote *remote = &names->remote;
+	const struct describe_question question = {.location = remote->located->number,
+						   .identity = *identity};
+	struct stretch **place;
+	const void *answer;
+
+	inspector_allow(remote->located->inspector, DESCRIBE_TIME);
+	*error = ask(remote, ASK_DESCRIBE, &question, sizeof(question),
+		     sizeof(struct describe_answer), &answer, NULL);
+	if (!*error && !(((const struct describe_answer *)answer)->known & bit_of(identity)))
+		*error = -EBADMSG;
+	if (*error)
+		return NULL;
+	place = make_room(names);
+	if (!*place) {
+		*error = -ENOMEM;
+		return NULL;
+	}
+	(*place)->asked = *identity;
+	memcpy(&(*place)->described, answer, sizeof((*place)->described));
+	return place;
+}
+
 static int describe(struct naming *naming, const struct identity *identity,
 		    struct strings_record *strings)
 {
-	const struct remote *remote = &((struct remote_naming *)naming)->remote;
-	const struct describe_question question = {.location = remote->located->number,
-						   .identity = *identity};
-	const void *answer;
-	int error;
+	struct remote_naming *names = (struct remote_naming *)naming;
+	struct stretch **place = find_stretch(names, identity);
+	int error = 0;
 
-	inspector_allow(remote->located->inspector, SINGLE_TIME);
-	error = ask(remote, ASK_DESCRIBE, &question, sizeof(question), sizeof(*strings), &answer,
-		    NULL);
-	if (error)
+	if (!place)
+		place = ask_names(names, identity, &error);
+	if (!place)
 		return error;
-	memcpy(strings, answer, sizeof(*strings));
+	*strings = (*place)->described.strings[described_place(&identity->key)];
+	/* Each is wanted once. */
+	(*place)->described.known &= ~bit_of(identity);
+	if (!(*place)->described.known) {
+		free(*place);
+		*place = NULL;
+	}
 	/* Whose they are is known here. */
 	strings->type = RECORD_STRINGS;
 	strings->identity = *identity;
@@ -166,7 +247,11 @@ static int whose(struct naming *naming, const struct stack_record *stack, uint64
 
 static void free_naming(struct naming *naming)
 {
-	free(naming);
+	struct remote_naming *names = (struct remote_naming *)naming;
+
+	for (size_t i = 0; i < STRETCHES_MAX; i++)
+		free(names->stretches[i]);
+	free(names);
 }
 
 static const struct naming_ops naming_ops = {

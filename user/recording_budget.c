@@ -363,8 +363,10 @@ static void charge_window(struct recording *recording)
 	double cpu = use_of_all(recording), charge = charge_of_runs(recording), cost;
 
 	spending->window.all.cpu += cpu;
-	cost = cost_of_hits(recording, hits_since(recording, spending->window.before),
-			    spending->window.all.cpu) -
+	/* No more than all of it: runs that wait for a CPU are longer than what they take of it. */
+	cost = fmin(cost_of_hits(recording, hits_since(recording, spending->window.before),
+				 spending->window.all.cpu),
+		    spending->window.all.cpu) -
 	       spending->window.all.charge;
 	if (cost > 0) {
 		spending->window.all.charge += cost;

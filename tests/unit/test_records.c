@@ -1766,6 +1766,10 @@ static void runs_are_compared_with_those_that_had_no_probes(void **state)
 	assert_int_equal(windows->with.runs[1].ns, 500 + WINDOW_SAMPLES + 1);
 	assert_int_equal(windows->with.runs[2].ns, 502);
 	assert_true(windows->with.runs[2].probed);
+	/* Who is still open when there are enough is longer than most. */
+	windows_fill(windows, 40);
+	take_windows_run(t, 39, 1000, 9000, 3);
+	assert_int_equal(windows->with.n, WINDOW_SAMPLES + 2);
 	windows_free(windows);
 	tear_down(t);
 }

@@ -140,7 +140,8 @@ int windows_take(struct windows *windows, const struct run_record *run, uint32_t
 	if (!is_from(run->run, windows->seen))
 		return false;
 	windows->ended += wanted;
-	if (in_window)
+	/* Who is waited for beyond that is longer than others are. */
+	if (in_window && !windows->full)
 		sample(&windows->with, run, session, true);
 	if (in_window && !is_first(windows, run)) {
 		windows->recorded++;

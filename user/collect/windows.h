@@ -56,7 +56,8 @@ struct windows {
 		bool seen;
 		uint32_t run;
 	} firsts[INSTANCES_MAX];
-	struct window_samples with, without; /* of the last window, its first run too; before it */
+	struct window_samples with; /* of the last window until it had enough, its first run too */
+	struct window_samples without; /* before it */
 	/* Runs that were recorded, how long they took, and operators on their own threads. */
 	uint64_t recorded, recorded_ns, recorded_operators;
 	uint64_t operators;		    /* whatever run they are of */

@@ -817,8 +817,10 @@ static void names_beside_those_asked_for_are_known_until_a_session_ends(void **s
 
 	begin_names(&n);
 	assert_int_equal(n.naming->ops->sight(n.naming, &sighting, &err), 0);
+	other.nodes[2][0] = 3;
 	assert_true(names_it(&n, &session, 1, 7));
 	assert_true(names_it(&n, &other, 1, 7));
+	assert_false(names_it(&n, &other, 2, 7));
 	/* What is there by now is another one, and those of both came before. */
 	session.nodes[4][0] = other.nodes[4][0] = 3;
 	assert_true(names_it(&n, &session, 4, 7));

@@ -191,6 +191,22 @@ def waits(pid):
         return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", file.read(), re.M)[1])
 
 
+@test("what runs while probes go in is not told: a run at each end is not whole, and no others")
+def _(t):
+    idle = [t.ort_run("1.30.0", "mlp") for _ in range(8)]
+    target = t.ort_run("1.30.0", "tiny", "-O", "0")
+    target.keep_running()
+    probe = t.opprobe("record", "-p", ",".join(str(one.pid) for one in (target, *idle)), "-e",
+                      "none", "--no-cost", "-o", t.path("capture.opp")).attached()
+    t.recorded("no 100 runs", lambda report: report["runs"] >= 100)
+    probe.signal(signal.SIGINT)
+    check_equal(probe.wait(), 0, "status (%s)" % probe.stderr[-1000:])
+    report = t.opprobe("report", t.path("capture.opp"), "--json").finish().nothing_lost()
+    check(report.json["outside_of_runs"]["count"] < 2 * 200, "executions of no run",
+          report.json["outside_of_runs"])
+
+
+
 def cpu_ticks(pid):
     """Of CPU time that the process has used."""
     with open("/proc/%d/stat" % pid, encoding="utf-8") as file:

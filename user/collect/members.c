@@ -224,13 +224,14 @@ static int attach_from(struct collector *collector, size_t first, enum probes_pa
 	return error;
 }
 
-int collector_attach_runs(struct collector *collector, struct error *err)
+static int put_in_runs(struct collector *collector, struct error *err)
 {
-	int error = attach_from(collector, 0, PROBES_OF_RUNS, err)
-			    ?: attach_from(collector, 0, PROBES_OF_SESSIONS, err);
+	return attach_from(collector, 0, PROBES_OF_RUNS, err)
+		       ?: attach_from(collector, 0, PROBES_OF_SESSIONS, err);
+}
 
-	if (error)
-		return error;
+static void begin_runs(struct collector *collector)
+{
 	collector->runs_attached = collector->sessions_attached = true;
 	collector->all_along = collector->operators_attached;
 	__atomic_store_n(&collector->bpf->bss->runs_since, clock_ns(), __ATOMIC_RELEASE);
@@ -238,28 +239,51 @@ int collector_attach_runs(struct collector *collector, struct error *err)
 	windows_bare(&collector->windows, collector_runs_started(collector), clock_ns());
 	/* Entries count from now on: an entry without its exit cannot be. */
 	__atomic_store_n(&collector->bpf->bss->counting_runs, 1, __ATOMIC_RELEASE);
-	return 0;
+}
+
+static int put_in_operators(struct collector *collector, struct error *err)
+{
+	/* Blocks of before may have been given back meanwhile. */
+	collector->bpf->bss->memory_attached++;
+	return attach_from(collector, 0, PROBES_OF_OPERATORS, err);
+}
+
+static void begin_operators(struct collector *collector)
+{
+	collector->operators_attached = true;
+	__atomic_store_n(&collector->bpf->bss->operators_since, clock_ns(), __ATOMIC_RELEASE);
+	__atomic_store_n(&collector->bpf->bss->recording, 1, __ATOMIC_RELEASE);
+}
+
+int collector_attach_runs(struct collector *collector, struct error *err)
+{
+	int error = put_in_runs(collector, err);
+
+	if (!error)
+		begin_runs(collector);
+	return error;
 }
 
 int collector_attach_operators(struct collector *collector, struct error *err)
 {
-	int error;
+	int error = put_in_operators(collector, err);
 
-	/* Blocks of before may have been given back meanwhile. */
-	collector->bpf->bss->memory_attached++;
-	error = attach_from(collector, 0, PROBES_OF_OPERATORS, err);
-	if (error)
-		return error;
-	collector->operators_attached = true;
-	__atomic_store_n(&collector->bpf->bss->operators_since, clock_ns(), __ATOMIC_RELEASE);
-	__atomic_store_n(&collector->bpf->bss->recording, 1, __ATOMIC_RELEASE);
-	return 0;
+	if (!error)
+		begin_operators(collector);
+	return error;
 }
 
 int collector_attach(struct collector *collector, struct error *err)
 {
-	/* In this order: a run that is seen to begin has all of its operators. */
-	return collector_attach_operators(collector, err) ?: collector_attach_runs(collector, err);
+	int error = put_in_operators(collector, err) ?: put_in_runs(collector, err);
+
+	if (error)
+		return error;
+	/* In this order: a run that is seen to begin has all of its operators. And not before all
+	 * are in place, as nobody takes records meanwhile. */
+	begin_operators(collector);
+	begin_runs(collector);
+	return 0;
 }
 
 int collector_attach_samples(struct collector *collector, struct error *err)

@@ -42,6 +42,12 @@ struct probes {
 	ARRAY_OF(struct probe_link) links;
 };
 
+/* What one link takes. */
+struct probe_sites {
+	ARRAY_OF(uint64_t) offsets;
+	ARRAY_OF(uint64_t) cookies;
+};
+
 static enum probes_part part_of(const struct site *site)
 {
 	switch (site->role) {
@@ -121,8 +127,7 @@ void probes_prepare_layers(struct opprobe_bpf *bpf, bool wanted, bool multi)
 /* What the kernel is to do, and has done. */
 struct multi_call {
 	struct uprobe_multi_attr attr;
-	const struct site *site; /* the first of its sites */
-	int fd;			 /* or a negative errno */
+	int fd; /* or a negative errno */
 };
 
 static void create_multi(void *item)
@@ -133,11 +138,11 @@ static void create_multi(void *item)
 	call->fd = fd < 0 ? -errno : (int)fd;
 }
 
-static struct multi_call multi_call(struct bpf_program *program, const char *path,
-				    const uint64_t *offsets, const uint64_t *cookies, size_t n,
-				    pid_t pid)
+/* Returns the link's fd or a negative errno. */
+static int attach_multi(struct bpf_program *program, const char *path, const uint64_t *offsets,
+			const uint64_t *cookies, size_t n, pid_t pid)
 {
-	return (struct multi_call){
+	struct multi_call call = {
 		.attr = {.prog_fd = bpf_program__fd(program),
 			 .attach_type = UPROBE_MULTI,
 			 .path = (uintptr_t)path,
@@ -145,15 +150,7 @@ static struct multi_call multi_call(struct bpf_program *program, const char *pat
 			 .cookies = (uintptr_t)cookies,
 			 .count = n,
 			 .pid = pid},
-		.fd = -EINVAL,
 	};
-}
-
-/* Returns the link's fd or a negative errno. */
-static int attach_multi(struct bpf_program *program, const char *path, const uint64_t *offsets,
-			size_t n, pid_t pid)
-{
-	struct multi_call call = multi_call(program, path, offsets, NULL, n, pid);
 
 	apart_each(create_multi, &call, 1, sizeof(call));
 	return call.fd;
@@ -190,7 +187,7 @@ static bool test_multi(struct opprobe_bpf *bpf)
 
 	if (own_code_offset((void *)be_probed, &offset))
 		return false;
-	fd = attach_multi(bpf->progs.self_test, "/proc/self/exe", &offset, 1, getpid());
+	fd = attach_multi(bpf->progs.self_test, "/proc/self/exe", &offset, NULL, 1, getpid());
 	if (fd < 0)
 		return false;
 	if (!pthread_create(&thread, NULL, be_probed, NULL))
@@ -277,23 +274,46 @@ static int keep_cookie(struct opprobe_bpf *bpf, const struct probes_target *targ
 
 /* -- attaching --------------------------------------------------------------------- */
 
-/* Links that are to be, each of one program. */
-struct multi_calls {
-	ARRAY_OF(struct multi_call);
-	/* Of all of them, one behind the other; room for all is there, so that they stay. */
-	uint64_t *offsets, *cookies;
-	size_t n_sites;
-};
-
-static bool is_wanted(const struct probes_target *target, size_t i, enum probes_part part,
-		      bool entries)
+/* Put all sites of @part that have the program of site @first into one link. */
+static int attach_program(struct probes *probes, struct opprobe_bpf *bpf,
+			  const struct probes_target *target, enum probes_part part, size_t first)
 {
-	const struct site *site = &target->location->sites.items[i];
+	const struct location *location = target->location;
+	const char *name = location->sites.items[first].program;
+	struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, name);
+	struct probe_sites chosen = {};
+	struct probe_link *link;
+	int error = -ENOMEM;
 
-	return is_of(target, site, part) && is_entry(site) == entries;
+	for (size_t i = first; i < location->sites.n; i++) {
+		const struct site *site = &location->sites.items[i];
+		uint64_t *offset, *cookie;
+
+		if (strcmp(site->program, name) != 0 || !is_of(target, site, part))
+			continue;
+		offset = array_push(&chosen.offsets);
+		cookie = array_push(&chosen.cookies);
+		if (!offset || !cookie)
+			goto out;
+		*offset = site->offset;
+		*cookie = site_cookie(target, site);
+	}
+	link = array_push(&probes->links);
+	if (!link)
+		goto out;
+	link->event = -1;
+	link->link = attach_multi(program, target->file->open_path, chosen.offsets.items,
+				  chosen.cookies.items, chosen.offsets.n, target->pid);
+	error = link->link < 0 ? link->link : 0;
+	if (error)
+		probes->links.n--;
+out:
+	array_free(&chosen.offsets);
+	array_free(&chosen.cookies);
+	return error;
 }
 
-/* Is there a site of the same program before site @i? */
+/* Is there a site of the same program and part before site @i? */
 static bool is_taken(const struct location *location, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
@@ -302,77 +322,23 @@ static bool is_taken(const struct location *location, size_t i)
 	return false;
 }
 
-/* All sites of @part that have the program of site @first are to be one link. */
-static int add_call(struct multi_calls *calls, struct opprobe_bpf *bpf,
-		    const struct probes_target *target, enum probes_part part, size_t first)
-{
-	const struct location *location = target->location;
-	const char *name = location->sites.items[first].program;
-	struct multi_call *call = array_push(calls);
-	const size_t begin = calls->n_sites;
-
-	if (!call)
-		return -ENOMEM;
-	for (size_t i = first; i < location->sites.n; i++) {
-		const struct site *site = &location->sites.items[i];
-
-		if (strcmp(site->program, name) != 0 || !is_of(target, site, part))
-			continue;
-		calls->offsets[calls->n_sites] = site->offset;
-		calls->cookies[calls->n_sites++] = site_cookie(target, site);
-	}
-	*call = multi_call(bpf_object__find_program_by_name(bpf->obj, name),
-			   target->file->open_path, calls->offsets + begin, calls->cookies + begin,
-			   calls->n_sites - begin, target->pid);
-	call->site = &location->sites.items[first];
-	return 0;
-}
-
-/* Those that were made are @probes', where there is room; one that was not is returned, or NULL. */
-static const struct multi_call *take_links(struct probes *probes, const struct multi_calls *calls)
-{
-	const struct multi_call *refused = NULL;
-
-	for (size_t i = 0; i < calls->n; i++) {
-		const struct multi_call *call = &calls->items[i];
-
-		if (call->fd >= 0)
-			*(struct probe_link *)array_push(&probes->links) =
-				(struct probe_link){.link = call->fd, .event = -1};
-		else
-			refused = refused ?: call;
-	}
-	return refused;
-}
-
-/* Side by side, as the kernel waits at each. */
 static int attach_sites_multi(struct probes *probes, struct opprobe_bpf *bpf,
 			      const struct probes_target *target, enum probes_part part,
 			      bool entries, struct error *err)
 {
 	const struct location *location = target->location;
-	struct multi_calls calls = {.offsets = calloc(location->sites.n, sizeof(uint64_t)),
-				    .cookies = calloc(location->sites.n, sizeof(uint64_t))};
-	const struct multi_call *refused = NULL;
-	int error = calls.offsets && calls.cookies ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < location->sites.n && !error; i++) {
-		if (is_wanted(target, i, part, entries) && !is_taken(location, i))
-			error = add_call(&calls, bpf, target, part, i);
+	for (size_t i = 0; i < location->sites.n; i++) {
+		int error;
+
+		if (!is_of(target, &location->sites.items[i], part) ||
+		    is_entry(&location->sites.items[i]) != entries || is_taken(location, i))
+			continue;
+		error = attach_program(probes, bpf, target, part, i);
+		if (error)
+			return refuse(&location->sites.items[i], target->file->path, error, err);
 	}
-	error = error ?: array_reserve(&probes->links, probes->links.n + calls.n);
-	if (!error) {
-		apart_each(create_multi, calls.items, calls.n, sizeof(calls.items[0]));
-		refused = take_links(probes, &calls);
-	}
-	if (error)
-		error_set(err, error, "out of memory");
-	else if (refused)
-		error = refuse(refused->site, target->file->path, refused->fd, err);
-	array_free(&calls);
-	free(calls.offsets);
-	free(calls.cookies);
-	return error;
+	return 0;
 }
 
 /* A perf event of a probe that calls a program, as libbpf makes it, but in system calls alone. */
@@ -564,7 +530,7 @@ void probes_shed(struct opprobe_bpf *bpf, const struct probes_target *target)
 		return;
 	for (size_t i = 0; i < location->sites.n; i++)
 		offsets.items[i] = location->sites.items[i].offset;
-	link.link = attach_multi(bpf->progs.self_test, target->file->open_path, offsets.items,
+	link.link = attach_multi(bpf->progs.self_test, target->file->open_path, offsets.items, NULL,
 				 offsets.n, getpid());
 	apart_each(close_link, &link, 1, sizeof(link));
 	array_free(&offsets);

@@ -20,6 +20,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyze/cost.h"
 #include "base/clock.h"
@@ -86,6 +87,7 @@ struct spending {
 		 * at once, too: the kernel waits before.
 		 */
 		double amid;
+		uint64_t opened;
 		struct window_samples without;
 		struct hits before;
 		uint64_t recorded;
@@ -356,6 +358,15 @@ static bool have_bare_runs(void *context)
 	       budget_is_spent(&recording->spending->budget);
 }
 
+/*
+ * What CPUs can have done since then. Runs that wait for a CPU are longer than what they take of
+ * it, and what targets have used is told late, by a tick.
+ */
+static double most_since(uint64_t then)
+{
+	return (double)(clock_ns() - then) * (double)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 /* Charge what the window has cost since that was done last. */
 static void charge_window(struct recording *recording)
 {
@@ -363,10 +374,9 @@ static void charge_window(struct recording *recording)
 	double cpu = use_of_all(recording), charge = charge_of_runs(recording), cost;
 
 	spending->window.all.cpu += cpu;
-	/* No more than all of it: runs that wait for a CPU are longer than what they take of it. */
 	cost = fmin(cost_of_hits(recording, hits_since(recording, spending->window.before),
 				 spending->window.all.cpu),
-		    spending->window.all.cpu) -
+		    most_since(spending->window.opened)) -
 	       spending->window.all.charge;
 	if (cost > 0) {
 		spending->window.all.charge += cost;
@@ -491,6 +501,7 @@ static int open_window(struct recording *recording, struct error *err)
 	spending->window.without = windows->without;
 	spending->window.recorded = windows->recorded;
 	spending->window.before = hits_so_far(recording);
+	spending->window.opened = clock_ns();
 	error = collector_open_window(recording->collector, err);
 	use(recording, use_of_all(recording), charge_of_runs(recording));
 	spending->amid = true;

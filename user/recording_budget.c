@@ -33,7 +33,6 @@
 #define WAIT_POLL_MS   20     /* and at most; between looks whether one may open */
 #define FIRST_NS       20e6   /* what the first window is expected to cost */
 #define WINDOW_NS      4e6    /* to put breakpoints in and take them out, see the README */
-#define UNKNOWN_NS     5e3    /* the probes of an operator, if they could not be measured */
 #define RUN_PAIR       2.0    /* those of a run take so many times what an operator's do */
 #define SHAPES_NS      1e3    /* to read them takes less, for each operator */
 #define RUNS_SHARE     0.5    /* of the budget, that the probes of runs may take alone */
@@ -612,7 +611,7 @@ int recording_keep_budget(struct recording *recording, struct error *err)
 	budget_start(&spending->slowed, SLOWED_SHARE, FIRST_SLOWED, draw(spending));
 	spending->slows = options->max_overhead <= CAUTIOUS;
 	spending->hit_ns =
-		recording->overhead_known ? (double)recording->added.nested_ns : UNKNOWN_NS;
+		recording->overhead_known ? (double)recording->added.nested_ns : BUDGET_UNKNOWN_NS;
 	spending->deadline = options->duration ? now + options->duration : 0;
 	spending->runs_stay = true;
 	spending->runs_on = true;

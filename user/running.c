@@ -18,7 +18,7 @@
 #include "inspect/remote.h"
 #include "target/process.h"
 
-#define LOOK_TIME UINT64_C(2000000000) /* ns, for the files of one process */
+#define LOOK_TIME UINT64_C(6000000000) /* ns, for the files of one process */
 #define KTHREAD	  0x00200000	       /* PF_KTHREAD of include/linux/sched.h */
 
 /*

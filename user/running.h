@@ -68,7 +68,7 @@ bool running_is_without(const struct running_files *files, uint64_t device, uint
 struct running_options {
 	bool sessions;			   /* count them: up to some seconds per process */
 	struct running_files *files;	   /* that are kept; NULL: of this look alone */
-	uint64_t patience;		   /* ns for the files of one process; 0: two seconds */
+	uint64_t patience;		   /* ns for the files of one process; 0: six seconds */
 	const volatile sig_atomic_t *stop; /* NULL: a signal ends the program */
 };
 

@@ -36,7 +36,7 @@ static double used(struct serving *s)
 static struct charged charge(struct serving *s, const struct metrics_size *size, uint64_t tasks)
 {
 	struct account *account = &s->account;
-	double hit = (double)metrics_hit_ns(s->metrics);
+	double hit = (double)metrics_hit_ns(s->metrics) ?: BUDGET_UNKNOWN_NS;
 	double executions = (double)(size->executions - account->executions);
 	double taken_up = (double)(tasks - account->tasks);
 	struct charged charged = {

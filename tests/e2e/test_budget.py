@@ -107,7 +107,8 @@ def _(t):
                 report = end(t, probe)
         pairs = sum(counted[name] for name in ("ort_enter_index", "ort_exit", "ort_run_enter",
                                                "ort_run_exit")) / 2
-        least = pairs * report.json["recording"]["probe_nested_ns"]
+        # On a machine that is too busy it is not known, and 5 us are taken for it.
+        least = pairs * (report.json["recording"]["probe_nested_ns"] or 5000)
         budget = budget_of(report)
         charged = budget["charged_ns"] - WINDOW_NS * budget["windows"]
         check(least < charged, "%s: %d ns are charged for %d pairs of hits, which take %d at least"

@@ -21,6 +21,9 @@
 /* What a hit costs in a target, in those of opprobe, if it is not known: too much. */
 #define BUDGET_UNMEASURED 2.0
 
+/* ns that an operator's probes are taken for where they could not be measured. */
+#define BUDGET_UNKNOWN_NS 5e3
+
 /* All in ns of CPU time. */
 struct budget {
 	double share;	  /* of what the targets would use without probes: 0.01 is 1 % */

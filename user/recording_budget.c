@@ -86,7 +86,7 @@ struct spending {
 		 * at once, too: the kernel waits before.
 		 */
 		double amid;
-		uint64_t opened;
+		uint64_t opened; /* clock_ns() */
 		struct window_samples without;
 		struct hits before;
 		uint64_t recorded;

@@ -10,6 +10,7 @@ import signal
 import time
 
 from harness import check, check_counts, check_equal, described_counts, test
+from patience import cpu_seconds
 
 DEPTH = 16  # operators open at once on a thread, that opprobe follows
 
@@ -206,13 +207,6 @@ def _(t):
           report.json["outside_of_runs"])
 
 
-
-def cpu_ticks(pid):
-    """Of CPU time that the process has used."""
-    with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
-        return sum(map(int, file.read().rpartition(")")[2].split()[11:13]))
-
-
 @test("a recording ends when it is to, though more comes all the time than is taken")
 def _(t):
     target = t.ort_run("1.30.0", "tiny", "-O", "0")
@@ -226,8 +220,8 @@ def _(t):
     while piece := os.read(reader, 8192):
         size += len(piece)
         check(size < 4 << 20, "it goes on and on")
-        ticks = cpu_ticks(target.pid)
-        while cpu_ticks(target.pid) == ticks and probe.child.poll() is None:
+        used = cpu_seconds(target.pid)
+        while cpu_seconds(target.pid) == used and probe.child.poll() is None:
             check(not patience.over(), "the target does nothing")
             time.sleep(0.001)
     os.close(reader)

@@ -20,6 +20,7 @@
  */
 SHARED struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, RUN_SETS);
 	__type(key, __u32);
 	__type(value, struct run_places);

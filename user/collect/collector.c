@@ -587,6 +587,7 @@ void collector_free(struct collector *collector)
 	collector_free_members(collector);
 	array_free(&collector->news);
 	windows_free(&collector->windows);
+	collector_free_places(collector);
 	opprobe_bpf__destroy(collector->bpf);
 	thread_numbers_clear(&collector->numbers);
 	failures_free(&collector->failures);

@@ -65,6 +65,7 @@ struct collector {
 	struct sampled *sampled;
 	struct sampler *sampler;
 	struct hot *hot; /* with layers: names of what they are told */
+	struct run_place *places; /* where runs are open: NULL before that was asked */
 	struct {
 		ARRAY_OF(struct capture_part);
 	} parts_told; /* with the last execution */
@@ -79,7 +80,6 @@ struct collector {
 
 	bool releasing;
 	uint64_t operators, runs, unnamed, unheld, unfinished, parts_lost;
-	uint64_t open_again; /* not before this clock_ns() is looked which runs are open */
 	uint64_t runs_ended; /* of those to record, kept or too short */
 	uint64_t updated, reported, swept;
 	unsigned int idle_turns; /* looks into the ring that found none, one after the other */
@@ -174,10 +174,8 @@ void collector_look_for_threads(struct collector *collector, uint64_t now);
  * open any more. Looked for twice before that, so that it takes two calls.
  */
 void collector_look_for_ends(struct collector *collector);
-/*
- * Is one of the open runs among those that @among tells? Where they cannot be known, none is. Some
- * is where that was looked at just before, as it takes a look-up for each set.
- */
+void collector_free_places(struct collector *collector);
+/* Is one of the open runs among those that @among tells? Where they cannot be known, none is. */
 bool collector_runs_open(struct collector *collector,
 			 bool (*among)(const struct windows *windows, uint32_t run));
 /* It did not throw, and returned no error that is known. */

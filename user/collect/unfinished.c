@@ -5,43 +5,59 @@
  * open: a place is given back after the end was sent.
  */
 #include <bpf/bpf.h>
+#include <errno.h>
+#include <sys/mman.h>
 
-#include "../base/clock.h"
 #include "state.h"
-
-#define LOOK_EVERY 20 /* times what it takes to look which runs are open */
 
 struct open_numbers {
 	ARRAY_OF(uint64_t); /* of the open runs, in order */
 };
 
-static int add_places(struct open_numbers *open, const struct run_places *set)
+#define PLACES_SIZE (RUN_SETS * sizeof(struct run_places))
+
+/* The kernel's own, as they are by now; NULL if they cannot be had. */
+static const struct run_place *places_of(struct collector *collector)
 {
-	for (int i = 0; i < RUN_PLACES; i++) {
+	void *places;
+
+	if (collector->places)
+		return collector->places;
+	places = mmap(NULL, PLACES_SIZE, PROT_READ, MAP_SHARED,
+		      bpf_map__fd(collector->bpf->maps.open_runs), 0);
+	if (places != MAP_FAILED)
+		collector->places = places;
+	return collector->places;
+}
+
+void collector_free_places(struct collector *collector)
+{
+	if (collector->places)
+		munmap(collector->places, PLACES_SIZE);
+}
+
+static bool holds_run(const struct run_place *place)
+{
+	return __atomic_load_n(&place->sp, __ATOMIC_ACQUIRE);
+}
+
+/* Find the numbers of the open runs; 0 or a negative errno. To be freed in any case. */
+static int find_open(struct collector *collector, struct open_numbers *open)
+{
+	const struct run_place *places = places_of(collector);
+
+	for (size_t i = 0; places && i < RUN_SETS * RUN_PLACES; i++) {
 		uint64_t *number;
 
-		if (!set->places[i].sp)
+		if (!holds_run(&places[i]))
 			continue;
 		number = array_push(open);
 		if (!number)
 			return -ENOMEM;
-		*number = set->places[i].run;
-	}
-	return 0;
-}
-
-/* Find the numbers of the open runs; 0 or a negative errno. To be freed in any case. */
-static int find_open(const struct collector *collector, struct open_numbers *open)
-{
-	int map = bpf_map__fd(collector->bpf->maps.open_runs), error = 0;
-
-	for (uint32_t i = 0; i < RUN_SETS && !error; i++) {
-		struct run_places set;
-
-		error = bpf_map_lookup_elem(map, &i, &set) ?: add_places(open, &set);
+		*number = places[i].run;
 	}
 	array_sort_words(open->items, open->n);
-	return error;
+	return places ? 0 : -ENOMEM;
 }
 
 static bool is_open(void *context, uint32_t run)
@@ -72,16 +88,10 @@ void collector_look_for_ends(struct collector *collector)
 bool collector_runs_open(struct collector *collector,
 			 bool (*among)(const struct windows *windows, uint32_t run))
 {
-	struct open_numbers open = {};
-	uint64_t now = clock_ns();
+	const struct run_place *places = places_of(collector);
 	bool found = false;
 
-	if (now < collector->open_again)
-		return true;
-	if (!find_open(collector, &open))
-		for (size_t i = 0; i < open.n && !found; i++)
-			found = among(&collector->windows, (uint32_t)open.items[i]);
-	array_free(&open);
-	collector->open_again = clock_ns() + LOOK_EVERY * (clock_ns() - now);
+	for (size_t i = 0; places && i < RUN_SETS * RUN_PLACES && !found; i++)
+		found = holds_run(&places[i]) && among(&collector->windows, places[i].run);
 	return found;
 }

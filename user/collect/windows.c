@@ -36,7 +36,6 @@ void windows_open(struct windows *windows, uint32_t first, uint64_t now)
 	windows->probed = stretch_from(first, now);
 	memset(windows->firsts, 0, sizeof(windows->firsts));
 	windows->full = false;
-	windows->ended = 0;
 	windows->with.n = 0;
 }
 
@@ -44,11 +43,6 @@ void windows_fill(struct windows *windows, uint32_t behind)
 {
 	windows->full = true;
 	windows->behind = behind;
-}
-
-bool windows_all_ended(const struct windows *windows)
-{
-	return windows->full && windows->ended >= windows->behind - windows->probed.first;
 }
 
 void windows_close(struct windows *windows, uint64_t now)
@@ -131,15 +125,13 @@ static struct capture_rest *rest_of(struct windows *windows, uint32_t session)
 
 int windows_take(struct windows *windows, const struct run_record *run, uint32_t session)
 {
-	const bool wanted = windows_want(windows, run->run);
-	const bool in_window = wanted && lies_in(run, &windows->probed);
+	const bool in_window = windows_want(windows, run->run) && lies_in(run, &windows->probed);
 	struct capture_rest *rest;
 
 	/* It began before they were, and where it ended was not seen: this is the end of another.
 	 */
 	if (!is_from(run->run, windows->seen))
 		return false;
-	windows->ended += wanted;
 	/* Who is waited for beyond that is longer than others are. */
 	if (in_window && !windows->full)
 		sample(&windows->with, run, session, true);
@@ -193,8 +185,7 @@ void collector_fill_window(struct collector *collector)
 
 bool collector_window_is_over(struct collector *collector)
 {
-	return windows_all_ended(&collector->windows) ||
-	       !collector_runs_open(collector, windows_want);
+	return !collector_runs_open(collector, windows_want);
 }
 
 void collector_close_window(struct collector *collector, bool runs_too)

@@ -50,7 +50,6 @@ struct windows {
 	struct stretch probed, bare;
 	bool full; /* from number `behind` on, no run is in the window any more */
 	uint32_t behind;
-	uint32_t ended; /* of those that began in it */
 	/* By instance, of the window: the number of its first run, if anything was seen of it. */
 	struct {
 		bool seen;
@@ -79,9 +78,6 @@ void windows_open(struct windows *windows, uint32_t first, uint64_t now);
 bool windows_await(const struct windows *windows, uint32_t number);
 /* Runs from number @behind on are not in the window. */
 void windows_fill(struct windows *windows, uint32_t behind);
-/* Have all ended that began in the window, which is full? False for ever if the end of one was
- * lost. */
-bool windows_all_ended(const struct windows *windows);
 /* From clock @now on they have not. The window goes on until what came in is taken: */
 void windows_close(struct windows *windows, uint64_t now);
 /* No other run is in it. */

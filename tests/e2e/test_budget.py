@@ -4,6 +4,7 @@
 import collections
 import json
 import os
+import re
 import signal
 import time
 
@@ -12,11 +13,21 @@ from harness import (ProbeHits, changed_code, check, check_counts, check_equal, 
 
 WINDOWS = 12
 WINDOW_NS = 4e6  # that each is charged with beside hits
+PROBES_NS = 2000  # what those of an operator take where the shares below were chosen
 
 
 def record(t, target, share, *arguments):
     return t.opprobe("record", "-p", target.pid, "--max-overhead", share, "-o",
                      t.path("capture.opp"), *arguments).attached()
+
+
+def on_this_machine(t, per_cent):
+    """So much, and more where probes take more: virtual machines differ by a factor of six. Where
+    these slow runs by much, windows within 5 % come too seldom to wait for."""
+    doctor = t.opprobe("doctor")
+    doctor.wait()
+    more = int(re.search(r"(\d+) ns per operator", doctor.stdout)[1]) / PROBES_NS
+    return "%.1f%%" % max(per_cent * max(1, more), 5.1 if more > 3 else 0)
 
 
 def windows_of(report):
@@ -46,15 +57,16 @@ def budget_of(report):
     return report.json["recording"]["budget"]
 
 
-def whole(version, model, *options, share="20%"):
+def whole(version, model, *options, share=None):
     @test("%s: %s: runs of windows have all of their operators, and no others" %
           (version, " ".join((model,) + options)))
     def _(t):
+        per_cent = on_this_machine(t, share) if share else "20%"
         target = t.ort_run(version, model, *options)
         target.run(5)
         described = target_counts(t, target)
         target.keep_running()
-        probe = record(t, target, share, "-e", "none")
+        probe = record(t, target, per_cent, "-e", "none")
         some_windows(t)
         report = end(t, probe)
         check(report.json["runs"] >= WINDOWS, "%d runs" % report.json["runs"])
@@ -69,7 +81,7 @@ def whole(version, model, *options, share="20%"):
         # for which it is saved again.
         budget = budget_of(report)
         before = budget["charged_ns"] * (1 - 2 / budget["windows"])
-        check(before <= float(share[:-1]) / 100 * budget["cpu_ns"],
+        check(before <= float(per_cent[:-1]) / 100 * budget["cpu_ns"],
               "more was charged than there was", budget)
 
 
@@ -87,11 +99,11 @@ for version in ("1.10.0", "1.14.0", "1.20.1", "1.30.0"):
     whole(version, "mlp", "-d")
     whole(version, "nested", "-d", "-c", "2")
     whole(version, "transformer", "-t", "2", "-s", "2")
-whole("1.30.0", "branches", "-p", "-i", "3", "-t", "2", share="0.5%")
-whole("1.24.3", "branches", "-p", "-i", "3", "-c", "2", share="0.5%")
-whole("1.16.3", "resnet", "-t", "2", share="0.5%")
+whole("1.30.0", "branches", "-p", "-i", "3", "-t", "2", share=0.5)
+whole("1.24.3", "branches", "-p", "-i", "3", "-c", "2", share=0.5)
+whole("1.16.3", "resnet", "-t", "2", share=0.5)
 # Operators alone would be within it, for good: what threads of the pool hit is not.
-whole("1.30.0", "resnet", "-t", "2", share="2%")
+whole("1.30.0", "resnet", "-t", "2", share=2)
 
 
 @test("what is charged is what the kernel says that probes were hit, and more")
@@ -153,7 +165,7 @@ def _(t):
 @test("runs that are not recorded are counted, where their probes are within the budget")
 def _(t):
     target = t.ort_run("1.30.0", "resnet", "-s", "2")
-    probe = record(t, target, "0.5%", "--no-cost")
+    probe = record(t, target, on_this_machine(t, 0.5), "--no-cost")
     done = 0
     while not done or windows_so_far(t) < 2:
         check(done < 20000, "no windows")
@@ -171,7 +183,8 @@ def _(t):
 @test("top within a budget tells of how many runs its rows are, and what is charged")
 def _(t):
     target = t.ort_run("1.30.0", "resnet", "-s", "2", "-O", "0")
-    watch = t.opprobe("top", "-p", target.pid, "--max-overhead", "0.5%", "--json", "-i",
+    share = on_this_machine(t, 0.5)
+    watch = t.opprobe("top", "-p", target.pid, "--max-overhead", share, "--json", "-i",
                       "100ms").attached()
     done, windows, patience = 0, 0, target.patience()
     while not windows:
@@ -195,7 +208,9 @@ def _(t):
                   described_counts(t.model("resnet"), 1).items()})
     check_equal([frame["runs_per_second"], frame["probes_add"]], [None] * 2, "rates of all runs")
     budget = report["recording"]["budget"]
-    check(budget["share"] == 0.005 and 0 < budget["charged"] < 0.02, "what is charged", budget)
+    share = float(share[:-1]) / 100
+    check(abs(budget["share"] - share) < 1e-5 and 0 < budget["charged"] < 4 * share,
+          "what is charged", budget)
     watch.signal(signal.SIGINT)
     check_equal(watch.wait(), 0, "exit status")
 

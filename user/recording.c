@@ -370,7 +370,7 @@ static int attach(struct recording *recording, struct error *err)
 	if (recording_samples(options))
 		error = collector_attach_samples(recording->collector, err);
 	else if (options->schedule.active || options->max_overhead > 0)
-		error = collector_attach_runs(recording->collector, err);
+		error = collector_attach_runs(recording->collector, NULL, err);
 	else
 		error = select_runs(recording, err);
 	return error;

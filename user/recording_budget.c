@@ -24,25 +24,22 @@
 
 #include "analyze/cost.h"
 #include "base/clock.h"
-#include "collect/budget.h"
-#include "collect/usage.h"
+#include "collect/payers.h"
 #include "collect/windows.h"
 
-#define WINDOW_RUNS    4      /* recorded in a window; more, if others take longer */
-#define WINDOW_POLL_MS 1      /* between looks whether it has them, at least, */
-#define WAIT_POLL_MS   20     /* and at most; between looks whether one may open */
-#define FIRST_NS       20e6   /* what the first window is expected to cost */
-#define WINDOW_NS      4e6    /* to put breakpoints in and take them out, see the README */
-#define RUN_PAIR       2.0    /* those of a run take so many times what an operator's do */
-#define SHAPES_NS      1e3    /* to read them takes less, for each operator */
-#define RUNS_SHARE     0.5    /* of the budget, that the probes of runs may take alone */
-#define FIRST_LOOK_NS  20e6   /* of the targets' CPU time, after which that is looked at; then, */
-#define LOOK_NS	       1e9    /* and whether all probes can stay, each time after this, */
-#define SOON_NS	       2e8    /* or this, where the allowance is overdrawn */
-#define CAUTIOUS       0.05   /* the largest budget within which few runs are to be slowed: */
-#define SLOWED_SHARE   2.5e-3 /* of what targets do, that probes may slow by much, that is, */
-#define SLOWED_PART    0.1    /* if so much of its time is theirs */
-#define FIRST_SLOWED   1e6    /* ns of it, that the first window is expected to take */
+#define WINDOW_RUNS    4    /* recorded in a window; more, if others take longer */
+#define WINDOW_POLL_MS 1    /* between looks whether it has them, at least, */
+#define WAIT_POLL_MS   20   /* and at most; between looks whether one may open */
+#define WINDOW_NS      4e6  /* to put breakpoints in and take them out, see the README */
+#define RUN_PAIR       2.0  /* those of a run take so many times what an operator's do */
+#define SHAPES_NS      1e3  /* to read them takes less, for each operator */
+#define RUNS_SHARE     0.5  /* of the budget, that the probes of runs may take alone */
+#define FIRST_LOOK_NS  20e6 /* of the targets' CPU time, after which that is looked at; then, */
+#define LOOK_NS	       1e9  /* and whether all probes can stay, each time after this, */
+#define SOON_NS	       2e8  /* or this, where the allowance is overdrawn */
+#define TICK_NS	       10e6 /* on each CPU, what was used is told late by so much at most */
+#define SLOWED_PART    0.1  /* of a target's time, that probes slow it by much with */
+#define IDLE_NS	       1e9 /* of the clock: so long a window waits for a run, if others have some */
 
 /* Runs of one window, and runs before it. */
 struct pair {
@@ -60,16 +57,12 @@ struct stretch_use {
 };
 
 struct spending {
-	struct budget budget;
-	struct budget slowed; /* likewise, for the time of what probes slow by much */
-	bool slows;	      /* they do, as far as is known, and it matters */
-	struct usage usage;
+	struct payers payers;
 	double hit_ns; /* what an operator's probes take at least */
 	/* Of the time of runs that have probes, what these take, and most likely at most: 0, not
 	 * known. */
 	double part, part_most;
 	uint64_t deadline;
-	unsigned short random[3];
 	uint32_t runs; /* that had started when their probes were charged last, */
 	uint64_t idle; /* and hits that had nothing to tell */
 	bool looked;
@@ -80,26 +73,25 @@ struct spending {
 	struct stretch_use since; /* the beginning of the wait, or of the last look */
 	bool amid;		  /* a window */
 	struct {
-		struct stretch_use all; /* while it was open */
+		struct stretch_use use; /* of whom it is of, while it was open */
 		/*
 		 * CPU time from when its probes are there until they go, theirs as well. They come
 		 * at once, too: the kernel waits before.
 		 */
-		double amid;
+		double amid;	 /* of whom it is of */
 		uint64_t opened; /* clock_ns() */
+		uint64_t moved;	 /* likewise: when probes came, or the last operators were seen */
+		double operators;
 		struct window_samples without;
 		struct hits before;
 		uint64_t recorded;
 		bool whole; /* no run was left out for what it cost */
+		bool idle;  /* and there was none */
+		bool fits;  /* the probes can stay, if it is of all */
 	} window;
 	uint64_t windows; /* in which a run was recorded */
 	struct pair pairs[COST_PAIRS_MAX];
 };
-
-static double draw(struct spending *spending)
-{
-	return erand48(spending->random);
-}
 
 static const struct windows *windows_of(const struct recording *recording)
 {
@@ -108,15 +100,13 @@ static const struct windows *windows_of(const struct recording *recording)
 
 /* -- what is used, and for what ------------------------------------------------------ */
 
-static double use_of_all(struct recording *recording)
+/* Without memory, who is new has no windows of its own. */
+static void look_at_use(struct recording *recording)
 {
-	double used = 0;
 	size_t n;
 	const struct collector_target *targets = following_targets(recording->following, &n);
 
-	for (size_t i = 0; i < n; i++)
-		used += usage_of(&recording->spending->usage, targets[i].process);
-	return used;
+	payers_look(&recording->spending->payers, targets, n, clock_ns());
 }
 
 /* What the probes of runs are charged with since that was done last, and those with nothing to
@@ -179,18 +169,35 @@ static double cost_of_hits(const struct recording *recording, struct hits hits, 
 	return fmax(fmax(least_cost(recording, hits), of_runs), spending->part * cpu);
 }
 
-static void use(struct recording *recording, double cpu, double charge)
+/*
+ * What was used has cost the window so much, and what the probes of runs did: everybody, where they
+ * stay.
+ */
+static void charge(struct recording *recording, double window)
 {
 	struct spending *spending = recording->spending;
+	double runs = spending->runs_on ? charge_of_runs(recording) : 0;
 
-	budget_use(&spending->budget, cpu, charge);
-	spending->since.cpu += cpu;
-	spending->since.charge += charge;
-	if (!spending->amid) {
-		budget_use(&spending->slowed, fmax(cpu - charge, 0), 0);
-		return;
+	if (!spending->runs_stay) {
+		window += runs;
+		runs = 0;
 	}
-	spending->window.amid += cpu;
+	spending->since.cpu += spending->payers.all.used;
+	spending->since.charge += runs + window;
+	if (spending->amid)
+		spending->window.amid += spending->payers.paying->used;
+	payers_charge(&spending->payers, runs, window, spending->amid);
+}
+
+static void use(struct recording *recording, double window)
+{
+	look_at_use(recording);
+	charge(recording, window);
+}
+
+static bool is_spent(const struct spending *spending)
+{
+	return budget_is_spent(&spending->payers.paying->budget);
 }
 
 /*
@@ -200,15 +207,15 @@ static void use(struct recording *recording, double cpu, double charge)
 static bool is_too_much(struct spending *spending, double share)
 {
 	const struct stretch_use since = spending->since;
-	double look = !spending->looked			   ? FIRST_LOOK_NS
-		      : budget_is_spent(&spending->budget) ? SOON_NS
-							   : LOOK_NS;
+	double look = !spending->looked				      ? FIRST_LOOK_NS
+		      : budget_is_spent(&spending->payers.all.budget) ? SOON_NS
+								      : LOOK_NS;
 
 	if (since.cpu < look)
 		return false;
 	spending->looked = true;
 	spending->since = (struct stretch_use){};
-	return !budget_holds(&spending->budget, since.cpu, since.charge / share);
+	return !budget_holds(&spending->payers.all.budget, since.cpu, since.charge / share);
 }
 
 /* -- for whoever looks --------------------------------------------------------------- */
@@ -216,13 +223,14 @@ static bool is_too_much(struct spending *spending, double share)
 void recording_tell_budget(struct recording *recording)
 {
 	const struct spending *spending = recording->spending;
+	const struct budget *budget = &spending->payers.all.budget;
 	const struct capture_record record = {
 		.type = CAPTURE_BUDGET,
 		.budget =
 			{
-				.share_ppm = (uint32_t)lround(spending->budget.share * 1e6),
-				.cpu_ns = (uint64_t)spending->budget.cpu,
-				.charged_ns = (uint64_t)spending->budget.charged,
+				.share_ppm = (uint32_t)lround(budget->share * 1e6),
+				.cpu_ns = (uint64_t)budget->cpu,
+				.charged_ns = (uint64_t)budget->charged,
 				.windows = spending->windows + spending->staying,
 				.all_seen = spending->runs_stay,
 			},
@@ -297,7 +305,7 @@ static void keep_pair(struct recording *recording)
 	double place = (double)(spending->windows - 1);
 
 	if (place >= COST_PAIRS_MAX)
-		place = floor(draw(spending) * (double)spending->windows);
+		place = floor(payers_draw(&spending->payers) * (double)spending->windows);
 	if (place >= COST_PAIRS_MAX)
 		return;
 	spending->pairs[(size_t)place] = (struct pair){windows->with, spending->window.without};
@@ -339,49 +347,68 @@ static bool may_open(void *context)
 	struct recording *recording = context;
 	struct spending *spending = recording->spending;
 
-	use(recording, use_of_all(recording), spending->runs_on ? charge_of_runs(recording) : 0);
+	use(recording, 0);
 	if (spending->runs_on && is_too_much(spending, RUNS_SHARE)) {
 		spending->runs_stay = false;
 		return true;
 	}
-	return budget_may_open(&spending->budget) &&
-	       (!spending->slows || budget_may_open(&spending->slowed));
+	return payers_choose(&spending->payers, clock_ns());
+}
+
+/* Nothing was seen to end for long in a window that others could have. */
+static bool is_still(const struct spending *spending)
+{
+	return payers_are_many(&spending->payers) &&
+	       (double)(clock_ns() - spending->window.moved) > IDLE_NS;
 }
 
 static bool have_bare_runs(void *context)
 {
 	struct recording *recording = context;
 
-	use(recording, use_of_all(recording), charge_of_runs(recording));
-	return windows_of(recording)->without.n >= WINDOW_RUNS ||
-	       budget_is_spent(&recording->spending->budget);
+	use(recording, 0);
+	return windows_of(recording)->without.n >= WINDOW_RUNS || is_spent(recording->spending) ||
+	       is_still(recording->spending);
 }
 
 /*
- * What CPUs can have done since then. Runs that wait for a CPU are longer than what they take of
- * it, and what targets have used is told late, by a tick.
+ * What the window can have cost: what CPUs can have done in it, and what was used of that. Runs
+ * that wait for a CPU are longer than what they take of it.
  */
-static double most_since(uint64_t then)
+static double most_of_window(const struct spending *spending)
 {
-	return (double)(clock_ns() - then) * (double)sysconf(_SC_NPROCESSORS_ONLN);
+	double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cpus * fmin((double)(clock_ns() - spending->window.opened),
+			   TICK_NS + spending->window.use.cpu / cpus);
 }
 
 /* Charge what the window has cost since that was done last. */
 static void charge_window(struct recording *recording)
 {
 	struct spending *spending = recording->spending;
-	double cpu = use_of_all(recording), charge = charge_of_runs(recording), cost;
+	struct stretch_use *used = &spending->window.use;
+	double cost;
 
-	spending->window.all.cpu += cpu;
-	cost = fmin(cost_of_hits(recording, hits_since(recording, spending->window.before),
-				 spending->window.all.cpu),
-		    most_since(spending->window.opened)) -
-	       spending->window.all.charge;
-	if (cost > 0) {
-		spending->window.all.charge += cost;
-		charge += cost;
+	look_at_use(recording);
+	used->cpu += spending->payers.paying->used;
+	cost = fmin(
+		cost_of_hits(recording, hits_since(recording, spending->window.before), used->cpu),
+		most_of_window(spending));
+	cost = fmax(cost - used->charge, 0);
+	used->charge += cost;
+	charge(recording, cost);
+	if (hits_so_far(recording).operators > spending->window.operators) {
+		spending->window.operators = hits_so_far(recording).operators;
+		spending->window.moved = clock_ns();
 	}
-	use(recording, cpu, charge);
+}
+
+/* And nothing runs. */
+static bool is_idle(const struct recording *recording)
+{
+	return is_still(recording->spending) && collector_window_is_due(recording->collector) &&
+	       collector_window_is_over(recording->collector);
 }
 
 static bool have_runs(void *context)
@@ -389,7 +416,7 @@ static bool have_runs(void *context)
 	struct recording *recording = context;
 
 	charge_window(recording);
-	return budget_is_spent(&recording->spending->budget) ||
+	return is_spent(recording->spending) || is_idle(recording) ||
 	       (windows_of(recording)->recorded - recording->spending->window.recorded >=
 			WINDOW_RUNS &&
 		collector_window_is_due(recording->collector));
@@ -400,8 +427,7 @@ static bool have_ended(void *context)
 	struct recording *recording = context;
 
 	charge_window(recording);
-	return budget_is_spent(&recording->spending->budget) ||
-	       collector_window_is_over(recording->collector);
+	return is_spent(recording->spending) || collector_window_is_over(recording->collector);
 }
 
 static bool must_go(void *context)
@@ -410,13 +436,13 @@ static bool must_go(void *context)
 	struct spending *spending = recording->spending;
 
 	charge_window(recording);
-	return is_too_much(spending, 1) || budget_is_spent(&spending->budget);
+	return is_too_much(spending, 1) || is_spent(spending);
 }
 
 static void see_no_runs(struct recording *recording)
 {
 	collector_detach_runs(recording->collector);
-	use(recording, use_of_all(recording), charge_of_runs(recording));
+	use(recording, 0);
 	recording->spending->runs_on = false;
 }
 
@@ -441,7 +467,7 @@ static bool wait_for_allowance(struct recording *recording, int *end, struct err
 static void say_stays(struct recording *recording)
 {
 	struct spending *spending = recording->spending;
-	const struct stretch_use *all = &spending->window.all;
+	const struct stretch_use *all = &spending->window.use;
 
 	if (spending->told_stays)
 		return;
@@ -457,12 +483,12 @@ static bool fill_window(struct recording *recording, int *end, struct error *err
 {
 	struct spending *spending = recording->spending;
 
-	if (budget_is_spent(&spending->budget))
+	if (is_spent(spending))
 		return true;
 	collector_fill_window(recording->collector);
 	if (!record_until(recording, have_ended, look_ms(recording), end, err))
 		return false;
-	spending->window.whole = !budget_is_spent(&spending->budget);
+	spending->window.whole = !is_spent(spending);
 	return true;
 }
 
@@ -470,13 +496,16 @@ static bool fill_window(struct recording *recording, int *end, struct error *err
 static bool record_window(struct recording *recording, int *end, struct error *err)
 {
 	struct spending *spending = recording->spending;
-	const struct stretch_use *all = &spending->window.all;
+	const struct stretch_use *used = &spending->window.use;
+	const struct payer *paying = spending->payers.paying;
 
 	if (!record_until(recording, have_runs, look_ms(recording), end, err))
 		return false;
-	if (budget_is_spent(&spending->budget) ||
-	    !budget_holds(&spending->budget, all->cpu,
-			  fmax(all->charge, spending->part_most * all->cpu)))
+	spending->window.idle = is_idle(recording);
+	spending->window.fits = !is_spent(spending) && !spending->window.idle &&
+				budget_holds(&paying->budget, used->cpu,
+					     fmax(used->charge, spending->part_most * used->cpu));
+	if (!spending->window.fits || paying->process)
 		return true;
 	say_stays(recording);
 	spending->staying = true;
@@ -487,6 +516,7 @@ static bool record_window(struct recording *recording, int *end, struct error *e
 		return false;
 	spending->staying = false;
 	spending->amid = true;
+	spending->window.fits = false;
 	return true;
 }
 
@@ -501,8 +531,10 @@ static int open_window(struct recording *recording, struct error *err)
 	spending->window.recorded = windows->recorded;
 	spending->window.before = hits_so_far(recording);
 	spending->window.opened = clock_ns();
-	error = collector_open_window(recording->collector, err);
-	use(recording, use_of_all(recording), charge_of_runs(recording));
+	spending->window.operators = spending->window.before.operators;
+	error = collector_open_window(recording->collector, spending->payers.paying->process, err);
+	spending->window.moved = clock_ns();
+	use(recording, 0);
 	spending->amid = true;
 	return error;
 }
@@ -517,9 +549,7 @@ static void close_window(struct recording *recording)
 	spending->amid = false;
 	then = hits_so_far(recording);
 	collector_close_window(recording->collector, !spending->runs_stay);
-	use(recording, use_of_all(recording),
-	    charge_of_runs(recording) + cost_of_hits(recording, hits_since(recording, then), 0));
-	budget_use(&spending->budget, 0, WINDOW_NS);
+	use(recording, cost_of_hits(recording, hits_since(recording, then), 0) + WINDOW_NS);
 	spending->runs_on = spending->runs_stay;
 	if (windows_of(recording)->recorded == spending->window.recorded)
 		return;
@@ -533,49 +563,54 @@ static bool see_bare_runs(struct recording *recording, int *end, struct error *e
 {
 	if (recording->spending->runs_on)
 		return true;
-	*end = collector_attach_runs(recording->collector, err);
+	*end = collector_attach_runs(recording->collector,
+				     recording->spending->payers.paying->process, err);
 	if (*end < 0)
 		return false;
 	recording->spending->runs_on = true;
-	use(recording, use_of_all(recording), charge_of_runs(recording));
+	recording->spending->window.moved = clock_ns();
+	use(recording, 0);
 	recording->spending->amid = true;
 	return record_until(recording, have_bare_runs, look_ms(recording), end, err);
 }
 
 /*
- * The window is over: all that the targets did amid it counts as slowed, and is paid. Whether it
- * was slowed by much is known for the next one, from its hits: how much longer runs took is not
- * known yet, or not so well.
+ * Whether the window slowed by much is known for the next one, from its hits: how much longer runs
+ * took is not known yet, or not so well.
  */
-static void pay_slowed(struct recording *recording, double before)
+static bool slows(const struct recording *recording)
 {
-	struct spending *spending = recording->spending;
-	double amid = spending->window.amid, cpu = spending->window.all.cpu;
+	const struct spending *spending = recording->spending;
+	double cpu = spending->window.use.cpu;
 
-	budget_use(&spending->slowed, amid, spending->slows ? amid : 0);
-	budget_closed(&spending->slowed, spending->slowed.charged - before, BUDGET_ALL_RUNS,
-		      draw(spending));
-	if (cpu > 0)
-		spending->slows =
-			spending->budget.share <= CAUTIOUS &&
-			unmeasured_cost(recording, hits_since(recording, spending->window.before)) >
-				SLOWED_PART * cpu;
+	if (cpu <= 0)
+		return spending->payers.paying->slows;
+	return unmeasured_cost(recording, hits_since(recording, spending->window.before)) >
+	       SLOWED_PART * cpu;
+}
+
+static enum budget_window had(const struct recording *recording)
+{
+	const struct spending *spending = recording->spending;
+
+	if (windows_of(recording)->recorded == spending->window.recorded && !spending->window.idle)
+		return BUDGET_NO_RUN;
+	return spending->window.whole ? BUDGET_ALL_RUNS : BUDGET_SOME_RUNS;
 }
 
 /* One window, from out to out; false if the recording is over, as *@end says. */
 static bool have_window(struct recording *recording, int *end, struct error *err)
 {
 	struct spending *spending = recording->spending;
-	double charged = spending->budget.charged, slowed = spending->slowed.charged;
-	uint64_t before = windows_of(recording)->recorded;
-	enum budget_window had = BUDGET_NO_RUN;
+	struct payers_window window;
 	bool more;
 
-	spending->window.whole = false;
-	spending->window.all = (struct stretch_use){};
-	spending->window.amid = 0;
+	spending->window = (typeof(spending->window)){
+		.recorded = windows_of(recording)->recorded,
+		.before = hits_so_far(recording),
+	};
 	more = see_bare_runs(recording, end, err);
-	if (more && !budget_is_spent(&spending->budget)) {
+	if (more && !is_spent(spending)) {
 		*end = open_window(recording, err);
 		if (*end < 0)
 			return false;
@@ -588,10 +623,13 @@ static bool have_window(struct recording *recording, int *end, struct error *err
 		see_no_runs(recording);
 	}
 	spending->amid = false;
-	if (windows_of(recording)->recorded > before)
-		had = spending->window.whole ? BUDGET_ALL_RUNS : BUDGET_SOME_RUNS;
-	pay_slowed(recording, slowed);
-	budget_closed(&spending->budget, spending->budget.charged - charged, had, draw(spending));
+	window = (struct payers_window){
+		.amid = spending->window.amid,
+		.had = had(recording),
+		.slows = slows(recording),
+		.fits = spending->window.fits,
+	};
+	payers_closed(&spending->payers, &window);
 	recording_tell_budget(recording);
 	return more;
 }
@@ -606,28 +644,24 @@ int recording_keep_budget(struct recording *recording, struct error *err)
 	if (!spending)
 		return error_set(err, -ENOMEM, "out of memory");
 	recording->spending = spending;
-	memcpy(spending->random, &now, sizeof(spending->random));
-	budget_start(&spending->budget, options->max_overhead, FIRST_NS, draw(spending));
-	budget_start(&spending->slowed, SLOWED_SHARE, FIRST_SLOWED, draw(spending));
-	spending->slows = options->max_overhead <= CAUTIOUS;
+	payers_start(&spending->payers, options->max_overhead);
 	spending->hit_ns =
 		recording->overhead_known ? (double)recording->added.nested_ns : BUDGET_UNKNOWN_NS;
 	spending->deadline = options->duration ? now + options->duration : 0;
 	spending->runs_stay = true;
 	spending->runs_on = true;
 	spending->runs = collector_runs_started(recording->collector);
-	use_of_all(recording);
+	look_at_use(recording);
 	while (wait_for_allowance(recording, &end, err) && have_window(recording, &end, err))
 		;
 	if (!spending->staying)
-		use(recording, use_of_all(recording),
-		    spending->runs_on ? charge_of_runs(recording) : 0);
+		use(recording, 0);
 	recording_tell_budget(recording);
 	/* Probes that may stay may be measured as well. */
 	recording->cost_known = !spending->staying || spending->part > 0;
 	if (recording->cost_known)
 		tell_pairs(recording);
-	usage_free(&spending->usage);
+	payers_free(&spending->payers);
 	free(spending);
 	recording->spending = NULL;
 	return end;

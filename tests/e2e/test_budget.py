@@ -338,6 +338,66 @@ def _(t):
     check(report.json["runs"] >= 2 * many, "short runs", report.json["runs"], seen)
 
 
+def places_of_probes(t, targets):
+    """{address: byte of the file} by pid: of all that a recording of everything has."""
+    probe = t.opprobe("record", "-p", ",".join(str(target.pid) for target in targets),
+                      "-e", "none", "-o", t.path("capture.opp")).attached()
+    places = {target.pid: changed_code(target.pid) for target in targets}
+    probe.signal(signal.SIGINT)
+    check_equal(probe.wait(), 0, "exit status")
+    os.unlink(t.path("capture.opp"))
+    return places
+
+
+def all_in_place(pid, places):
+    with open("/proc/%d/mem" % pid, "rb", 0) as memory:
+        return all(os.pread(memory.fileno(), 1, address)[0] != byte
+                   for address, byte in places[pid].items())
+
+
+@test("a window is of one process, of those that cannot have their probes for good")
+def _(t):
+    targets = [t.ort_run("1.24.3", "transformer") for _ in range(2)]
+    for target in targets:
+        target.run(5)
+        target.keep_running()
+    first, second = (target.pid for target in targets)
+    places = places_of_probes(t, targets)
+    probe = t.opprobe("record", "-p", "%d,%d" % (first, second), "--max-overhead", "20%",
+                      "-e", "none", "-o", t.path("capture.opp")).attached()
+    seen, both, patience = collections.Counter(), 0, targets[0].patience()
+    while min(seen[first], seen[second]) < 20 or windows_so_far(t) < WINDOWS:
+        check(not patience.over(), "all probes were in place so often", seen, both)
+        for _ in range(200):
+            found = [pid for pid in (first, second, first) if all_in_place(pid, places)]
+            seen.update(found)
+            both += len(found) == 3
+    windows = budget_of(end(t, probe))["windows"]
+    # One window may end, and others begin and end, between two looks.
+    check(both <= min(seen[first], seen[second]) / 10, "in both at once", both, seen)
+    view = t.opprobe("report", t.path("capture.opp"), "--json", "--group-by", "run")
+    check_equal(view.wait(), 0, view.stderr)
+    runs = sorted(json.loads(view.stdout)["operators"], key=lambda row: row["run"])
+    pids = [row["pid"] for row in runs]
+    check_equal(set(pids), {first, second}, "who has runs")
+    changes = sum(a != b for a, b in zip(pids, pids[1:]))
+    check(changes < windows, "in %d windows are runs of one behind those of another %d times" %
+          (windows, changes), pids)
+
+
+@test("who runs nothing in a window gives way to others")
+def _(t):
+    busy, other = (t.ort_run("1.24.3", "transformer") for _ in range(2))
+    busy.keep_running()
+    probe = t.opprobe("record", "-p", "%d,%d" % (busy.pid, other.pid), "--max-overhead", "20%",
+                      "-e", "none", "-o", t.path("capture.opp")).attached()
+    for _ in range(6):
+        # It can pay for one, and is idle when it has it, if not amid what it runs.
+        other.run(3000)
+        some_windows(t, windows_so_far(t) + 2)
+    end(t, probe)
+
+
 @test("a model that had runs of which none was recorded is told")
 def _(t):
     busy, once = t.ort_run("1.30.0", "transformer"), t.ort_run("1.30.0", "mlp")

@@ -5,6 +5,7 @@
 
 #include "analysis_helper.h"
 #include "collect/budget.h"
+#include "collect/payers.h"
 #include "output_helper.h"
 
 #define MS 1e6
@@ -300,6 +301,170 @@ static void threads_that_wait_are_charged_as_well(void **state)
 	assert_true(budget_unmeasured(0, 0) == 0);
 }
 
+/* -- who pays --------------------------------------------------------------------------- */
+
+#define SHARE 0.2
+
+static const struct process one = {.pid = 1}, other = {.pid = 2};
+
+/* Both have used so much @now, none of which is charged. */
+static void both_use(struct payers *payers, double first, double second, uint64_t now)
+{
+	assert_int_equal(payers_use(payers, &one, first, now), 0);
+	assert_int_equal(payers_use(payers, &other, second, now), 0);
+	payers_charge(payers, 0, 0, false);
+}
+
+static bool about(double value, double expected)
+{
+	return fabs(value - expected) < 1;
+}
+
+static void close_window(struct payers *payers, enum budget_window had, bool fits)
+{
+	const struct payers_window window = {.had = had, .fits = fits};
+
+	payers_closed(payers, &window);
+}
+
+static void who_has_a_window_pays_for_it(void **state)
+{
+	struct payers payers = {};
+
+	payers_start(&payers, SHARE);
+	both_use(&payers, 1000 * MS, 3000 * MS, 1);
+	assert_int_equal(payers.n, 2);
+	/* Before there is a window: by what each used. */
+	payers_use(&payers, &one, 100 * MS, 2);
+	payers_use(&payers, &other, 300 * MS, 2);
+	payers_charge(&payers, 40 * MS, 0, false);
+	assert_true(about(payers.items[0]->budget.charged, 10 * MS));
+	assert_true(about(payers.items[1]->budget.charged, 30 * MS));
+	/* In one of the first, what is of all as well. */
+	payers.paying = payers.items[0];
+	payers_use(&payers, &one, 100 * MS, 3);
+	payers_use(&payers, &other, 100 * MS, 3);
+	payers_charge(&payers, 10 * MS, 50 * MS, true);
+	assert_true(about(payers.items[0]->budget.charged, 65 * MS));
+	assert_true(about(payers.items[1]->budget.charged, 35 * MS));
+	assert_true(about(payers.all.budget.charged, 100 * MS));
+	assert_true(about(payers.all.budget.cpu, 4600 * MS));
+	/* In one of all, nobody was seen to use anything. */
+	payers.paying = &payers.all;
+	payers_charge(&payers, 0, 2 * MS, true);
+	assert_true(about(payers.items[0]->budget.charged, 66 * MS));
+	assert_true(about(payers.items[1]->budget.charged, 36 * MS));
+	assert_true(about(payers.all.budget.charged, 102 * MS));
+	(void)state;
+	payers_free(&payers);
+}
+
+#define ALL 4
+
+/* Who was chosen in fifty tries: the sum of 1, 2 and ALL. */
+static unsigned int chosen(struct payers *payers, uint64_t now)
+{
+	unsigned int found = 0;
+
+	for (int i = 0; i < 50; i++)
+		if (payers_choose(payers, now))
+			found |= payers->paying->process ? payers->paying->process->pid : ALL;
+	return found;
+}
+
+static void any_may_have_a_window_that_can_pay_and_runs(void **state)
+{
+	const uint64_t later = 1000 * 1000 * 1000;
+	struct payers payers = {};
+
+	payers_start(&payers, SHARE);
+	both_use(&payers, 10 * MS, 10 * MS, 1);
+	assert_int_equal(chosen(&payers, 1), 0);
+	/* 40 ms are wanted at most for the first window of each. */
+	both_use(&payers, 300 * MS, 10 * MS, 2);
+	assert_int_equal(chosen(&payers, 2), 1);
+	both_use(&payers, 0, 300 * MS, 3);
+	assert_int_equal(chosen(&payers, 3), 1 + 2);
+	/* The second one has run since, the first one has not. */
+	both_use(&payers, 0, 1, later);
+	assert_int_equal(chosen(&payers, later + 2), 2);
+	/* What one has paid too much, others wait for. */
+	payers.paying = payers.items[0];
+	payers_charge(&payers, 0, 200 * MS, false);
+	assert_int_equal(chosen(&payers, later), 0);
+	assert_false(budget_is_spent(&payers.items[1]->budget));
+	(void)state;
+	payers_free(&payers);
+}
+
+static void a_window_is_of_all_whose_probes_could_stay(void **state)
+{
+	const uint64_t later = 3000000000;
+	struct payers payers = {};
+
+	payers_start(&payers, SHARE);
+	assert_int_equal(payers_use(&payers, &one, 1000 * MS, 1), 0);
+	payers_charge(&payers, 0, 0, false);
+	assert_false(payers_are_many(&payers));
+	assert_int_equal(chosen(&payers, 1), ALL);
+	both_use(&payers, 1000 * MS, 1000 * MS, 2);
+	assert_true(payers_are_many(&payers));
+	assert_int_equal(chosen(&payers, 2), 1 + 2);
+	payers.paying = payers.items[0];
+	close_window(&payers, BUDGET_ALL_RUNS, true);
+	assert_int_equal(chosen(&payers, 2), 1 + 2);
+	payers.paying = payers.items[1];
+	close_window(&payers, BUDGET_ALL_RUNS, true);
+	assert_int_equal(chosen(&payers, 2), ALL);
+	/* They could not, together. */
+	close_window(&payers, BUDGET_ALL_RUNS, false);
+	both_use(&payers, 1000 * MS, 1000 * MS, 3);
+	assert_int_equal(chosen(&payers, 3), 1 + 2);
+	/* Who does not run is not asked. */
+	payers.paying = payers.items[1];
+	close_window(&payers, BUDGET_ALL_RUNS, true);
+	both_use(&payers, 0, 1, later);
+	assert_int_equal(chosen(&payers, later), ALL);
+	/* Nobody runs. */
+	assert_int_equal(chosen(&payers, 3 * later), 0);
+	(void)state;
+	payers_free(&payers);
+}
+
+static void who_is_slowed_by_much_has_windows_seldom(void **state)
+{
+	const struct payers_window window = {
+		.amid = 50 * MS, .had = BUDGET_ALL_RUNS, .slows = true};
+	struct payers payers = {};
+
+	payers_start(&payers, 0.05);
+	both_use(&payers, 4000 * MS, 4000 * MS, 1);
+	assert_int_equal(chosen(&payers, 1), 1 + 2);
+	payers.paying = payers.items[0];
+	payers_closed(&payers, &window);
+	/* 50 ms are one of 400 in 20 s; the other one has not been slowed. */
+	both_use(&payers, 4000 * MS, 4000 * MS, 2);
+	assert_int_equal(chosen(&payers, 2), 2);
+	/* Amid a window of the other one, the first one is not. */
+	payers.paying = payers.items[1];
+	payers_use(&payers, &one, 120e9, 3);
+	payers_use(&payers, &other, 120e9, 3);
+	payers_charge(&payers, 0, 0, true);
+	assert_int_equal(chosen(&payers, 3) & 1, 1);
+	assert_true(about(payers.items[0]->slowed.cpu, 128e9 + 50 * MS));
+	assert_true(about(payers.items[1]->slowed.cpu, 8e9));
+	payers_free(&payers);
+	/* Within more than five per cent it does not matter. */
+	payers = (struct payers){};
+	payers_start(&payers, SHARE);
+	both_use(&payers, 4000 * MS, 4000 * MS, 1);
+	payers.paying = payers.items[0];
+	payers_closed(&payers, &window);
+	assert_false(payers.items[0]->slows);
+	(void)state;
+	payers_free(&payers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +478,10 @@ int main(void)
 		cmocka_unit_test(what_a_typical_run_took_is_shown_if_asked_to),
 		cmocka_unit_test(who_has_runs_but_no_rows_is_told),
 		cmocka_unit_test(a_recording_without_one_has_none),
+		cmocka_unit_test(who_has_a_window_pays_for_it),
+		cmocka_unit_test(any_may_have_a_window_that_can_pay_and_runs),
+		cmocka_unit_test(a_window_is_of_all_whose_probes_could_stay),
+		cmocka_unit_test(who_is_slowed_by_much_has_windows_seldom),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

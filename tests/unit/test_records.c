@@ -1528,7 +1528,7 @@ static void runs_that_lie_in_a_window_are_kept_whole(void **state)
 	take_strings(t, 1);
 	take_windows_run(t, 0, 100, 200, 0);
 	assert_true(windows_time(windows, 4) == 0);
-	windows_open(&t->collector.windows, 1, 1000);
+	windows_open(&t->collector.windows, WINDOWS_OF_ALL, 1, 1000);
 	/* Begun before the last probe was there; after; ended after; all after. */
 	take_operator(t, 1, 0, MAIN, 990);
 	take_operator(t, 1, 1, MAIN, 990);
@@ -1568,7 +1568,7 @@ static void what_goes_on_behind_a_window_is_forgotten_and_not_lost(void **state)
 	struct test *t = set_up_windows(true);
 
 	take_strings(t, 1);
-	windows_open(&t->collector.windows, 0, 1000);
+	windows_open(&t->collector.windows, WINDOWS_OF_ALL, 0, 1000);
 	take_operator(t, 1, 1, MAIN, 1010);
 	assert_true(held_any(t->collector.held));
 	held_clear(t->collector.held);
@@ -1587,7 +1587,7 @@ static void the_first_run_of_a_window_is_not_kept(void **state)
 	const struct windows *windows = &t->collector.windows;
 
 	take_strings(t, 1);
-	windows_open(&t->collector.windows, 1, 1000);
+	windows_open(&t->collector.windows, WINDOWS_OF_ALL, 1, 1000);
 	take_operator(t, 1, 1, MAIN, 1010);
 	take_operator(t, 1, 2, MAIN, 1020);
 	assert_true(held_any(t->collector.held));
@@ -1616,7 +1616,7 @@ static void the_first_run_of_each_process_is_not_kept(void **state)
 	struct windows windows = {};
 
 	for (int round = 0; round < 2; round++) {
-		windows_open(&windows, 1, 1000);
+		windows_open(&windows, WINDOWS_OF_ALL, 1, 1000);
 		/* By two processes in turns; of the second one, 4 is seen before 2 is. */
 		windows_note(&windows, 1, 4);
 		windows_note(&windows, 1, 2);
@@ -1629,11 +1629,30 @@ static void the_first_run_of_each_process_is_not_kept(void **state)
 		assert_int_equal(windows.recorded, 4 * (round + 1));
 	}
 	/* One that ends before anything was seen of another one that began before it. */
-	windows_open(&windows, 1, 1000);
+	windows_open(&windows, WINDOWS_OF_ALL, 1, 1000);
 	for (run.run = 8; run.run > 5; run.run--)
 		assert_false(windows_take(&windows, &run, CAPTURE_UNKNOWN));
 	run.run = 9;
 	assert_true(windows_take(&windows, &run, CAPTURE_UNKNOWN));
+	(void)state;
+	windows_free(&windows);
+}
+
+static void a_window_of_one_process_has_no_runs_of_others(void **state)
+{
+	struct run_record run = {.type = RECORD_RUN, .start = 1010, .end = 1020};
+	struct windows windows = {};
+
+	windows_open(&windows, 1 << 2 | 1ULL << (INSTANCES_MAX - 1), 1, 1000);
+	for (run.run = 1; run.run < 9; run.run++) {
+		run.instance = run.run % 2 ? 1 : run.run > 4 ? INSTANCES_MAX - 1 : 2;
+		assert_int_equal(windows_want(&windows, run.instance, run.run), run.run % 2 == 0);
+		/* Not those of instance 1, and of others not the first. */
+		assert_int_equal(windows_take(&windows, &run, CAPTURE_UNKNOWN),
+				 run.run == 4 || run.run == 8);
+	}
+	assert_int_equal(windows.with.n, 4);
+	assert_int_equal(windows.nameless.runs, 6);
 	(void)state;
 	windows_free(&windows);
 }
@@ -1646,15 +1665,16 @@ static void window_waits_from(struct windows *windows, uint32_t first)
 	const uint32_t order[] = {first - 1, first, first + 3, first + 1};
 
 	windows_see(windows, first - 1);
-	windows_open(windows, first, 1000);
+	windows_open(windows, WINDOWS_OF_ALL, first, 1000);
+	assert_false(windows_await(windows, first - 2));
 	assert_true(windows_await(windows, first - 1));
 	assert_false(windows_await(windows, first + 1));
 	windows_note(windows, 1, first + 1);
 	assert_true(windows_await(windows, first + 1));
 	assert_false(windows_await(windows, first + 2));
 	windows_fill(windows, first + 3);
-	assert_true(windows_want(windows, first + 2));
-	assert_false(windows_want(windows, first + 3));
+	assert_true(windows_reach(windows, first + 2));
+	assert_false(windows_reach(windows, first + 3));
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
 		run.run = order[i];
 		assert_int_equal(windows_take(windows, &run, CAPTURE_UNKNOWN), i == 3);
@@ -1681,7 +1701,7 @@ static void the_first_run_of_a_window_is_known_by_its_operators(void **state)
 	struct test *t = set_up_windows(true);
 
 	take_strings(t, 1);
-	windows_open(&t->collector.windows, 1, 1000);
+	windows_open(&t->collector.windows, WINDOWS_OF_ALL, 1, 1000);
 	take_operator(t, 1, 1, MAIN, 1010);
 	take_operator(t, 1, 2, MAIN, 1020);
 	take_windows_run(t, 2, 1020, 1100, 1);
@@ -1704,7 +1724,7 @@ static void runs_of_no_window_wait_for_no_names(void **state)
 	take_windows_run(t, 0, 100, 200, 0);
 	assert_int_equal(t->collector.windows.rest.items[0].runs, 1);
 	assert_int_equal(t->collector.windows.without.n, 1);
-	windows_open(&t->collector.windows, 1, 1000);
+	windows_open(&t->collector.windows, WINDOWS_OF_ALL, 1, 1000);
 	take_sighting(t, 1, 0);
 	take_operator(t, 1, 1, MAIN, 1005);
 	take_operator(t, 1, 2, MAIN, 1010);
@@ -1754,7 +1774,7 @@ static void runs_are_compared_with_those_that_had_no_probes(void **state)
 	assert_int_equal(windows->without.n, 1);
 	assert_int_equal(windows->without.runs[0].ns, 120);
 	assert_false(windows->without.runs[0].probed);
-	windows_open(windows, 3, 1000);
+	windows_open(windows, WINDOWS_OF_ALL, 3, 1000);
 	take_windows_run(t, 3, 900, 1900, 0);
 	assert_int_equal(windows->without.n, 1);
 	for (uint32_t i = 0; i < WINDOW_SAMPLES + 2; i++)
@@ -2106,6 +2126,7 @@ int main(void)
 		cmocka_unit_test(what_goes_on_behind_a_window_is_forgotten_and_not_lost),
 		cmocka_unit_test(the_first_run_of_a_window_is_not_kept),
 		cmocka_unit_test(the_first_run_of_each_process_is_not_kept),
+		cmocka_unit_test(a_window_of_one_process_has_no_runs_of_others),
 		cmocka_unit_test(the_first_run_of_a_window_is_known_by_its_operators),
 		cmocka_unit_test(a_window_waits_for_the_runs_that_began_in_it),
 		cmocka_unit_test(runs_of_no_window_wait_for_no_names),

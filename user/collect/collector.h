@@ -134,23 +134,27 @@ void collector_shed(struct collector *collector, pid_t pid);
 int collector_attach(struct collector *collector, struct error *err);
 /* With options.sampling: put the probes of sessions in place, and begin to sample. */
 int collector_attach_samples(struct collector *collector, struct error *err);
-/* Put the probes of runs in place: they are counted, operators are not. */
-int collector_attach_runs(struct collector *collector, struct error *err);
+/* Put the probes of runs of @process (NULL: of all) in place: they are counted, operators are not.
+ */
+int collector_attach_runs(struct collector *collector, const struct process *process,
+			  struct error *err);
 /* Put the probes of operators in place, and take them away again. */
 int collector_attach_operators(struct collector *collector, struct error *err);
 void collector_detach_operators(struct collector *collector);
 /* Take the probes of runs away as well: those of sessions stay. */
 void collector_detach_runs(struct collector *collector);
 /*
- * With options.windows: put the probes of operators in place, and take them away again, or those
- * of runs as well. What is of runs that began and ended in between is kept, others are counted.
+ * With options.windows: put the probes of operators of @process (NULL: of all) in place, and take
+ * them away again, or those of runs as well, of all. What is of its runs that began and ended in
+ * between is kept, others are counted.
  */
-int collector_open_window(struct collector *collector, struct error *err);
+int collector_open_window(struct collector *collector, const struct process *process,
+			  struct error *err);
 /* Have all runs ended that it is to wait for before it has enough, see windows_await()? */
 bool collector_window_is_due(struct collector *collector);
 /* Runs that begin from now on are not in it. */
 void collector_fill_window(struct collector *collector);
-/* Have those that are in it ended, unless they never will? Behind collector_fill_window(). */
+/* Have those ended that began in it, unless they never will? Others may, before it is filled. */
 bool collector_window_is_over(struct collector *collector);
 void collector_close_window(struct collector *collector, bool runs_too);
 /* How many operators have been told or lost, of whatever run. */

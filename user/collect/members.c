@@ -198,8 +198,11 @@ static int attach_part(struct collector *collector, struct instance_state *insta
 {
 	struct probes **probes = &instance->probes[part];
 	const struct probes_target target = probes_target_of(collector, instance);
+	const struct process *only = collector->only[part];
 
 	if (*probes || instance->given_up || instance->member->gone)
+		return 0;
+	if (only && only != instance->member->process)
 		return 0;
 	*probes = probes_attach(collector->bpf, &target, part, err);
 	if (*probes)
@@ -255,10 +258,13 @@ static void begin_operators(struct collector *collector)
 	__atomic_store_n(&collector->bpf->bss->recording, 1, __ATOMIC_RELEASE);
 }
 
-int collector_attach_runs(struct collector *collector, struct error *err)
+int collector_attach_runs(struct collector *collector, const struct process *process,
+			  struct error *err)
 {
-	int error = put_in_runs(collector, err);
+	int error;
 
+	collector->only[PROBES_OF_RUNS] = process;
+	error = put_in_runs(collector, err);
 	if (!error)
 		begin_runs(collector);
 	return error;
@@ -295,7 +301,7 @@ int collector_attach_samples(struct collector *collector, struct error *err)
 		error = sampled_add(collector->sampled, collector->members.items[i], err);
 	if (!error)
 		error = collector->options.sampling_runs
-				? collector_attach_runs(collector, err)
+				? collector_attach_runs(collector, NULL, err)
 				: attach_from(collector, 0, PROBES_OF_SESSIONS, err);
 	if (error)
 		return error;

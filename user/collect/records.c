@@ -107,7 +107,8 @@ static bool hold(struct collector *collector, const struct instance_state *insta
 
 	if ((!options->min_duration && !options->windows) || collector->releasing)
 		return false;
-	if (run == NO_ID || (options->windows && !windows_want(&collector->windows, run)))
+	if (run == NO_ID ||
+	    (options->windows && !windows_want(&collector->windows, instance->number, run)))
 		return true;
 	if (options->windows)
 		windows_note(&collector->windows, instance->number, run);

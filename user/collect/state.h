@@ -64,7 +64,7 @@ struct collector {
 	struct sums *sums;   /* likewise */
 	struct sampled *sampled;
 	struct sampler *sampler;
-	struct hot *hot; /* with layers: names of what they are told */
+	struct hot *hot;	  /* with layers: names of what they are told */
 	struct run_place *places; /* where runs are open: NULL before that was asked */
 	struct {
 		ARRAY_OF(struct capture_part);
@@ -91,6 +91,8 @@ struct collector {
 	bool closed;	      /* and all of it has been taken */
 	struct cost_turn turn;
 	struct windows windows; /* with options.windows */
+	/* By part: the process whose probes are in place, or may be; NULL: those of all. */
+	const struct process *only[PROBES_PARTS];
 	struct error failure;
 	int failed;
 };
@@ -175,7 +177,10 @@ void collector_look_for_threads(struct collector *collector, uint64_t now);
  */
 void collector_look_for_ends(struct collector *collector);
 void collector_free_places(struct collector *collector);
-/* Is one of the open runs among those that @among tells? Where they cannot be known, none is. */
+/*
+ * Is one of the open runs of whom the window is of among those that @among tells? Where they cannot
+ * be known, none is.
+ */
 bool collector_runs_open(struct collector *collector,
 			 bool (*among)(const struct windows *windows, uint32_t run));
 /* It did not throw, and returned no error that is known. */

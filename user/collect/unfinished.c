@@ -89,9 +89,11 @@ bool collector_runs_open(struct collector *collector,
 			 bool (*among)(const struct windows *windows, uint32_t run))
 {
 	const struct run_place *places = places_of(collector);
+	const struct process *of = collector->only[PROBES_OF_OPERATORS];
 	bool found = false;
 
 	for (size_t i = 0; places && i < RUN_SETS * RUN_PLACES && !found; i++)
-		found = holds_run(&places[i]) && among(&collector->windows, places[i].run);
+		found = holds_run(&places[i]) && (!of || (pid_t)places[i].pid == of->pid) &&
+			among(&collector->windows, places[i].run);
 	return found;
 }

@@ -153,7 +153,7 @@ static bool is_run_of_no_window(const struct collector *collector, const void *d
 	const struct run_record *run = data;
 
 	return run->type == RECORD_RUN && collector->options.windows &&
-	       !windows_want(&collector->windows, run->run);
+	       !windows_want(&collector->windows, run->instance, run->run);
 }
 
 void collector_take_unsettled(struct collector *collector, struct instance_state *instance,

@@ -30,8 +30,9 @@ void windows_bare(struct windows *windows, uint32_t first, uint64_t now)
 	windows->without.n = 0;
 }
 
-void windows_open(struct windows *windows, uint32_t first, uint64_t now)
+void windows_open(struct windows *windows, uint64_t instances, uint32_t first, uint64_t now)
 {
+	windows->instances = instances;
 	windows->bare.on = false;
 	windows->probed = stretch_from(first, now);
 	memset(windows->firsts, 0, sizeof(windows->firsts));
@@ -66,10 +67,15 @@ static bool lies_in(const struct run_record *run, const struct stretch *stretch)
 	       run->end <= stretch->until;
 }
 
-bool windows_want(const struct windows *windows, uint32_t number)
+bool windows_reach(const struct windows *windows, uint32_t number)
 {
 	return reaches(&windows->probed, number) &&
 	       !(windows->full && is_from(number, windows->behind));
+}
+
+bool windows_want(const struct windows *windows, uint8_t instance, uint32_t number)
+{
+	return windows->instances >> instance % INSTANCES_MAX & 1 && windows_reach(windows, number);
 }
 
 void windows_note(struct windows *windows, uint8_t instance, uint32_t number)
@@ -90,6 +96,9 @@ static bool is_first(struct windows *windows, const struct run_record *run)
 
 bool windows_await(const struct windows *windows, uint32_t number)
 {
+	/* Where the probes went while it was open, it may have ended. */
+	if (!is_from(number, windows->seen))
+		return false;
 	if (!is_from(number, windows->probed.first))
 		return true;
 	for (size_t i = 0; i < INSTANCES_MAX; i++)
@@ -125,7 +134,8 @@ static struct capture_rest *rest_of(struct windows *windows, uint32_t session)
 
 int windows_take(struct windows *windows, const struct run_record *run, uint32_t session)
 {
-	const bool in_window = windows_want(windows, run->run) && lies_in(run, &windows->probed);
+	const bool in_window =
+		windows_want(windows, run->instance, run->run) && lies_in(run, &windows->probed);
 	struct capture_rest *rest;
 
 	/* It began before they were, and where it ended was not seen: this is the end of another.
@@ -165,11 +175,27 @@ void windows_free(struct windows *windows)
 
 /* -- of a collector ------------------------------------------------------------------ */
 
-int collector_open_window(struct collector *collector, struct error *err)
+static uint64_t instances_of(const struct collector *collector, const struct process *process)
 {
-	int error = collector_attach_operators(collector, err);
+	uint64_t instances = 0;
 
-	windows_open(&collector->windows, collector_runs_started(collector), clock_ns());
+	if (!process)
+		return WINDOWS_OF_ALL;
+	for (size_t i = 0; i < collector->instances.n; i++)
+		if (collector->instances.items[i]->member->process == process)
+			instances |= 1ULL << i;
+	return instances;
+}
+
+int collector_open_window(struct collector *collector, const struct process *process,
+			  struct error *err)
+{
+	int error;
+
+	collector->only[PROBES_OF_OPERATORS] = process;
+	error = collector_attach_operators(collector, err);
+	windows_open(&collector->windows, instances_of(collector, process),
+		     collector_runs_started(collector), clock_ns());
 	return error;
 }
 
@@ -185,7 +211,7 @@ void collector_fill_window(struct collector *collector)
 
 bool collector_window_is_over(struct collector *collector)
 {
-	return !collector_runs_open(collector, windows_want);
+	return !collector_runs_open(collector, windows_reach);
 }
 
 void collector_close_window(struct collector *collector, bool runs_too)

@@ -46,7 +46,8 @@ struct window_samples {
 };
 
 struct windows {
-	uint32_t seen; /* number of the first run since the probes of runs are in place */
+	uint64_t instances; /* bits: whose runs are in the window */
+	uint32_t seen;	    /* number of the first run since the probes of runs are in place */
 	struct stretch probed, bare;
 	bool full; /* from number `behind` on, no run is in the window any more */
 	uint32_t behind;
@@ -64,17 +65,20 @@ struct windows {
 	struct capture_rest nameless;	    /* those of a session that is not known */
 };
 
+_Static_assert(INSTANCES_MAX <= 64, "windows.instances");
+#define WINDOWS_OF_ALL UINT64_MAX /* instances, and those that are new */
+
 /* The probes of runs are in place: the next run is number @first. Zeroed before. */
 void windows_see(struct windows *windows, uint32_t first);
 /* Runs that begin from now on, number @first and later, have no operators' probes. */
 void windows_bare(struct windows *windows, uint32_t first, uint64_t now);
 /*
- * Runs that begin from now on, number @first and later, have all of their operators, and those
- * behind the first of each instance are kept.
+ * Runs of @instances (bits) that begin from now on, number @first and later, have all of their
+ * operators, and those behind the first of each instance are kept.
  */
-void windows_open(struct windows *windows, uint32_t first, uint64_t now);
-/* Has run @number to end before the window has enough? An open one, older or the first of its
- * process. */
+void windows_open(struct windows *windows, uint64_t instances, uint32_t first, uint64_t now);
+/* Has run @number of its instances to end before the window has enough? An open one, older or the
+ * first of its process. */
 bool windows_await(const struct windows *windows, uint32_t number);
 /* Runs from number @behind on are not in the window. */
 void windows_fill(struct windows *windows, uint32_t behind);
@@ -82,8 +86,10 @@ void windows_fill(struct windows *windows, uint32_t behind);
 void windows_close(struct windows *windows, uint64_t now);
 /* No other run is in it. */
 void windows_over(struct windows *windows);
-/* May run @number be in the window that is open? */
-bool windows_want(const struct windows *windows, uint32_t number);
+/* May run @number be in the window that is open, if it is of its instances? */
+bool windows_reach(const struct windows *windows, uint32_t number);
+/* May run @number of @instance be? */
+bool windows_want(const struct windows *windows, uint8_t instance, uint32_t number);
 /* Something is seen of run @number of @instance, which windows_want(). */
 void windows_note(struct windows *windows, uint8_t instance, uint32_t number);
 /*

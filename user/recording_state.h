@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The state of a recording, for its own four files: recording.c is its life,
+ * The state of a recording, for its own five files: recording.c is its life,
  * recording_priority.c how it gets on with others, recording_captures.c the files that it writes
- * and what stands at their beginnings, recording_budget.c when probes are in place within a budget.
+ * and what stands at their beginnings, recording_budget.c when probes are in place within a budget,
+ * recording_spending.c what is charged for that.
  */
 #ifndef OPPROBE_RECORDING_STATE_H
 #define OPPROBE_RECORDING_STATE_H
@@ -56,7 +57,7 @@ void recording_be_patient(struct recording *recording);
 void recording_hurry(struct recording *recording);
 void recording_slow_down(struct recording *recording);
 
-/* -- recording_budget.c --------------------------------------------------------------- */
+/* -- recording_budget.c, recording_spending.c ------------------------------------------ */
 
 /*
  * Record within options->max_overhead, from the probes of runs in place on; as collector_run()

@@ -139,9 +139,10 @@ def _(t):
     # Runs with probes take several times as long: one of 400 is worth one per cent or so.
     for share in "5%", "20%":
         probe = record(t, target, share, "-e", "none")
-        some_windows(t, 6)
+        # A window that is held up is paid for by as long a wait as it was longer.
+        some_windows(t, 4)
         budget = budget_of(end(t, probe))
-        check(not budget["all_runs_seen"] or budget["windows"] >= 6, "everything was recorded")
+        check(not budget["all_runs_seen"] or budget["windows"] >= 4, "everything was recorded")
         charged[share] = budget["charged"]
         os.unlink(t.path("capture.opp"))
     check(charged["5%"] < 0.025, "within 5 %% were %.2f %% charged" % (100 * charged["5%"]))

@@ -53,11 +53,14 @@ struct hits spending_hits(const struct recording *recording)
 			     .tasks = (double)collector_tasks_hit(recording->collector)};
 }
 
+static struct hits hits_between(struct hits before, struct hits now)
+{
+	return (struct hits){now.operators - before.operators, now.tasks - before.tasks};
+}
+
 static struct hits hits_since(const struct recording *recording, struct hits before)
 {
-	struct hits now = spending_hits(recording);
-
-	return (struct hits){now.operators - before.operators, now.tasks - before.tasks};
+	return hits_between(before, spending_hits(recording));
 }
 
 /* What they cost at least. */
@@ -149,18 +152,18 @@ void spending_charge_window(struct recording *recording)
 {
 	struct spending *spending = recording->spending;
 	struct stretch_use *used = &spending->window.use;
+	const struct hits now = spending_hits(recording);
 	double cost;
 
 	look_at_use(recording);
 	used->cpu += spending->payers.paying->used;
-	cost = fmin(
-		cost_of_hits(recording, hits_since(recording, spending->window.before), used->cpu),
-		most_of_window(spending));
+	cost = fmin(cost_of_hits(recording, hits_between(spending->window.before, now), used->cpu),
+		    most_of_window(spending));
 	cost = fmax(cost - used->charge, 0);
 	used->charge += cost;
 	charge(recording, cost);
-	if (spending_hits(recording).operators > spending->window.operators) {
-		spending->window.operators = spending_hits(recording).operators;
+	if (now.operators > spending->window.operators) {
+		spending->window.operators = now.operators;
 		spending->window.moved = clock_ns();
 	}
 }

@@ -4,30 +4,21 @@
 import collections
 import json
 import os
-import re
 import signal
 import time
 
 from harness import (ProbeHits, changed_code, check, check_counts, check_equal, described_counts,
                      test)
+from shares import on_this_machine
 
 WINDOWS = 12
 WINDOW_NS = 4e6  # that each is charged with beside hits
-PROBES_NS = 2000  # what those of an operator take where the shares below were chosen
+BY_WINDOWS = 5.1  # %: within less, windows come too seldom to wait for where they slow by much
 
 
 def record(t, target, share, *arguments):
     return t.opprobe("record", "-p", target.pid, "--max-overhead", share, "-o",
                      t.path("capture.opp"), *arguments).attached()
-
-
-def on_this_machine(t, per_cent):
-    """So much, and more where probes take more: virtual machines differ by a factor of six. Where
-    these slow runs by much, windows within 5 % come too seldom to wait for."""
-    doctor = t.opprobe("doctor")
-    doctor.wait()
-    more = int(re.search(r"(\d+) ns per operator", doctor.stdout)[1]) / PROBES_NS
-    return "%.1f%%" % max(per_cent * max(1, more), 5.1 if more > 3 else 0)
 
 
 def windows_of(report):
@@ -61,7 +52,7 @@ def whole(version, model, *options, share=None):
     @test("%s: %s: runs of windows have all of their operators, and no others" %
           (version, " ".join((model,) + options)))
     def _(t):
-        per_cent = on_this_machine(t, share) if share else "20%"
+        per_cent = on_this_machine(t, share, BY_WINDOWS) if share else "20%"
         target = t.ort_run(version, model, *options)
         target.run(5)
         described = target_counts(t, target)
@@ -167,7 +158,7 @@ def _(t):
 @test("runs that are not recorded are counted, where their probes are within the budget")
 def _(t):
     target = t.ort_run("1.30.0", "resnet", "-s", "2")
-    probe = record(t, target, on_this_machine(t, 0.5), "--no-cost")
+    probe = record(t, target, on_this_machine(t, 0.5, BY_WINDOWS), "--no-cost")
     done = 0
     while not done or windows_so_far(t) < 2:
         check(done < 20000, "no windows")
@@ -185,7 +176,7 @@ def _(t):
 @test("top within a budget tells of how many runs its rows are, and what is charged")
 def _(t):
     target = t.ort_run("1.30.0", "resnet", "-s", "2", "-O", "0")
-    share = on_this_machine(t, 0.5)
+    share = on_this_machine(t, 0.5, BY_WINDOWS)
     watch = t.opprobe("top", "-p", target.pid, "--max-overhead", share, "--json", "-i",
                       "100ms").attached()
     done, windows, patience = 0, 0, target.patience()

@@ -15,6 +15,7 @@ from harness import (TESTS, Opprobe, OrtTarget, check, check_counts, check_equal
                      status_of, succeeds, test)
 from metrics import Prometheus, Serve, lint
 from pods import CONTAINER_ID, check_pod, join, pod_group, pod_logs, pod_target, told_by_ps
+from shares import on_this_machine
 
 LOOPBACK = ("--listen", "127.0.0.1:0")
 ALL = ("--max-overhead", "100%")
@@ -219,7 +220,7 @@ def _(t):
 
 @test("where probes of operators take too much and those of runs do not, runs are told on")
 def _(t):
-    serving = serve(t, "--max-overhead", "0.5%")
+    serving = serve(t, "--max-overhead", on_this_machine(t, 0.5))
     target = t.ort_run("1.30.0", "resnet", "-O", "0")
     serving.recorded(target)
     patience = target.patience()

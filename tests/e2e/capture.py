@@ -20,7 +20,7 @@ Launch = collections.namedtuple("Launch", "kind place op run thread driver funct
 Counts = collections.namedtuple("Counts", "missing value below work work_below")
 
 THREAD, OPERATOR, EXEC, RUN, INFO, POOL, SUM, SAMPLE = 1, 3, 5, 6, 9, 11, 21, 25
-FILE, FUNCTION, LAUNCH = 26, 27, 28
+FILE, FUNCTION, LAUNCH, BEGIN = 26, 27, 28, 29
 KERNEL, GRAPH, COPY, WAIT = 1, 2, 3, 4
 OWN, WORKS_FOR, IN_RUNTIME, ELSEWHERE, UNNAMED, UNKNOWN = 1, 2, 3, 4, 5, 6
 WORK, HAS_RUN, HAS_PARENT, HAS_SHAPES, TURNS = 8, 16, 32, 64, 128
@@ -80,6 +80,7 @@ class Capture:
         self.waits = []
         self.events = 0
         self.boottime_offset = None
+        self.start = self.begin = None
         with open(path, "rb") as file:
             data = Bytes(file.read())
         assert data.take(8) == b"\x89OPPCAP\n"
@@ -95,6 +96,9 @@ class Capture:
             payload = Bytes(chunk.take(chunk.number()))
             if kind == INFO:
                 self.info(payload)
+            elif kind == BEGIN:
+                assert self.begin is None
+                self.begin = payload.number()
             elif kind == THREAD:
                 number = payload.number()
                 self.threads[number] = payload.number()
@@ -127,6 +131,8 @@ class Capture:
         while payload.left():
             field, value = payload.number(), Bytes(payload.take(payload.number()))
             self.events += field == 15
+            if field == 13:
+                self.start = value.number()
             if field == 18:
                 self.boottime_offset = value.signed()
 

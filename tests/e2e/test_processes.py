@@ -6,6 +6,7 @@ import json
 import subprocess
 import time
 
+from capture import Capture
 from harness import check, check_counts, check_equal, described_counts, helpers_of, test
 from perfetto import Trace
 
@@ -241,6 +242,30 @@ def _(t):
         check_equal(len([found for found in trace.slices if found.name == model + ".onnx"]), runs,
                     "runs in Perfetto's trace of " + model)
         check_equal(names["process_name"], 1, "groups of tracks of " + model)
+
+
+@test("a recording of busy processes begins with all of them at once, when probes are in place")
+def _(t):
+    targets = [t.ort_run("1.30.0", "tiny") for _ in range(6)]
+    for target in targets:
+        target.keep_running()
+    probe = t.opprobe("record", "-p", ",".join(str(target.pid) for target in targets), "-d", "1s",
+                      "--no-cost", "-o", t.path("capture.opp"))
+    check_equal(probe.wait(), 0, "exit status (%s)" % probe.stderr[-2000:])
+    capture = Capture(t.path("capture.opp"))
+    recording = t.opprobe("report", t.path("capture.opp"), "--json").finish().json["recording"]
+    took = capture.begin - capture.start
+    check_equal(recording["start_ns"], capture.begin, "the start")
+    check(0 <= recording["duration_ns"] - 1e9 < took / 2, "how long it lasted",
+          recording["duration_ns"], took)
+    # In each process some run began soon, and ended.
+    first = {}
+    for execution in capture.execs:
+        process = capture.processes[execution.thread]
+        first[process] = min(first.get(process, execution.start), execution.start)
+    check_equal(len(first), len(targets), "processes")
+    check(all(0 <= start - capture.begin < took / 2 for start in first.values()),
+          "when they began", capture.begin, took, first)
 
 
 @test("a process that ends while probes come is left out, and the others are recorded")

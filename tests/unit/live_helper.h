@@ -106,6 +106,8 @@ static inline void send_budget(struct recorded *r, uint64_t charged_ns, uint64_t
 	send_lost(r, 0);
 }
 
+#define ATTACHING 3000 /* ns, before a recording begins */
+
 /* A recording that began @ago ns before now, with definitions and nothing that ran. */
 static inline struct recorded begin_keeping(uint64_t ago, size_t keep)
 {
@@ -114,7 +116,7 @@ static inline struct recorded begin_keeping(uint64_t ago, size_t keep)
 	struct recorded r = {.began = clock_ns() - ago};
 	struct error err;
 
-	info.start = r.began;
+	info.start = r.began - ATTACHING;
 	r.live = live_new(&options, keep, &err);
 	assert_non_null(r.live);
 	r.c = test_open(&info);
@@ -130,6 +132,7 @@ static inline struct recorded begin_keeping(uint64_t ago, size_t keep)
 	send_operator(&r, 1, "/second", "Conv");
 	send_operator(&r, 2, "/third", "MatMul");
 	send_operator(&r, 3, "", "Add");
+	send_one(&r, (struct capture_record){CAPTURE_BEGIN, .begin = {r.began}});
 	return r;
 }
 

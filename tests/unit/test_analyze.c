@@ -399,6 +399,26 @@ static void the_gap_is_unknown_where_operators_ran_side_by_side(void **state)
 	test_remove(&c);
 }
 
+/* Of captures of before, when they were about to go in: they do not say when they were. */
+static void a_recording_lasts_from_when_its_probes_are_in_place(void **state)
+{
+	for (int told = 0; told < 2; told++) {
+		struct capture_info info = test_info(0);
+		struct test_capture c = test_begin(&info);
+		const struct capture_begin begin = {START + 600000};
+		struct view v;
+
+		if (told)
+			assert_int_equal(capture_write_begin(c.writer, &begin), 0);
+		test_finish(&c);
+		v = view(&c, (struct analyze_options){});
+		assert_int_equal(v.a->info.start, told ? START + 600000 : START);
+		assert_int_equal(v.a->duration, told ? 400000 : 1000000);
+		close_view(&v);
+		test_remove(&c);
+	}
+}
+
 static void operators_outside_of_whole_runs_are_told_apart(void **state)
 {
 	struct capture_info info = test_info(0);
@@ -815,6 +835,7 @@ int main(void)
 		cmocka_unit_test(executions_that_were_not_counted_make_an_estimate_not_a_zero),
 		cmocka_unit_test(the_sum_of_estimates_weighs_each_operator_by_itself),
 		cmocka_unit_test(the_gap_is_unknown_where_operators_ran_side_by_side),
+		cmocka_unit_test(a_recording_lasts_from_when_its_probes_are_in_place),
 		cmocka_unit_test(operators_outside_of_whole_runs_are_told_apart),
 		cmocka_unit_test(runs_are_chosen_by_number),
 		cmocka_unit_test(unnamed_nodes_are_called_by_type_and_index),

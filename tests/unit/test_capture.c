@@ -577,6 +577,7 @@ static void contradictions_inside_whole_chunks_are_noticed(void **state)
 		{CAPTURE_SAMPLE, "\x03\x00\x00\x00", 4, "does not fit"},
 		{CAPTURE_THREAD, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10, "does not fit"},
 		{CAPTURE_INFO, "\x01\x01\x05", 3, "in its middle"},
+		{CAPTURE_BEGIN, "", 0, "does not fit"},
 		/* Shapes: a kind that there is not, too many dimensions and values, a rank
 		 * without its dimensions, a number out of range. */
 		{CAPTURE_SHAPES, "\x00\x01\x04\x00", 4, "does not fit"},
@@ -930,6 +931,7 @@ static struct test_capture full_capture(void)
 	struct test_capture c = test_begin(&info);
 	struct capture_run run = test_run(0, 0, 100);
 
+	capture_write_begin(c.writer, &(struct capture_begin){START + 5});
 	capture_write_note(c.writer, &(struct capture_note){"something turned out"});
 	capture_write_overhead(c.writer, &(struct capture_overhead){1, 2, {3, 4}, {5, 6}});
 	test_shapes(&c, 0, "[{\"odd\":[1,300]},!{\"string\":[2]},-,?]", "[{\"Int4x2\":[3]}]");

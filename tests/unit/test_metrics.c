@@ -179,7 +179,7 @@ static void recordings_say_how_much_they_know(void **state)
 /* -- a part of what is kept ------------------------------------------------------------------- */
 
 /* How many of the records that were sent come through, of two processes. */
-static size_t come_through(const struct part_of *of, uint64_t *start)
+static size_t come_through(const struct part_of *of, uint64_t *began)
 {
 	struct record_list list = {.sink.take = record_list_take};
 	struct capture_info info = test_info(1);
@@ -188,11 +188,12 @@ static size_t come_through(const struct part_of *of, uint64_t *start)
 	size_t n = 0;
 
 	info.pid = 1;
-	info.start = 100;
+	info.start = 50;
 	part_begin(&part, of, &list.sink);
 	send(&part.sink, (struct capture_record){CAPTURE_INFO, .info = &info});
 	send(&part.sink, (struct capture_record){CAPTURE_PROCESS, .process = {1, 2, CAPTURE_UNKNOWN,
 									      "", "", "", "", ""}});
+	send(&part.sink, (struct capture_record){CAPTURE_BEGIN, .begin = {100}});
 	for (uint32_t i = 0; i < 2; i++) {
 		send(&part.sink,
 		     (struct capture_record){CAPTURE_THREAD, .thread = {i, 100 + i, "", i}});
@@ -209,10 +210,13 @@ static size_t come_through(const struct part_of *of, uint64_t *start)
 		}
 	}
 	part_end(&part);
-	for (size_t i = 0; i < list.all.n; i++)
+	*began = list.all.items[0].info->start;
+	for (size_t i = 0; i < list.all.n; i++) {
 		n += list.all.items[i].type == CAPTURE_RUN ||
 		     list.all.items[i].type == CAPTURE_SAMPLE;
-	*start = list.all.items[0].info->start;
+		if (list.all.items[i].type == CAPTURE_BEGIN)
+			*began = list.all.items[i].begin.begin;
+	}
 	record_list_free(&list);
 	return n;
 }

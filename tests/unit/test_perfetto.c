@@ -337,6 +337,25 @@ static void what_threw_is_a_point(void **state)
 	check_text(&c, "model_run[1[]2!]");
 }
 
+static void the_recording_begins_when_probes_are_in_place(void **state)
+{
+	struct test_capture c = three_operators();
+	struct trace *trace;
+	size_t seen = 0;
+
+	assert_int_equal(capture_write_begin(c.writer, &(struct capture_begin){START + 300}), 0);
+	test_finish(&c);
+	trace = traced(&c);
+	for (size_t i = 0; i < trace->n; i++) {
+		if (strcmp(trace->events[i].name, "recording"))
+			continue;
+		assert_int_equal(trace->events[i].time, 300);
+		seen++;
+	}
+	assert_int_equal(seen, 1);
+	free(trace);
+}
+
 static void names_of_any_bytes_are_utf8(void **state)
 {
 	struct test_capture c = odd_capture();
@@ -374,6 +393,7 @@ int main(void)
 		cmocka_unit_test(the_first_inside_of_another_is_no_later_one),
 		cmocka_unit_test(a_part_begins_behind_its_operator),
 		cmocka_unit_test(what_threw_is_a_point),
+		cmocka_unit_test(the_recording_begins_when_probes_are_in_place),
 		cmocka_unit_test(names_of_any_bytes_are_utf8),
 		cmocka_unit_test(what_is_kept_has_an_end),
 	};

@@ -254,6 +254,9 @@ static int add_record(struct fold *f, const struct capture_record *record)
 	case CAPTURE_LOSS:
 		a->loss = record->loss;
 		return 0;
+	case CAPTURE_BEGIN:
+		a->info.start = record->begin.begin;
+		return 0;
 	case CAPTURE_END:
 		a->complete = true;
 		a->end = record->end;

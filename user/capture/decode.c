@@ -556,6 +556,9 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 	case CAPTURE_LOSS:
 		decode_loss(&c, &record->loss);
 		break;
+	case CAPTURE_BEGIN:
+		record->begin.begin = cursor_uleb(&c);
+		break;
 	case CAPTURE_END:
 		record->end.end = cursor_uleb(&c);
 		texts_copy(&c, record->end.reason, sizeof(record->end.reason));

@@ -614,6 +614,13 @@ static int write_note(struct capture_writer *writer, const struct capture_note *
 	return finish(writer, CAPTURE_NOTE, p);
 }
 
+static int write_begin(struct capture_writer *writer, const struct capture_begin *beginning)
+{
+	if (!writer->has_info)
+		return -EINVAL;
+	return finish(writer, CAPTURE_BEGIN, format_put_varint(begin(writer), beginning->begin));
+}
+
 static int write_end(struct capture_writer *writer, const struct capture_end *end)
 {
 	uint8_t *p = begin(writer);
@@ -685,6 +692,8 @@ int writer_take(struct record_sink *sink, const struct capture_record *record)
 		return write_function(writer, &record->function);
 	case CAPTURE_NOTE:
 		return write_note(writer, &record->note);
+	case CAPTURE_BEGIN:
+		return write_begin(writer, &record->begin);
 	case CAPTURE_END:
 		return write_end(writer, &record->end);
 	}

@@ -82,7 +82,7 @@ struct capture_info {
 	int64_t realtime_offset; /* CLOCK_REALTIME - CLOCK_MONOTONIC, ns */
 	int64_t boottime_offset; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC, ns, */
 	bool has_boottime;	 /* if that is known */
-	uint64_t start;		 /* when the probes were in place */
+	uint64_t start; /* when they were about to go in, if struct capture_begin does not come */
 	char opprobe_version[32];
 	struct capture_event events[CAPTURE_COUNTERS];
 	uint32_t n_events;
@@ -571,6 +571,11 @@ struct capture_launch {
 	uint64_t took;		    /* and ns */
 };
 
+/* All probes are in place, which takes long of many processes: nothing of before is recorded. */
+struct capture_begin {
+	uint64_t begin;
+};
+
 /* The end of a complete capture; one that lacks it was cut short. */
 struct capture_end {
 	uint64_t end;
@@ -605,6 +610,7 @@ enum capture_type {
 	CAPTURE_FILE,
 	CAPTURE_FUNCTION,
 	CAPTURE_LAUNCH,
+	CAPTURE_BEGIN,
 };
 
 struct capture_record {
@@ -625,6 +631,7 @@ struct capture_record {
 		struct capture_run run;
 		struct capture_sum sum;
 		struct capture_loss loss;
+		struct capture_begin begin;
 		struct capture_end end;
 		struct capture_overhead overhead;
 		struct capture_pool pool;
@@ -643,7 +650,8 @@ struct capture_record {
 /*
  * One who takes the records of one recording, from the first to the last:
  *
- *	info ─▶ { definitions, executions, runs, losses, notes, ... } ─▶ end
+ *	info ─▶ { definitions } ─▶ [begin] ─▶
+ *		{ definitions, executions, runs, losses, notes, ... } ─▶ end
  *
  * The info comes first and once; whatever a record refers to was defined
  * before; a nested execution precedes the one around it, an execution the

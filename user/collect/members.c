@@ -233,9 +233,20 @@ static int put_in_runs(struct collector *collector, struct error *err)
 		       ?: attach_from(collector, 0, PROBES_OF_SESSIONS, err);
 }
 
+/* The recording begins, if it has not yet: whoever is recorded has its probes. */
+static void begin(struct collector *collector)
+{
+	const struct capture_record begin = {.type = CAPTURE_BEGIN, .begin.begin = clock_ns()};
+
+	if (!collector->sessions_attached)
+		collector_send(collector, &begin);
+	collector->sessions_attached = true;
+}
+
 static void begin_runs(struct collector *collector)
 {
-	collector->runs_attached = collector->sessions_attached = true;
+	begin(collector);
+	collector->runs_attached = true;
 	collector->all_along = collector->operators_attached;
 	__atomic_store_n(&collector->bpf->bss->runs_since, clock_ns(), __ATOMIC_RELEASE);
 	windows_see(&collector->windows, collector_runs_started(collector));
@@ -285,6 +296,7 @@ int collector_attach(struct collector *collector, struct error *err)
 
 	if (error)
 		return error;
+	begin(collector);
 	/* In this order: a run that is seen to begin has all of its operators. And not before all
 	 * are in place, as nobody takes records meanwhile. */
 	begin_operators(collector);
@@ -307,7 +319,7 @@ int collector_attach_samples(struct collector *collector, struct error *err)
 		return error;
 	sampler_describe(collector->sampler, &record.sampling);
 	collector_send(collector, &record);
-	collector->sessions_attached = true;
+	begin(collector);
 	__atomic_store_n(&collector->bpf->bss->recording, 1, __ATOMIC_RELEASE);
 	return sampler_start(collector->sampler, err);
 }

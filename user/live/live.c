@@ -219,6 +219,9 @@ static int take_locked(struct live *live, const struct capture_record *record)
 	case CAPTURE_INFO:
 		live->started = live->began = live->since = record->info->start;
 		break;
+	case CAPTURE_BEGIN:
+		live->started = live->began = live->since = record->begin.begin;
+		break;
 	case CAPTURE_OVERHEAD:
 		live->overhead = record->overhead;
 		live->has_overhead = true;

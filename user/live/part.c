@@ -57,6 +57,10 @@ static bool ran(const struct part *part, const struct capture_record *record, ui
 		*start = record->sample.time;
 		*wanted = is_wanted(&part->threads, record->sample.thread);
 		return true;
+	case CAPTURE_BEGIN:
+		*start = record->begin.begin;
+		*wanted = true;
+		return true;
 	case CAPTURE_LAUNCH:
 		*start = record->launch.time;
 		*wanted = is_wanted(&part->threads, record->launch.thread);

@@ -246,6 +246,11 @@ static int take(struct record_sink *sink, const struct capture_record *record)
 		recent->info = *record->info;
 		recent->since = record->info->start;
 	}
+	/* Told by the info of each reading. */
+	if (record->type == CAPTURE_BEGIN) {
+		recent->since = record->begin.begin;
+		return 0;
+	}
 	know_last(recent, record);
 	return sink_take(capture_writer_sink(recent->writer), record);
 }

@@ -289,6 +289,7 @@ static int begin(struct export_state *e, const struct capture_info *info)
 	int n_metrics, error;
 
 	e->info = *info;
+	e->began = info->start;
 	titles_make(info, e->titles);
 	n_metrics = titles_metrics(info, (const char(*)[160])e->titles, &options, e->metrics, NULL);
 	if (n_metrics < 0)
@@ -303,6 +304,9 @@ static int export_record(struct export_state *e, const struct capture_record *re
 	switch (record->type) {
 	case CAPTURE_INFO:
 		return begin(e, record->info);
+	case CAPTURE_BEGIN:
+		e->began = record->begin.begin;
+		return 0;
 	case CAPTURE_PROCESS:
 		return define_process(e, &record->process);
 	case CAPTURE_SESSION:

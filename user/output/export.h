@@ -51,8 +51,9 @@ struct export_shapes {
 struct export_state {
 	struct record_sink sink; /* first: take() is handed its address */
 	const struct export_ops *format;
-	int error; /* the first one, a negative errno */
-	struct capture_info info;
+	int error;		  /* the first one, a negative errno */
+	struct capture_info info; /* its start is where traces begin, */
+	uint64_t began;		  /* and the recording here */
 	struct sessions sessions;
 	struct processes processes; /* private: the format's own of each */
 	struct stream *out;

@@ -529,7 +529,7 @@ static int write_recording(struct export_state *e, const struct analyze_process 
 	annotate_text(event, A_LIBRARY, process->library);
 	annotate(event, A_LOST, lost);
 	annotate_bool(event, A_COMPLETE, e->complete);
-	perfetto_put(p, &p->begin, e->info.start);
+	perfetto_put(p, &p->begin, e->began);
 	if (e->complete) {
 		message_add_number(event, EVENT_TYPE, TYPE_END);
 		message_add_number(event, EVENT_TRACK, track);

@@ -735,9 +735,10 @@ class Context:
         self.recorded("no operators of %d sessions" % sessions,
                       lambda report: len({op["session"] for op in report["operators"]}) >= sessions)
 
-    def recorded(self, what, enough):
-        """Wait until a report of the capture, as it is by then, is enough; else fail with what."""
-        patience = Patience(LIMIT)
+    def recorded(self, what, enough, target=None):
+        """Wait until a report of the capture, as it is by then, is enough; else fail with what. As
+        long as `target` works, if one is given."""
+        patience = target.patience() if target else Patience(LIMIT)
         while True:
             report = subprocess.run([self.program, "report", self.path("capture.opp"), "--json"],
                                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)

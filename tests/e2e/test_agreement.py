@@ -170,7 +170,7 @@ def _(t):
     target = t.ort_run("1.24.3", "nested", "-c", "4")
     target.run(5)
     target.keep_running()
-    for _ in range(10):
+    for _ in range(t.times(10)):
         capture, loops = record_briefly(t, target)
         inside = inside_of_loops(capture, loops)
         check_equal(list(inside), [12], "operators inside of loops, of %s" % inside)

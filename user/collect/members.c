@@ -234,7 +234,7 @@ static int put_in_runs(struct collector *collector, struct error *err)
 }
 
 /* The recording begins, if it has not yet: whoever is recorded has its probes. */
-static void begin(struct collector *collector)
+static void begin_recording(struct collector *collector)
 {
 	const struct capture_record begin = {.type = CAPTURE_BEGIN, .begin.begin = clock_ns()};
 
@@ -245,7 +245,7 @@ static void begin(struct collector *collector)
 
 static void begin_runs(struct collector *collector)
 {
-	begin(collector);
+	begin_recording(collector);
 	collector->runs_attached = true;
 	collector->all_along = collector->operators_attached;
 	__atomic_store_n(&collector->bpf->bss->runs_since, clock_ns(), __ATOMIC_RELEASE);
@@ -296,7 +296,7 @@ int collector_attach(struct collector *collector, struct error *err)
 
 	if (error)
 		return error;
-	begin(collector);
+	begin_recording(collector);
 	/* In this order: a run that is seen to begin has all of its operators. And not before all
 	 * are in place, as nobody takes records meanwhile. */
 	begin_operators(collector);
@@ -319,7 +319,7 @@ int collector_attach_samples(struct collector *collector, struct error *err)
 		return error;
 	sampler_describe(collector->sampler, &record.sampling);
 	collector_send(collector, &record);
-	begin(collector);
+	begin_recording(collector);
 	__atomic_store_n(&collector->bpf->bss->recording, 1, __ATOMIC_RELEASE);
 	return sampler_start(collector->sampler, err);
 }

@@ -19,7 +19,7 @@ Launch = collections.namedtuple("Launch", "kind place op run thread driver funct
 # Of an event, over a sum's executions.
 Counts = collections.namedtuple("Counts", "missing value below work work_below")
 
-THREAD, OPERATOR, EXEC, RUN, INFO, POOL, SUM, SAMPLE = 1, 3, 5, 6, 9, 11, 21, 25
+THREAD, OPERATOR, EXEC, RUN, END, INFO, POOL, SUM, SAMPLE = 1, 3, 5, 6, 8, 9, 11, 21, 25
 FILE, FUNCTION, LAUNCH, BEGIN = 26, 27, 28, 29
 KERNEL, GRAPH, COPY, WAIT = 1, 2, 3, 4
 OWN, WORKS_FOR, IN_RUNTIME, ELSEWHERE, UNNAMED, UNKNOWN = 1, 2, 3, 4, 5, 6
@@ -80,7 +80,7 @@ class Capture:
         self.waits = []
         self.events = 0
         self.boottime_offset = None
-        self.start = self.begin = None
+        self.start = self.begin = self.end = None
         with open(path, "rb") as file:
             data = Bytes(file.read())
         assert data.take(8) == b"\x89OPPCAP\n"
@@ -99,6 +99,8 @@ class Capture:
             elif kind == BEGIN:
                 assert self.begin is None
                 self.begin = payload.number()
+            elif kind == END:
+                self.end = payload.number()
             elif kind == THREAD:
                 number = payload.number()
                 self.threads[number] = payload.number()

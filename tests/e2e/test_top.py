@@ -11,7 +11,7 @@ import subprocess
 
 from harness import LIMIT, check, check_equal, one_sentence, programs_of, succeeds, test
 from patience import Patience
-from shares import on_this_machine
+from shares import BY_WINDOWS, on_this_machine
 from terminal import Terminal
 
 
@@ -127,7 +127,7 @@ def runs_recorded(terminal):
 def _(t):
     target = t.ort_run("1.30.0", "resnet", "-O", "0")
     terminal = Terminal(t, 200, 90)
-    top(t, terminal, "-p", target.pid, "--max-overhead", on_this_machine(t, 2, 5.1))
+    top(t, terminal, "-p", target.pid, "--max-overhead", on_this_machine(t, 2, BY_WINDOWS))
     done, patience = 0, target.patience()
     # It is that of all of them, not of those that were there first.
     for more in 8, 8:

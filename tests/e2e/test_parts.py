@@ -7,8 +7,8 @@ import os
 import signal
 
 from capture import Capture
-from harness import (Skipped, check, check_equal, described_counts, machine_code, programs_of,
-                     succeeds, test)
+from harness import (Skipped, check, check_equal, described_counts, machine_code,
+                     programs_recording, succeeds, test)
 
 
 def total(parts):
@@ -91,7 +91,7 @@ def _(t):
     sizes = []
     for arguments in ([], ["--parts"]):
         probe = t.attach(target, "-e", "none", *arguments)
-        names = programs_of(probe.pid)
+        names = programs_recording(probe)
         sizes.append({names[program]: len(machine_code(program)) for program in names})
         target.run(20)
         probe.stop().nothing_lost()

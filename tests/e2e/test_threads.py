@@ -9,7 +9,7 @@ import os
 import threading
 
 from harness import (Process, check, check_equal, check_counts, described_counts, machine_code,
-                     programs_of, test)
+                     programs_recording, test)
 
 # What the pool may be asked to do: the rest of the operators run on their caller alone.
 PARALLEL = {"Conv", "FusedConv", "MatMul", "Gemm", "FusedMatMul", "FusedGemm", "GRU", "Softmax",
@@ -319,7 +319,7 @@ def _(t):
     one_per_cpu = b"\x65\x4c\x03\x0c\x25"
     target = t.ort_run("1.24.3", "tiny")
     probe = t.attach(target, "--shapes")
-    programs = programs_of(probe.pid)
+    programs = programs_recording(probe)
     names = {name for name in programs.values() if name.startswith("ort_")}
     check({"ort_enter_index", "ort_exit", "ort_run_enter", "ort_task_enter"} <= names, programs)
     for program, name in programs.items():

@@ -50,7 +50,7 @@ def recorded_alike(t):
     one as for the other. Nodes that both have tell whether it was, the longest more than
     others."""
     seen = []
-    for _ in range(5):
+    for _ in range(15):
         captures = [t.path("before.opp"), t.path("after.opp")]
         targets = [exact(t, model) for model in ("exact.onnx", "slower.onnx")]
         probes = [t.opprobe("record", "-p", target.pid, "-o", capture).attached()
@@ -63,10 +63,14 @@ def recorded_alike(t):
             check_equal(probe.wait(), 0, "exit status")
         found = json.loads(diff(t, *captures, "--json"))["models"]
         # Of nodes that are shorter than what is taken off for probes, none is known.
-        ratios = {node["name"]: value(node, "time")["ratio"] or 0 for node in found[0]["nodes"]
-                  if node["name"] != SLOWER and node["before"] and node["after"]}
-        seen.append((statistics.median(ratios.values()), ratios[LONGEST]))
-        if 0.85 < seen[-1][0] < 1.18 and 0.93 < seen[-1][1] < 1.08:
+        times = {node["name"]: value(node, "time") for node in found[0]["nodes"]
+                 if node["name"] != SLOWER and node["before"] and node["after"]}
+        longest = times[LONGEST]
+        seen.append((statistics.median(time["ratio"] or 0 for time in times.values()),
+                     longest["ratio"] or 0, longest["ratio_low"] or 0, longest["ratio_high"] or 0))
+        # And as fast all along.
+        if 0.85 < seen[-1][0] < 1.18 and 0.93 < seen[-1][1] < 1.08 and \
+           0.75 < seen[-1][2] and seen[-1][3] < 1.33:
             return *captures, found
         for capture in captures:
             os.unlink(capture)

@@ -5,12 +5,16 @@
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #define NICE_FIRST (-20)
 /* So many of opprobe's threads and processes are at work at once before the probes. */
 #define AT_WORK 3
+/* Who wants a CPU is looked at so often, so far apart (us). */
+#define LOOKS	    9
+#define LOOKS_APART 1000
 
 /*
  * With a CPU free, but not for each of them, opprobe's own would come on those of the target as
@@ -56,7 +60,7 @@ void recording_slow_down(struct recording *recording)
 }
 
 /* Threads on this machine that want a CPU now, this one among them; 1 if that is not known. */
-static long threads_running(void)
+static long running_now(void)
 {
 	FILE *file = fopen("/proc/stat", "re");
 	char line[256];
@@ -69,6 +73,29 @@ static long threads_running(void)
 	if (file)
 		fclose(file);
 	return running;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const long *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+/*
+ * Likewise, as it mostly is: the shell that started this, or what looked at something for a
+ * moment, is not who is going to be held up.
+ */
+static long threads_running(void)
+{
+	long running[LOOKS];
+
+	for (int i = 0; i < LOOKS; i++) {
+		running[i] = running_now();
+		usleep(LOOKS_APART);
+	}
+	qsort(running, LOOKS, sizeof(running[0]), by_number);
+	return running[LOOKS / 2];
 }
 
 /*

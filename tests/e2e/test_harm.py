@@ -282,6 +282,11 @@ def _(t):
     every = os.sched_getaffinity(0)
     for _ in range(len(every) - 1):
         t.start(Process, [sys.executable, "-c", "while True: pass"])
+    # What wants it for a moment now and then, as the shell that has just started opprobe does.
+    t.start(Process, [sys.executable, "-c", "import time\nwhile True:\n"
+                      " end = time.monotonic() + 0.001\n"
+                      " while time.monotonic() < end: pass\n"
+                      " time.sleep(0.003)"])
     target = t.ort_run("1.30.0", "tiny", "-O", "0")
     shared, patience = False, target.patience()
     # While somebody else has the free one, it spreads over all at once.

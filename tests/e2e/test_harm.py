@@ -17,7 +17,7 @@ import time
 import urllib.request
 
 from harness import (PERIOD, Process, Report, check, check_counts, check_equal, described_counts,
-                     finish_load, test)
+                     finish_load, programs_recording, test)
 
 BAD_SHAPE = {"shape": {"values": [5, 5]}}
 
@@ -301,6 +301,64 @@ def _(t):
         check_equal(cpus_of(probe), [every] * 3, "CPUs of opprobe and its helpers, afterwards")
         probe.signal(signal.SIGINT)
         probe.wait()
+
+
+def numbers_of_programs(probe):
+    """How many BPF programs an opprobe that ends was seen to hold: each number once."""
+    seen = []
+    while probe.alive():
+        with contextlib.suppress(OSError):
+            n = sum(os.readlink(file.path) == "anon_inode:bpf-prog"
+                    for file in os.scandir("/proc/%d/fd" % probe.pid))
+            if not seen or n != seen[-1]:
+                seen.append(n)
+    return seen
+
+
+@test("opprobe lets go of its programs one by one while its target lives, else at once")
+def _(t):
+    target = t.ort_run("1.30.0", "tiny")
+    target.keep_running()
+    patience, few = target.patience(), None
+    # It may look too seldom to see each.
+    while few is None:
+        check(not patience.over(), "it lets go of many at once")
+        probe = t.opprobe("record", "-p", target.pid, "-o", t.path("%d.opp" % time.time_ns()))
+        n = len(programs_recording(probe.attached()))
+        probe.signal(signal.SIGINT)
+        seen = numbers_of_programs(probe)
+        check_equal(probe.wait(), 0, "exit status")
+        few = n // 2 if len(seen) > n * 2 // 3 else None
+    probe = t.opprobe("record", "-p", target.pid, "-o", t.path("exits.opp")).attached()
+    programs_recording(probe)
+    target.signal(signal.SIGKILL)
+    check(len(numbers_of_programs(probe)) < few, "it waits for nobody")
+    check_equal(probe.wait(), 0, "exit status")
+
+
+def switches_of_measurement(probe):
+    """How often the thread in which an opprobe measures itself has slept, when it was seen last."""
+    most, patience = 0, probe.patience()
+    while "attached" not in probe.stderr:
+        check(not patience.over(), "it does not attach", probe.stderr)
+        for task in os.listdir("/proc/%d/task" % probe.pid):
+            with contextlib.suppress(OSError):
+                if int(task) == probe.pid:
+                    continue
+                with open("/proc/%d/task/%s/status" % (probe.pid, task), encoding="ascii") as file:
+                    fields = dict(line.split(":", 1) for line in file)
+                most = max(most, int(fields["voluntary_ctxt_switches"]))
+    return most
+
+
+@test("while opprobe measures itself, it leaves the CPU after each round")
+def _(t):
+    target = t.ort_run("1.30.0", "tiny")
+    target.keep_running()
+    probe = t.opprobe("record", "-p", target.pid, "-o", t.path("capture.opp"))
+    check(switches_of_measurement(probe) >= 64, "of 64 rounds, at least")
+    probe.signal(signal.SIGINT)
+    check_equal(probe.wait(), 0, "exit status")
 
 
 class Calls:

@@ -571,8 +571,11 @@ uint64_t collector_operators(const struct collector *collector)
 
 void collector_free(struct collector *collector)
 {
+	bool living;
+
 	if (!collector)
 		return;
+	living = collector_look_for_living(collector);
 	collector_detach(collector, NULL, PROBES_OF_SESSIONS);
 	sampler_free(collector->sampler);
 	sampled_free(collector->sampled);
@@ -588,7 +591,7 @@ void collector_free(struct collector *collector)
 	array_free(&collector->news);
 	windows_free(&collector->windows);
 	collector_free_places(collector);
-	opprobe_bpf__destroy(collector->bpf);
+	collector_unload(collector, living);
 	thread_numbers_clear(&collector->numbers);
 	failures_free(&collector->failures);
 	attribute_lists_free(collector->attributes);

@@ -105,6 +105,11 @@ static inline bool collector_wants_keys(const struct collector_options *options)
 
 /* Load the BPF programs for the collector's options; 0 or a negative errno with @err set. */
 int collector_load(struct collector *collector, struct error *err);
+/*
+ * Let go of the programs, if any, and of what they use. Before @living targets that takes its
+ * time: some ms per program.
+ */
+void collector_unload(struct collector *collector, bool living);
 /* Is any of @counters a perf event, so that threads need some? */
 bool counters_need_events(const struct counter_set *counters);
 /* Counters (bits) that are not known of what is at @location. */

@@ -633,6 +633,22 @@ static void texts_of_a_model_have_a_limit(void **state)
 	}
 }
 
+static void a_recording_begins_once(void **state)
+{
+	struct capture_info info = test_info(0);
+	struct test_capture c = test_begin(&info);
+	struct error err = {};
+	int n;
+
+	for (uint64_t i = 0; i < 2; i++)
+		capture_write_begin(c.writer, &(struct capture_begin){START + i});
+	test_finish(&c);
+	assert_int_equal(read_all(c.path, &n, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "begins twice"));
+	assert_int_equal(n, 3 + 1);
+	test_remove(&c);
+}
+
 static void what_follows_the_end_is_noticed(void **state)
 {
 	struct test_capture c = two_chunks();
@@ -1056,6 +1072,7 @@ int main(void)
 		cmocka_unit_test(a_run_that_does_not_tell_its_operators_is_read),
 		cmocka_unit_test(contradictions_inside_whole_chunks_are_noticed),
 		cmocka_unit_test(texts_of_a_model_have_a_limit),
+		cmocka_unit_test(a_recording_begins_once),
 		cmocka_unit_test(what_follows_the_end_is_noticed),
 		cmocka_unit_test(threads_and_sessions_belong_to_processes),
 		cmocka_unit_test(the_writer_leaves_out_what_contradicts_itself),

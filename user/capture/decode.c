@@ -492,6 +492,16 @@ static const char *decode_function(struct decoder *decoder, struct cursor *c,
 	return define(&decoder->functions, function->function, false, error);
 }
 
+static const char *decode_begin(struct decoder *decoder, struct cursor *c,
+				struct capture_begin *begin)
+{
+	bool again = decoder->begun;
+
+	begin->begin = cursor_uleb(c);
+	decoder->begun = true;
+	return again ? "a recording that begins twice" : NULL;
+}
+
 static const char *decode_launch(struct decoder *decoder, struct cursor *c,
 				 struct capture_launch *launch)
 {
@@ -557,7 +567,7 @@ int decode_record(struct decoder *decoder, uint8_t type, struct cursor c,
 		decode_loss(&c, &record->loss);
 		break;
 	case CAPTURE_BEGIN:
-		record->begin.begin = cursor_uleb(&c);
+		problem = decode_begin(decoder, &c, &record->begin);
 		break;
 	case CAPTURE_END:
 		record->end.end = cursor_uleb(&c);

@@ -13,6 +13,7 @@ struct decoder {
 	struct ids operators, threads, sessions, shapes, processes, failures, files, functions;
 	struct strings strings;
 	uint32_t n_events;
+	bool begun;
 	/* Of the shapes that were decoded last: inputs and outputs. */
 	struct capture_value values[2][CAPTURE_VALUES_MAX];
 	uint64_t dims[2][CAPTURE_VALUES_MAX * CAPTURE_RANK_MAX];

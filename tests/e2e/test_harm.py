@@ -336,31 +336,6 @@ def _(t):
     check_equal(probe.wait(), 0, "exit status")
 
 
-def switches_of_measurement(probe):
-    """How often the thread in which an opprobe measures itself has slept, when it was seen last."""
-    most, patience = 0, probe.patience()
-    while "attached" not in probe.stderr:
-        check(not patience.over(), "it does not attach", probe.stderr)
-        for task in os.listdir("/proc/%d/task" % probe.pid):
-            with contextlib.suppress(OSError):
-                if int(task) == probe.pid:
-                    continue
-                with open("/proc/%d/task/%s/status" % (probe.pid, task), encoding="ascii") as file:
-                    fields = dict(line.split(":", 1) for line in file)
-                most = max(most, int(fields["voluntary_ctxt_switches"]))
-    return most
-
-
-@test("while opprobe measures itself, it leaves the CPU after each round")
-def _(t):
-    target = t.ort_run("1.30.0", "tiny")
-    target.keep_running()
-    probe = t.opprobe("record", "-p", target.pid, "-o", t.path("capture.opp"))
-    check(switches_of_measurement(probe) >= 64, "of 64 rounds, at least")
-    probe.signal(signal.SIGINT)
-    check_equal(probe.wait(), 0, "exit status")
-
-
 class Calls:
     """How often a process calls a function of its libc, by a probe of perf that counts."""
 

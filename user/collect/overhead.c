@@ -20,7 +20,7 @@
 #include "samples.h"
 
 #define ROUNDS_AT_ONCE 4	 /* between two looks whether somebody waits */
-#define REST	       500	 /* us after each round */
+#define ROUND_TIME     600000	 /* ns from round to round, which takes half of it */
 #define TIME_MAX       250000000 /* ns, for more rounds than are needed at least */
 
 struct overhead_job {
@@ -39,15 +39,17 @@ struct overhead_job {
 
 /*
  * Some rounds, spread in time: what slows a machine down comes in spells, and
- * there is time until the targets' probes are in place. Who wants the CPU
- * waits for one round, not for several.
+ * there is time until the targets' probes are in place.
  */
-static void execute_rounds(void)
+static void execute_rounds(uint64_t due)
 {
-	for (int round = 0; round < ROUNDS_AT_ONCE; round++) {
+	for (int round = 0; round < ROUNDS_AT_ONCE; round++, due += ROUND_TIME) {
+		uint64_t now = clock_ns();
+
+		if (now < due)
+			usleep((due - now) / 1000);
 		for (int turn = 0; turn < SAMPLES_TURNS; turn++)
 			self_execute();
-		usleep(REST);
 	}
 }
 
@@ -56,7 +58,7 @@ static int execute(struct overhead_job *job, struct collector *collector,
 		   const struct samples *samples)
 {
 	const struct collector_limits no_limits = {};
-	uint64_t started = clock_ns();
+	uint64_t started = clock_ns(), due = started;
 	int error = 0;
 
 	for (int turn = 0; turn < SAMPLES_WARM_UP; turn++)
@@ -67,7 +69,8 @@ static int execute(struct overhead_job *job, struct collector *collector,
 		if (round >= SAMPLES_ROUNDS_MIN &&
 		    (clock_ns() - started > TIME_MAX || (wanted && samples_settled(samples))))
 			break;
-		execute_rounds();
+		execute_rounds(due);
+		due += ROUNDS_AT_ONCE * (uint64_t)ROUND_TIME;
 		error = collector_run(collector, &no_limits, &job->err);
 	}
 	return error < 0 ? error : collector_finish(collector, COLLECTOR_STOPPED, &job->err);

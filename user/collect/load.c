@@ -16,8 +16,8 @@
 
 #define RING_SIZE  (8 << 20)
 #define BLOCKS_MAX (1 << 16) /* that operators have at once */
-/* From letting go of a program to the next, in us: a grace period of the kernel's RCU, mostly. */
-#define UNLOAD_APART 8000
+/* From letting go of a program to the next, in us. */
+#define UNLOAD_APART 4000
 /* The inode of the first pid namespace (include/linux/proc_ns.h). */
 #define PID_NAMESPACE_INITIAL 0xeffffffcU
 

@@ -218,7 +218,7 @@ bool collector_note(const struct collector *collector, bool late, size_t *next,
 		    char note[CAPTURE_NOTE_SIZE]);
 /* Executions handed to the sink so far. */
 uint64_t collector_operators(const struct collector *collector);
-/* May be NULL. While a target lives it takes some 0.1 s, see collector_unload(). */
+/* May be NULL. While a target lives it takes some 60 ms, see collector_unload(). */
 void collector_free(struct collector *collector);
 
 #endif

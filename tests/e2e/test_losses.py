@@ -186,10 +186,21 @@ def _(t):
     check_equal(shown.operators[-1]["name"], inner["name"], "what is not known comes last")
 
 
-def waits(pid):
-    """How often the process has waited for something so far."""
-    with open("/proc/%d/status" % pid, encoding="utf-8") as file:
-        return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", file.read(), re.M)[1])
+@test("cycles of a schedule, a capture each: what one lost is not lost in the next one as well")
+def _(t):
+    target = t.node("1.24.3")
+    deep, flat = (target.load_plain(t.model(name)) for name in ("deep", "mlp"))
+    probe = t.opprobe("record", "-p", target.pid, "--schedule", "active=3,repeat=3", "--per-cycle",
+                      "-o", t.path("run.opp")).attached()
+    while not os.path.exists(t.path("run.2.opp")):
+        target.run(deep, 1)
+    while probe.alive():
+        target.run(flat, 1)
+    check_equal(probe.wait(), 0, "status of record (%s)" % probe.stderr)
+    first, third = (t.opprobe("report", t.path("run.%d.opp" % cycle), "--json").finish()
+                    for cycle in (1, 3))
+    check_equal(first.losses().keys(), {"too_deep"}, "what the first lost")
+    check_counts(third.nothing_lost().counts(), described_counts(t.model("mlp"), 3))
 
 
 @test("what runs while probes go in is not told: a run at each end is not whole, and no others")

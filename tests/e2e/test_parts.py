@@ -166,16 +166,19 @@ def _(t):
 def _(t):
     target = t.ort_run("1.24.3", "heavy", "-t", "2", "-c", "2")
     probe = t.opprobe("record", "-p", target.pid, "-e", "none", "--parts", "--per-cycle",
-                      "--schedule", "skip_first=1,wait=3,warmup=1,active=4,repeat=3", "-o",
+                      "--schedule", "skip_first=1,wait=3,warmup=1,active=4,repeat=8", "-o",
                       t.path("run.opp")).attached()
     while probe.alive():
         target.run(1)
     check_equal(probe.wait(), 0, "status of record")
-    for cycle in (1, 2, 3):
+    for cycle in range(1, 9):
         path = t.path("run.%d.opp" % cycle)
         check(check_parts(Capture(path)), "no parts in cycle %d" % cycle)
-        check_equal(json.loads(succeeds(t, "report", path, "--json"))["losses"]["parts_lost"], 0,
-                    "parts that were lost")
+        told = json.loads(succeeds(t, "report", path, "--json"))
+        check_equal(told["losses"]["parts_lost"], 0, "parts that were lost")
+        check(0 < told["pool"]["work_ns"] <
+              told["pool"]["threads"] * told["recording"]["duration_ns"],
+              "the pool worked for longer than cycle %d took" % cycle, told["pool"])
 
 
 @test("attached to two processes while they run: parts are of the threads of their own")

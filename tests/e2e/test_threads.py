@@ -75,6 +75,18 @@ all_work_is_taken("1.24.3", "gru", "-t", "3")
 all_work_is_taken("1.30.0", "resnet", "-t", "2", "-p", "-i", "2")
 
 
+@test("a pool that never rests used no more CPU time than the recording took")
+def _(t):
+    target = t.ort_run("1.30.0", "resnet", "-t", "2")
+    target.keep_running()
+    for _ in range(2):
+        told = t.opprobe("-p", target.pid, "--json", "-e", "none", "-d", "0.5").finish().json
+        pool, took = told["pool"], told["recording"]["duration_ns"]
+        check_equal(pool["threads"], 1, "threads of the pool")
+        check(pool["work_ns"] <= pool["cpu_ns"] <= took, "CPU time of the pool, and time recorded",
+              pool, took)
+
+
 @test("some runs only: what the pool worked for the others is nobody's, and hardly any is unclear")
 def _(t):
     target = t.ort_run("1.30.0", "resnet", "-t", "2")

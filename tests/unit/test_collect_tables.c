@@ -31,24 +31,63 @@ static void a_thread_has_the_number_that_was_given_last(void **state)
 	thread_numbers_clear(&numbers);
 }
 
+/* Use CPU until @self has used @ns of it. */
+static uint64_t use_cpu(const struct process *self, uint64_t ns)
+{
+	uint64_t used;
+
+	do
+		used = process_thread_cpu(self, self->pid);
+	while (used < ns);
+	return used;
+}
+
 static void the_pools_threads_count_from_its_start(void **state)
 {
 	struct process self = {.pid = getpid()};
-	struct pool *pool;
-	uint64_t cpu;
+	struct pool pool = {};
+	uint64_t before = use_cpu(&self, 50000000), since, seen;
 
-	/* Some time that is over before the pool begins. */
-	do
-		cpu = process_thread_cpu(&self, getpid());
-	while (cpu < 50000000);
-	pool = pool_new(&self);
-	assert_non_null(pool);
-	assert_true(pool_cpu(pool, getpid()) < cpu);
-	do
-		cpu = pool_cpu(pool, getpid());
-	while (!cpu);
-	assert_int_equal(pool_cpu(pool, 1 << 30), 0);
-	pool_free(pool);
+	assert_true(pool_begin(&pool, &self));
+	since = pool_look(&pool, &self, self.pid);
+	assert_true(since < before);
+	use_cpu(&self, before + 50000000);
+	/* What it was seen to have used is that, whatever it has used by now. */
+	assert_int_equal(pool_seen(&pool, self.pid), since);
+	seen = pool_look(&pool, &self, self.pid);
+	assert_in_range(seen, 40000000, process_thread_cpu(&self, self.pid) - before);
+	/* It begins anew. */
+	assert_true(pool_begin(&pool, &self));
+	assert_int_equal(pool_seen(&pool, self.pid), 0);
+	assert_true(pool_look(&pool, &self, self.pid) < seen);
+	assert_int_equal(pool_look(&pool, &self, 1 << 30), 0);
+	pool_free(&pool);
+}
+
+static void what_cannot_be_known_of_the_pools_start_is_not(void **state)
+{
+	struct process none = {.pid = 1 << 30};
+	struct pool pool = {};
+
+	assert_false(pool_begin(&pool, &none));
+	assert_int_equal(pool_seen(&pool, getpid()), 0);
+	pool_free(&pool);
+}
+
+static void what_a_pool_worked_is_told_to_one_capture(void **state)
+{
+	struct pool pool = {};
+
+	assert_int_equal(pool_work(&pool, 7, 300), 300);
+	assert_int_equal(pool_work(&pool, 7, 500), 500);
+	pool_renew(&pool);
+	assert_int_equal(pool_work(&pool, 7, 500), 0);
+	assert_int_equal(pool_work(&pool, 7, 520), 20);
+	assert_int_equal(pool_work(&pool, 8, 90), 90);
+	pool_renew(&pool);
+	assert_int_equal(pool_work(&pool, 7, 521), 1);
+	assert_int_equal(pool_work(&pool, 8, 90), 0);
+	pool_free(&pool);
 }
 
 /* -- sessions ----------------------------------------------------------------------- */
@@ -303,6 +342,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_has_the_number_that_was_given_last),
 		cmocka_unit_test(the_pools_threads_count_from_its_start),
+		cmocka_unit_test(what_cannot_be_known_of_the_pools_start_is_not),
+		cmocka_unit_test(what_a_pool_worked_is_told_to_one_capture),
 		cmocka_unit_test(a_session_is_known_by_its_address_or_its_owner),
 		cmocka_unit_test(the_older_session_is_meant_where_two_may_be),
 		cmocka_unit_test(what_comes_back_after_an_end_is_another_session),

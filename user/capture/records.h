@@ -384,6 +384,20 @@ static inline uint64_t loss_total(const struct capture_loss *loss)
 	return loss_operators(loss) + loss->work_lost + loss->runs_full + loss->parts_lost;
 }
 
+/* Take what was lost @before off @loss. */
+static inline void loss_subtract(struct capture_loss *loss, const struct capture_loss *before)
+{
+	loss->ring_full -= before->ring_full;
+	loss->too_deep -= before->too_deep;
+	loss->unnamed -= before->unnamed;
+	loss->missed -= before->missed;
+	loss->threads_full -= before->threads_full;
+	loss->work_lost -= before->work_lost;
+	loss->runs_full -= before->runs_full;
+	loss->unfinished -= before->unfinished;
+	loss->parts_lost -= before->parts_lost;
+}
+
 /* What a thread did for operators of others, over the whole recording: told at its end, and to
  * a sink that looks before that now and then, so far. */
 struct capture_pool {

@@ -132,41 +132,6 @@ void collector_select(struct collector *collector, unsigned int window, uint32_t
 	__atomic_store_n(&place->count, count, __ATOMIC_RELEASE);
 }
 
-/* Hits that the kernel did not hand to the programs. */
-static uint64_t missed(struct opprobe_bpf *bpf)
-{
-	struct bpf_program *program;
-	uint64_t total = 0;
-
-	bpf_object__for_each_program(program, bpf->obj)
-	{
-		struct bpf_prog_info info = {};
-		uint32_t size = sizeof(info);
-
-		if (bpf_program__fd(program) >= 0 &&
-		    !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
-			total += info.recursion_misses;
-	}
-	return total;
-}
-
-static struct capture_loss losses_so_far(const struct collector *collector)
-{
-	const struct losses *losses = &collector->bpf->bss->losses;
-
-	return (struct capture_loss){
-		.ring_full = losses->ring_full + collector->unheld,
-		.too_deep = losses->too_deep,
-		.unnamed = collector->unnamed + losses->unnumbered,
-		.missed = missed(collector->bpf),
-		.threads_full = losses->threads_full,
-		.work_lost = losses->work_lost,
-		.runs_full = losses->runs_full,
-		.unfinished = collector->unfinished,
-		.parts_lost = collector->parts_lost,
-	};
-}
-
 /*
  * The table of operators is full: forget those of earlier generations. Those
  * that live on are sighted once more.
@@ -202,7 +167,7 @@ static bool is_named(const struct collector *collector)
 static void report(struct collector *collector)
 {
 	const struct collector_options *options = &collector->options;
-	const struct capture_loss loss = losses_so_far(collector);
+	const struct capture_loss loss = collector_losses(collector);
 	struct news_list news = collector->news;
 	struct collector_progress progress = {
 		.waiting = !is_named(collector),
@@ -357,45 +322,6 @@ int collector_run(struct collector *collector, const struct collector_limits *li
 	return end;
 }
 
-/* What turned out to be missing, if there was something to record. */
-static void send_notes(struct collector *collector)
-{
-	struct capture_record record = {.type = CAPTURE_NOTE};
-	size_t next = 0;
-
-	while (collector->operators && collector_note(collector, true, &next, record.note.text))
-		collector_send(collector, &record);
-	if (collector->operators)
-		collector_send_memory_notes(collector);
-	if (sampler_note(collector->sampler, record.note.text))
-		collector_send(collector, &record);
-}
-
-/*
- * The pool's threads, and their CPU time as far as they are still there to tell. Where probes come
- * and go, that is of more than what they were seen to do, and says nothing of how they spin.
- */
-static void send_pool(struct collector *collector)
-{
-	int map = bpf_map__fd(collector->bpf->maps.thread_work);
-	struct capture_record record = {.type = CAPTURE_POOL};
-	struct capture_pool *pool = &record.pool;
-	uint32_t tid, *previous = NULL;
-
-	while (!bpf_map_get_next_key(map, previous, &tid)) {
-		const struct member *member;
-
-		previous = &tid;
-		if (bpf_map_lookup_elem(map, &tid, &pool->work_ns))
-			continue;
-		member = collector_member_of(collector, tid);
-		pool->cpu_ns = member && collector->all_along ? pool_cpu(member->pool, tid) : 0;
-		pool->thread = collector_thread(collector, tid,
-						member ? member : collector->members.items[0]);
-		collector_send(collector, &record);
-	}
-}
-
 /* How runs fail is told anew, with their messages. */
 static void forget_failures(struct collector *collector)
 {
@@ -428,6 +354,7 @@ static int go_on(struct collector *collector, struct record_sink *next)
 	attribute_lists_free(collector->attributes);
 	collector->attributes = NULL;
 	forget_failures(collector);
+	collector_renew_rest(collector);
 	collector->n_shapes = 0;
 	for (size_t i = 0; i < collector->members.n; i++)
 		collector->members.items[i]->told = !i;
@@ -460,32 +387,9 @@ static int send_end(struct collector *collector, uint64_t ended, enum collector_
 	return collector->failed;
 }
 
-static void send_losses(struct collector *collector)
-{
-	const struct capture_record loss = {.type = CAPTURE_LOSS, .loss = losses_so_far(collector)};
-
-	collector_send(collector, &loss);
-}
-
-void collector_tell_so_far(struct collector *collector)
-{
-	if (collector->sums)
-		sums_look(collector->sums, 0);
-	send_pool(collector);
-	send_losses(collector);
-}
-
-static void send_rest(struct collector *collector)
-{
-	send_pool(collector);
-	collector_tell_memory(collector);
-	send_notes(collector);
-	send_losses(collector);
-}
-
 int collector_finish(struct collector *collector, enum collector_end end, struct error *err)
 {
-	send_rest(collector);
+	collector_tell_rest(collector);
 	return send_end(collector, clock_ns(), end, err);
 }
 
@@ -502,6 +406,8 @@ static void end_recording(struct collector *collector, bool operators_only)
 {
 	if (collector->ended)
 		return;
+	/* Nobody has used more than the recording took. */
+	collector_look_at_pool(collector);
 	collector->ended = clock_ns();
 	collector->runs_at_end = collector_runs_started(collector);
 	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
@@ -521,7 +427,7 @@ static void end_recording(struct collector *collector, bool operators_only)
 		sums_end(collector->sums);
 	collector_leave_launches(collector, NULL);
 	collector->closed = true;
-	send_rest(collector);
+	collector_tell_rest(collector);
 }
 
 void collector_end(struct collector *collector)
@@ -593,6 +499,7 @@ void collector_free(struct collector *collector)
 	collector_free_places(collector);
 	collector_unload(collector, living);
 	thread_numbers_clear(&collector->numbers);
+	pool_free(&collector->pool);
 	failures_free(&collector->failures);
 	attribute_lists_free(collector->attributes);
 	free(collector);

@@ -13,7 +13,6 @@
 #include "../inspect/find.h"
 #include "kept.h"
 #include "kernels.h"
-#include "pool.h"
 #include "probes.h"
 #include "shapes.h"
 
@@ -23,13 +22,13 @@ struct member {
 	const struct located *located; /* its runtimes, the first of them speaks for it */
 	uint32_t number;	       /* in the recording */
 	uint32_t parent;	       /* of the process that forked it, or CAPTURE_UNKNOWN */
-	struct pool *pool;
 	uint32_t gpu_hidden; /* bits: counters of GPUs that are not known of it, the others of */
 	uint64_t gpu_since;  /* what begins from then on */
 	struct kernels kernels;
-	bool told;   /* to the sink */
-	bool exited; /* which is news; its last records are still to be taken */
-	bool gone;   /* it is no target any more */
+	bool cpu_known; /* of its threads: what they had used when the recording began */
+	bool told;	/* to the sink */
+	bool exited;	/* which is news; its last records are still to be taken */
+	bool gone;	/* it is no target any more */
 };
 
 struct instance_state {

@@ -32,7 +32,6 @@ static void free_member(struct member *member)
 {
 	if (!member)
 		return;
-	pool_free(member->pool);
 	kernels_free(&member->kernels);
 	free(member);
 }
@@ -60,9 +59,7 @@ static struct member *add_member(struct collector *collector, const struct colle
 	member->number = collector->members.n;
 	member->parent = parent ? parent->number : CAPTURE_UNKNOWN;
 	member->told = !member->number; /* by the info */
-	member->pool = pool_new(target->process);
-	added = member->pool && (!collector->threads ||
-				 !thread_slots_add(collector->threads, target->process))
+	added = !collector->threads || !thread_slots_add(collector->threads, target->process)
 			? array_push(&collector->members)
 			: NULL;
 	if (!added) {
@@ -238,8 +235,10 @@ static void begin_recording(struct collector *collector)
 {
 	const struct capture_record begin = {.type = CAPTURE_BEGIN, .begin.begin = clock_ns()};
 
-	if (!collector->sessions_attached)
+	if (!collector->sessions_attached) {
 		collector_send(collector, &begin);
+		collector_begin_pool(collector, 0);
+	}
 	collector->sessions_attached = true;
 }
 
@@ -394,7 +393,7 @@ int collector_add(struct collector *collector, const struct collector_target *ta
 		  struct error *err)
 {
 	bool was_member = find_member(collector, target->process->pid);
-	size_t first = collector->instances.n;
+	size_t first = collector->instances.n, first_member = collector->members.n;
 	int error = collector_add_target(collector, target, err);
 
 	/* As collector_attach() does. */
@@ -408,6 +407,7 @@ int collector_add(struct collector *collector, const struct collector_target *ta
 		error = sampled_add(collector->sampled,
 				    find_member(collector, target->process->pid), err);
 	if (error >= 0) {
+		collector_begin_pool(collector, first_member);
 		settle_since(collector);
 		return 0;
 	}

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The collector's state, for its own fourteen files: load.c brings the BPF
+ * The collector's state, for its own fifteen files: load.c brings the BPF
  * programs into the kernel, members.c the processes under their probes,
  * records.c takes what the programs send, unsettled.c what comes before names
  * can be read, executions.c what they tell of operators and runs, outcomes.c what they tell of runs
  * beside counts, models.c what sessions are, attributes.c what operators are, memory.c what is
  * known of their memory, gpu.c of what they have GPUs do, unfinished.c what waits for a run's end
  * in vain, cost.c compares runs when the recording is over, windows.c keeps those that lie in a
- * window, collector.c is the life as collector.h tells it.
+ * window, rest.c tells what is told beside all that, of the pool and of losses, collector.c is the
+ * life as collector.h tells it.
  */
 #ifndef OPPROBE_COLLECT_STATE_H
 #define OPPROBE_COLLECT_STATE_H
@@ -21,6 +22,7 @@
 #include "identity.h"
 #include "instance.h"
 #include "parts.h"
+#include "pool.h"
 #include "sampled.h"
 #include "sampler.h"
 #include "thread_numbers.h"
@@ -72,6 +74,8 @@ struct collector {
 	struct thread_slots *threads;
 	struct identity_table *identities;
 	struct thread_numbers numbers;
+	struct pool pool;
+	struct capture_loss lost_before, lost_told; /* this capture; told: in all */
 	struct failures failures;
 	struct attribute_lists *attributes; /* of sessions, as they were asked last */
 	uint32_t n_shapes, n_names;	    /* numbers given so far */
@@ -215,6 +219,19 @@ static inline bool collector_is_there(const struct instance_state *instance, uin
 /* Say what @session is, unless that was said, or cannot be yet. */
 void collector_tell_model(struct collector *collector, const struct instance_state *instance,
 			  uint32_t session);
+/*
+ * The recording of processes from the @first one on begins: what their threads have used up to now
+ * is from before.
+ */
+void collector_begin_pool(struct collector *collector, size_t first);
+/* See what threads that have worked have used by now, which is what the pool is told to have. */
+void collector_look_at_pool(struct collector *collector);
+/* All that was lost, since the collector is there. */
+struct capture_loss collector_losses(const struct collector *collector);
+/* Tell what is told beside what was recorded: the pool, memory, notes, losses. */
+void collector_tell_rest(struct collector *collector);
+/* Another capture begins: of all that, what has been told is not told again. */
+void collector_renew_rest(struct collector *collector);
 /* Say anew of sessions what they are, and what their memory arenas count by now. */
 void collector_tell_memory(struct collector *collector);
 /*

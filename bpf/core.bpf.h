@@ -117,14 +117,20 @@ static __always_inline void fill_record(struct operator_record *record,
 	record->end = outcome->end;
 }
 
-/* Send @record, with what stands behind its first @words. */
-static __always_inline void send_record(struct operator_record *record, __u32 words,
-					const struct outcome *outcome)
+/* What stands in @record behind its first @words. */
+static __always_inline void end_record(struct operator_record *record, __u32 words,
+				       const struct outcome *outcome)
 {
 	if (with_memory)
 		record->values[words++] = outcome->frame->peak;
 	if (with_shapes)
 		*(struct shapes_word *)&record->values[words] = outcome->shapes;
+}
+
+static __always_inline void send_record(struct operator_record *record, __u32 words,
+					const struct outcome *outcome)
+{
+	end_record(record, words, outcome);
 	record_submit(record);
 }
 
@@ -137,13 +143,18 @@ static __always_inline void lose(struct thread_state *thread)
 		around->inside |= FLAG_LACKS;
 }
 
-/* Room for a record of @words, and of what send_record() adds; NULL if it is lost. */
+/*
+ * Room for a record of @words, and of what end_record() adds, behind those that wait; NULL if it is
+ * lost. For what ended at @end (0: now).
+ */
 static __always_inline struct operator_record *operator_reserve(struct thread_state *thread,
-								__u32 words)
+								__u32 words, __u64 end)
 {
-	struct operator_record *record =
-		record_reserve(sizeof(*record) + (words + with_memory + with_shapes) * 8);
+	struct operator_record *record;
 
+	if (thread->batch)
+		batch_send(thread, end);
+	record = record_reserve(sizeof(*record) + (words + with_memory + with_shapes) * 8);
 	if (!record)
 		lose(thread);
 	return record;
@@ -169,7 +180,7 @@ static __always_inline void emit_work(struct thread_state *thread, struct outcom
 	const __u32 n = n_counters, turns = 2 * n + 1;
 	const __u32 parts = turns + (with_turns ? 2 * n + 3 : 0);
 	const __u32 words = parts + (with_keys ? sizeof(struct part_keys) / 8 : 0);
-	struct operator_record *record = operator_reserve(thread, words);
+	struct operator_record *record = operator_reserve(thread, words, outcome->end);
 	__u64 *values;
 
 	if (!record)
@@ -194,7 +205,7 @@ static __always_inline void emit_work(struct thread_state *thread, struct outcom
 static __always_inline void emit_turns(struct thread_state *thread, struct outcome *outcome)
 {
 	const __u32 n = n_counters, words = 2 * n + 2;
-	struct operator_record *record = operator_reserve(thread, words);
+	struct operator_record *record = operator_reserve(thread, words, outcome->end);
 
 	if (!record)
 		return;
@@ -203,6 +214,34 @@ static __always_inline void emit_turns(struct thread_state *thread, struct outco
 	copy_counters(&record->counted, record->values, &thread->counts);
 	copy_turns((struct turns *)(record->values + n), &thread->counts);
 	send_record(record, words, outcome);
+}
+
+/* Put @outcome, of one thread, behind those that wait. False if there is no batch to put it in. */
+static __always_inline bool emit_batched(struct thread_state *thread, const struct outcome *outcome)
+{
+	const __u32 n = n_counters;
+	const __u32 each = sizeof(struct operator_record) + (n + with_memory + with_shapes) * 8;
+	struct batch_record *batch = batch_of(thread);
+	struct operator_record *record;
+	__u32 bytes;
+
+	if (!batch)
+		return false;
+	bytes = batch->bytes;
+	/* It could not be sent, as the recording is over. */
+	if (bytes > BATCH_ROOM)
+		return true;
+	record = (void *)(batch->records + bytes);
+	fill_record(record, thread, outcome);
+	copy_counters(&record->counted, record->values, &thread->counts);
+	end_record(record, n, outcome);
+	bytes += each;
+	batch->each = each;
+	batch->bytes = bytes;
+	if (bytes > BATCH_ROOM || dozing ||
+	    outcome->end - ((struct operator_record *)batch->records)->end > BATCH_NS)
+		batch_send(thread, outcome->end);
+	return true;
 }
 
 /* Count, and send @outcome through the ring. A function: the programs' own stacks are full with
@@ -226,7 +265,9 @@ static __noinline int emit(struct thread_state *thread, struct outcome *outcome)
 		emit_turns(thread, outcome);
 		return 0;
 	}
-	record = operator_reserve(thread, n);
+	if (emit_batched(thread, outcome))
+		return 0;
+	record = operator_reserve(thread, n, outcome->end);
 	if (!record)
 		return 0;
 	fill_record(record, thread, outcome);
@@ -254,7 +295,7 @@ static __noinline int emit_thrown(struct thread_state *thread)
 		lose(thread);
 		return 0;
 	}
-	record = operator_reserve(thread, n);
+	record = operator_reserve(thread, n, 0);
 	if (!record)
 		return 0;
 	conclude(thread, frame, frame->start, FLAG_THREW, &outcome);
@@ -444,6 +485,9 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 	const __u32 words = with_turns ? 2 * n_counters + 2 : n_counters;
 	struct run_record *record = NULL;
 
+	/* One that threw ends now, whenever that was. */
+	if (thread->batch)
+		batch_send(thread, flags & FLAG_THREW ? 0 : end);
 	if (n_counters && !(flags & FLAG_THREW))
 		counters_delta(&thread->run_reading, &thread->now, end - thread->run_start,
 			       &thread->counts);
@@ -473,6 +517,8 @@ static __always_inline void emit_run(struct thread_state *thread, __u64 end, __u
 /* The open run has ended while the probes of runs were out, or goes on unseen. */
 static __always_inline void forget_run(struct thread_state *thread)
 {
+	if (thread->batch)
+		batch_send(thread, 0);
 	thread->run = NO_ID;
 	thread->depth = 0;
 	give_place(thread);

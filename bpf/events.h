@@ -132,6 +132,7 @@ enum record_type {
 	RECORD_SAMPLE,		/* what a thread was doing when it was looked at */
 	RECORD_STACK,		/* first sight of a session by a sample: whose is it? */
 	RECORD_LAUNCH,		/* a thread tells a GPU to do something */
+	RECORD_BATCH,		/* operators of one thread ended */
 };
 
 enum record_flags {
@@ -177,6 +178,20 @@ struct operator_record {
 };
 
 _Static_assert(sizeof(struct operator_record) == 40, "operator_record");
+
+#define BATCH_BYTES 1024
+
+/* Records of operators, one behind the other: see batch.bpf.h. In the ring it ends with the last.
+ */
+struct batch_record {
+	__u8 type;
+	__u8 pad;
+	__u16 each;  /* bytes of one */
+	__u32 bytes; /* of all of them */
+	__u8 records[BATCH_BYTES];
+};
+
+_Static_assert(sizeof(struct batch_record) == 8 + BATCH_BYTES, "batch_record");
 
 struct shapes_word {
 	__u32 number; /* of a shapes_record, or NO_SHAPES */

@@ -8,7 +8,7 @@
 #ifndef OPPROBE_RUNS_BPF_H
 #define OPPROBE_RUNS_BPF_H
 
-#include "thread.bpf.h"
+#include "batch.bpf.h"
 
 #define RUN_STACK_BITS 16 /* of addresses: the context is 64 KiB below the run's entry at most */
 
@@ -60,6 +60,8 @@ static __noinline int take_place(struct thread_state *thread)
 			open->pid = thread->pid;
 			*(volatile __u64 *)&open->sp = thread->run_sp;
 			thread->run_place = 1 + i;
+			if (!i && !with_sums)
+				batch_begin(thread, set);
 			return 1;
 		}
 		__sync_fetch_and_add(&open->held, -1);
@@ -78,6 +80,7 @@ static __always_inline void give_place(struct thread_state *thread)
 	if (i >= RUN_PLACES)
 		return;
 	thread->run_place = 0;
+	thread->batch = 0;
 	runs = bpf_map_lookup_elem(&open_runs, &set);
 	if (!runs)
 		return;

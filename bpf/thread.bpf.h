@@ -76,6 +76,8 @@ struct thread_state {
 	__u64 run_session;   /* of its operators, 0: none seen yet */
 	__u32 run_operators; /* that began in it on this thread, recorded or lost */
 	__u32 n_setups;	     /* that are open */
+	__u32 batch;	     /* of the open run, see batch.bpf.h, plus 1; 0: none */
+	__u32 pad3;
 	struct reading run_reading;
 	__u64 task_key; /* of the open task, 0 if it is the launcher's own */
 	__u64 task_sp;

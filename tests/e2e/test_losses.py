@@ -9,7 +9,7 @@ import re
 import signal
 import time
 
-from harness import check, check_counts, check_equal, described_counts, test
+from harness import ProbeHits, check, check_counts, check_equal, described_counts, test
 from patience import cpu_seconds
 
 DEPTH = 16  # operators open at once on a thread, that opprobe follows
@@ -59,10 +59,10 @@ def _(t):
           in shown.stdout, "the table does not tell", shown.stdout[-1000:])
 
 
-def flooded(t, model, runs):
+def flooded(t, model, runs, events="none"):
     """A report of runs of a model whose records do not fit in the ring, which is emptied often."""
     target = t.ort_run("1.24.3", model, "-O", "0")
-    probe = t.attach(target, "-e", "none", "--buffer", "16k")
+    probe = t.attach(target, "-e", events, "--buffer", "16k")
     target.run(runs)
     report = probe.stop()
     check_equal(list(report.losses()), ["ring_full"], "kinds of loss")
@@ -115,7 +115,9 @@ def _(t):
 
 @test("what lacks one that ran inside it has no time of its own")
 def _(t):
-    report = flooded(t, "nested", 20000)
+    # Few records of these fit in what is sent at once, so that the ring may have room for some only.
+    report = flooded(t, "nested", 20000, 
+                     "on-cpu,ready,blocked,task-faults,context-switches,task-migrations")
     exported = t.opprobe("export", t.path("capture.opp"), "--format", "csv")
     check_equal(exported.wait(), 0, "status of export")
     inside, whole, lacking = [], 0, 0
@@ -201,6 +203,43 @@ def _(t):
                     for cycle in (1, 3))
     check_equal(first.losses().keys(), {"too_deep"}, "what the first lost")
     check_counts(third.nothing_lost().counts(), described_counts(t.model("mlp"), 3))
+
+
+def stopped(pid):
+    """Is no thread of the process on its way any more, in the kernel either?"""
+    states = []
+    for tid in os.listdir("/proc/%d/task" % pid):
+        with open("/proc/%d/task/%s/stat" % (pid, tid), encoding="utf-8") as file:
+            states.append(file.read().rpartition(") ")[2][0])
+    return set(states) == {"T"}
+
+
+@test("of a run that goes on, all operators that ended before the recording did are told")
+def _(t):
+    for events in ("none", "task-clock,page-faults"):
+        target = t.ort_run("1.30.0", "tiny", "-O", "0")
+        probe = t.opprobe("record", "-p", target.pid, "-e", events, "-o", t.path("run.opp"))
+        probe.attached()
+        with ProbeHits(probe.pid) as hits:
+            target.keep_running()
+            while hits.count()["ort_exit"] < 2000:
+                time.sleep(0.01)
+            target.signal(signal.SIGSTOP)
+            while not stopped(target.pid):
+                time.sleep(0.01)
+            ended = hits.count()["ort_exit"]
+            probe.signal(signal.SIGINT)
+            check_equal(probe.wait(), 0, "status of record")
+        target.signal(signal.SIGCONT)
+        report = t.opprobe("report", t.path("run.opp"), "--json").finish().nothing_lost()
+        check_equal(sum(op["count"] for op in report.operators), ended,
+                    "executions, and hits where operators end, with " + events)
+
+
+def waits(pid):
+    """How often the process has waited for something so far."""
+    with open("/proc/%d/status" % pid, encoding="utf-8") as file:
+        return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", file.read(), re.M)[1])
 
 
 @test("what runs while probes go in is not told: a run at each end is not whole, and no others")

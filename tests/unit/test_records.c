@@ -192,7 +192,7 @@ static void take(struct test *t, const void *record, size_t size)
 	void *copy = malloc(size);
 
 	memcpy(copy, record, size);
-	assert_int_equal(collector_take(&t->collector, copy, size), 0);
+	collector_take(&t->collector, copy, size);
 	free(copy);
 }
 
@@ -750,6 +750,73 @@ static void operators_that_were_open_when_it_ended_are_not_taken(void **state)
 	take_operator(t, 1, 0, MAIN, 95);
 	take_operator(t, 1, 0, MAIN, 100);
 	take_operator(t, 1, 0, MAIN, 101);
+	assert_int_equal(executions(t), 2);
+	tear_down(t);
+}
+
+/* Three executions of operator 1, of which the record that tells them has @size bytes, and says
+ * that they have @bytes, and that each has @each. */
+static void take_batch(struct test *t, size_t size, uint32_t bytes, uint16_t each)
+{
+	struct batch_record batch = {.type = RECORD_BATCH, .each = each, .bytes = bytes};
+
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct operator_record op = {.type = RECORD_OPERATOR,
+						   .counted = 1,
+						   .tid = MAIN,
+						   .id = 1,
+						   .parent = NO_ID,
+						   .start = 100 + i,
+						   .end = 200 + i};
+		const uint64_t value = 7 + i;
+
+		memcpy(batch.records + i * 48, &op, sizeof(op));
+		memcpy(batch.records + i * 48 + sizeof(op), &value, sizeof(value));
+	}
+	take(t, &batch, size);
+}
+
+static void operators_that_come_at_once_are_each_told(void **state)
+{
+	struct test *t = set_up(true);
+
+	take_strings(t, 1);
+	take_batch(t, 8 + 3 * 48, 3 * 48, 48);
+	assert_int_equal(executions(t), 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(execution(t, i)->start, 100 + i);
+		assert_int_equal(execution(t, i)->counters[0], 7 + i);
+	}
+	assert_int_equal(t->collector.windows.operators, 3);
+	tear_down(t);
+}
+
+static void of_operators_at_once_no_more_is_taken_than_there_is(void **state)
+{
+	struct test *t = set_up(true);
+
+	take_strings(t, 1);
+	/* In the kernel's own place more bytes follow. */
+	take_batch(t, sizeof(struct batch_record), 2 * 48, 48);
+	assert_int_equal(executions(t), 2);
+	take_batch(t, 8 + 48, 3 * 48, 48);
+	assert_int_equal(executions(t), 3);
+	take_batch(t, 8 + 3 * 48 - 1, 3 * 48, 48);
+	assert_int_equal(executions(t), 5);
+	take_batch(t, 8 + 3 * 48, 3 * 48, sizeof(struct operator_record) - 1);
+	take_batch(t, 8 + 3 * 48, 3 * 48, 0);
+	take_batch(t, 7, 3 * 48, 48);
+	assert_int_equal(executions(t), 5);
+	tear_down(t);
+}
+
+static void of_operators_at_once_those_that_ended_in_time_are_taken(void **state)
+{
+	struct test *t = set_up(true);
+
+	take_strings(t, 1);
+	t->collector.ended = 201;
+	take_batch(t, 8 + 3 * 48, 3 * 48, 48);
 	assert_int_equal(executions(t), 2);
 	tear_down(t);
 }
@@ -1483,7 +1550,7 @@ static void what_cannot_be_held_is_counted_as_lost(void **state)
 	*op = (struct operator_record){.type = RECORD_OPERATOR, .parent = NO_ID};
 	for (uint32_t i = 0; i < 34; i++) {
 		op->run = i;
-		assert_int_equal(collector_take(&t->collector, record, sizeof(record)), 0);
+		collector_take(&t->collector, record, sizeof(record));
 	}
 	assert_int_equal(t->collector.unheld, 34 - 31);
 	tear_down(t);
@@ -2095,6 +2162,9 @@ int main(void)
 		cmocka_unit_test(a_session_that_loads_is_a_new_one),
 		cmocka_unit_test(setups_that_end_after_the_recording_are_not_taken),
 		cmocka_unit_test(operators_that_were_open_when_it_ended_are_not_taken),
+		cmocka_unit_test(operators_that_come_at_once_are_each_told),
+		cmocka_unit_test(of_operators_at_once_no_more_is_taken_than_there_is),
+		cmocka_unit_test(of_operators_at_once_those_that_ended_in_time_are_taken),
 		cmocka_unit_test(attributes_are_asked_for_once_a_session),
 		cmocka_unit_test(attributes_of_many_sessions_are_asked_for_in_turn),
 		cmocka_unit_test(kernels_of_no_session_are_asked_for_one_by_one),

@@ -42,10 +42,10 @@ static int watch_news(struct collector *collector, struct error *err)
 static int take(void *context, void *data, size_t size)
 {
 	struct collector *collector = context;
-	int error = collector_take(collector, data, size);
 
+	collector_take(collector, data, size);
 	collector->to_take -= (ssize_t)(BPF_RINGBUF_HDR_SZ + size);
-	return error ?: collector->to_take > 0 ? 0 : -EAGAIN;
+	return collector->to_take > 0 ? 0 : -EAGAIN;
 }
 
 /*
@@ -410,6 +410,7 @@ static void end_recording(struct collector *collector, bool operators_only)
 	collector_look_at_pool(collector);
 	collector->ended = clock_ns();
 	collector->runs_at_end = collector_runs_started(collector);
+	__atomic_store_n(&collector->bpf->bss->recorded_until, collector->ended, __ATOMIC_RELEASE);
 	__atomic_store_n(&collector->bpf->bss->recording, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&collector->bpf->bss->runs_summed, 0, __ATOMIC_RELEASE);
 	collector->operators_attached = false;
@@ -417,7 +418,7 @@ static void end_recording(struct collector *collector, bool operators_only)
 		sampler_stop(collector->sampler);
 	collector_detach(collector, NULL,
 			 operators_only ? PROBES_OF_OPERATORS : PROBES_OF_SESSIONS);
-	collector_take_all(collector);
+	collector_take_last(collector);
 	for (size_t i = 0; i < collector->instances.n; i++)
 		collector_settle(collector, collector->instances.items[i]);
 	/* What is open now is not lost: it goes on. */

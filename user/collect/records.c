@@ -3,6 +3,7 @@
 #include "sums.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 int collector_keep_failure(struct collector *collector, int error, const char *what)
@@ -375,40 +376,60 @@ static const void *operator_with_parts(struct collector *collector,
 	return joined;
 }
 
-int collector_take(void *context, void *data, size_t size)
+static void take(struct collector *collector, const void *data, size_t size)
 {
-	struct collector *collector = context;
 	uint8_t type = *(const uint8_t *)data;
 	struct instance_state *instance;
 	const void *record = data;
 
 	if (collector->failed)
-		return 0;
+		return;
 	if (type == RECORD_THREAD || type == RECORD_THREADS_CHANGED || type == RECORD_FORKED ||
 	    type == RECORD_EXECUTED) {
 		if (size >= sizeof(struct thread_record))
 			take_news(collector, data);
-		return 0;
+		return;
 	}
 	if (type == RECORD_PART) {
 		if (collector->options.parts && size >= sizeof(struct part_record))
 			parts_add(collector->parts, data);
-		return 0;
+		return;
 	}
 	if (type == RECORD_SAMPLE) {
 		if (collector->sampled && size >= sizeof(struct sample_record))
 			sampled_take(collector->sampled, data);
-		return 0;
+		return;
 	}
 	collector->windows.operators += type == RECORD_OPERATOR;
 	instance = instance_of(collector, data);
 	if (!instance || (collector->ended && take_late(collector, data, size)))
-		return 0;
+		return;
 	if (type == RECORD_OPERATOR)
 		record = operator_with_parts(collector, instance, data, &size);
 	if (type == RECORD_LAUNCH && waits_for_operator(collector, data, size))
 		keep_launch(collector, instance, data);
 	else if (record)
 		pass_on(collector, instance, record, size);
-	return 0;
+}
+
+static void take_batch(struct collector *collector, const struct batch_record *batch, size_t size)
+{
+	const size_t head = offsetof(struct batch_record, records);
+	size_t bytes, each;
+
+	if (size < head)
+		return;
+	each = batch->each;
+	bytes = batch->bytes < size - head ? batch->bytes : size - head;
+	for (size_t at = 0; each >= sizeof(struct operator_record) && at + each <= bytes;
+	     at += each)
+		take(collector, batch->records + at, each);
+}
+
+void collector_take(struct collector *collector, const void *data, size_t size)
+{
+	if (*(const uint8_t *)data == RECORD_BATCH)
+		take_batch(collector, data, size);
+	else
+		take(collector, data, size);
 }

@@ -157,8 +157,13 @@ void collector_look_for_arenas(struct collector *collector);
 /* Say what of memory turned out not to be known. */
 void collector_send_memory_notes(struct collector *collector);
 
-/* The ring buffer's callback: @context is the collector. Failures are kept in it. */
-int collector_take(void *context, void *data, size_t size);
+/* Take a record from the ring. Failures are kept in @collector. */
+void collector_take(struct collector *collector, const void *data, size_t size);
+/*
+ * The recording is over, and its probes are out: take what there is of it, in the ring and where
+ * records wait until they are many (bpf/batch.bpf.h).
+ */
+void collector_take_last(struct collector *collector);
 /*
  * Take what is in the ring, or else what comes within @timeout_ms; was that anything? Of much it is
  * a part, so that whoever calls can look after other things, and the next call goes on at once.

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Operators that wait for the end of their run (min_duration) wait for ever if
- * its record was lost, or its thread died. The kernel knows which runs are
- * open: a place is given back after the end was sent.
+ * What waits for the end of a run that does not come. Operators here (min_duration), if its record
+ * was lost, or its thread died: the kernel knows which runs are open, as a place is given back
+ * after the end was sent. Operators in the kernel, if the recording is over before.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <linux/membarrier.h>
+#include <stddef.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "state.h"
 
@@ -96,4 +100,29 @@ bool collector_runs_open(struct collector *collector,
 		found = holds_run(&places[i]) && (!of || (pid_t)places[i].pid == of->pid) &&
 			among(&collector->windows, places[i].run);
 	return found;
+}
+
+#define BATCHES_SIZE (RUN_SETS * sizeof(struct batch_record))
+
+void collector_take_last(struct collector *collector)
+{
+	const struct batch_record *batches;
+
+	/*
+	 * Whoever runs a program now has seen the recording's end (MEMBARRIER_CMD_GLOBAL waits as
+	 * synchronize_rcu() does, in whose read side programs run). Where the kernel has no such
+	 * call, that the probes are out waits for as much.
+	 */
+	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	collector_take_all(collector);
+	batches = mmap(NULL, BATCHES_SIZE, PROT_READ, MAP_SHARED,
+		       bpf_map__fd(collector->bpf->maps.batches), 0);
+	if (batches == MAP_FAILED) {
+		collector_keep_failure(collector, -errno, COLLECTOR_CANNOT_HOLD);
+		return;
+	}
+	for (size_t i = 0; i < RUN_SETS; i++)
+		if (batches[i].bytes)
+			collector_take(collector, &batches[i], sizeof(batches[i]));
+	munmap((void *)batches, BATCHES_SIZE);
 }

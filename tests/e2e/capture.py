@@ -5,6 +5,8 @@ operators, executions with their parts, sums of executions and runs, samples, an
 import collections
 import struct
 
+from harness import check
+
 Exec = collections.namedtuple("Exec", "flags op thread depth cpu run parent start end work parts")
 Part = collections.namedtuple("Part", "thread cpu migrated start end")
 Sum = collections.namedtuple("Sum", "of_runs op session parent depth start end ns buckets below_ns "
@@ -69,7 +71,8 @@ class Bytes:
 
 class Capture:
     """Of threads, by their numbers: tids, numbers of processes, and what the pool's worked, in ns,
-    and were on a CPU. Executions in their order."""
+    and were on a CPU. Executions in their order; and of each thread when what it did was over, as
+    far as that is known, in the order in which it is told."""
 
     def __init__(self, path):
         self.threads, self.processes, self.pool, self.execs = {}, {}, {}, []
@@ -77,6 +80,7 @@ class Capture:
         self.operators, self.samples = {}, []
         self.files, self.functions = {}, {}
         self.launches = []
+        self.over = collections.defaultdict(list)
         self.waits = []
         self.events = 0
         self.boottime_offset = None
@@ -118,16 +122,25 @@ class Capture:
             elif kind == LAUNCH:
                 launch = self.launch(payload)
                 (self.waits if launch.kind == WAIT else self.launches).append(launch)
+                if launch.kind != WAIT and launch.place == 1:
+                    self.over[launch.thread].append(launch.time)
             elif kind == EXEC:
                 self.execs.append(self.exec(payload))
+                self.over[self.execs[-1].thread].append(self.execs[-1].end)
             elif kind == RUN:
                 self.runs += 1
-                self.skip_run(payload)
+                self.skip_run(payload)  # but for its end
             elif kind == SUM:
                 self.sums.append(self.sum(payload))
             elif kind == POOL:
                 number = payload.number()
                 self.pool[number] = (payload.number(), payload.number())
+
+    def check_order(self):
+        """What a thread is told to have done is told when it was over."""
+        for thread, over in self.over.items():
+            for before, behind in zip(over, over[1:]):
+                check(before <= behind, "told before what was over sooner", thread, before, behind)
 
     def info(self, payload):
         while payload.left():
@@ -190,8 +203,10 @@ class Capture:
         payload.number()
         if flags & 4:
             payload.number()
-        payload.number(), payload.number()
-        self.times(payload)
+        payload.number()
+        thread, (_, end) = payload.number(), self.times(payload)
+        if not flags & 1:
+            self.over[thread].append(end)
 
     def exec(self, payload):
         flags, op, thread, depth, cpu = [payload.number() for _ in range(5)]

@@ -34,6 +34,17 @@ for each in VERSIONS:
 tells_each("1.24.3", "where operators run side by side", "-p", "-i", "3")
 
 
+@test("launches are told in the order of the operators before and behind them")
+def _(t):
+    target = start(t, "1.24.3")
+    probe = begin(t, target)
+    target.run(20)
+    end(t, probe)
+    capture = Capture(t.path("capture.opp"))
+    check(capture.launches, "no launches")
+    capture.check_order()
+
+
 @test("what is counted of GPUs adds up in the kernel, too")
 def _(t):
     target = start(t, "1.24.3")

@@ -8,6 +8,7 @@ import json
 import os
 import threading
 
+from capture import Capture
 from harness import (Process, check, check_equal, check_counts, described_counts, machine_code,
                      programs_recording, test)
 
@@ -85,6 +86,33 @@ def _(t):
         check_equal(pool["threads"], 1, "threads of the pool")
         check(pool["work_ns"] <= pool["cpu_ns"] <= took, "CPU time of the pool, and time recorded",
               pool, took)
+
+
+@test("what a thread did is told in the order in which it ended: operators, those inside, and runs")
+def _(t):
+    for model, options in ("resnet", ["-t", "2"]), ("nested", ["-O", "0"]), ("tiny", ["-O", "0"]):
+        target = t.ort_run("1.30.0", model, *options)
+        probe = t.attach(target, "-e", "none")
+        target.run(30)
+        probe.stop().nothing_lost()
+        capture = Capture(t.path("capture.opp"))
+        check_equal(capture.runs, 30, "runs")
+        check(len(capture.execs) < sum(map(len, capture.over.values())), "executions, and runs")
+        capture.check_order()
+
+
+@test("an operator that an exception left is told in the order in which operators ended")
+def _(t):
+    target = t.node("1.24.3")
+    session = target.load_plain(t.model("reshape"))
+    probe = t.attach(target, "-e", "none")
+    for _ in range(3):
+        target.run(session, 2)
+        target.do("run", session=session, times=2, change={"shape": {"values": [5, 5]}})
+    probe.stop().nothing_lost()
+    capture = Capture(t.path("capture.opp"))
+    check_equal(sum(ran.flags & 1 for ran in capture.execs), 6, "operators that threw")
+    capture.check_order()
 
 
 @test("some runs only: what the pool worked for the others is nobody's, and hardly any is unclear")

@@ -77,7 +77,7 @@ SHARED __u64 sample_periods[SAMPLED_CPUS];
 /* With sample_every: events that the kernel left out, of whatever process; below 0: none. */
 SHARED __s64 events_left_out;
 SHARED __u32 runs_summed; /* with `with_sums`; likewise: else each run is told */
-/* The clock when the recording was over, 0 before that: records that wait are user space's then. */
+/* The clock when the recording was over, while user space takes the records that wait; else 0. */
 SHARED __u64 recorded_until;
 SHARED __u32 dozing; /* 1: nothing came for a while, the next record wakes; set by user space */
 SHARED struct window windows[WINDOWS_MAX]; /* with `selective`; likewise */

@@ -428,6 +428,8 @@ static void end_recording(struct collector *collector, bool operators_only)
 		sums_end(collector->sums);
 	collector_leave_launches(collector, NULL);
 	collector->closed = true;
+	/* Nothing is taken any more: programs send again, as what that costs will be measured. */
+	__atomic_store_n(&collector->bpf->bss->recorded_until, 0, __ATOMIC_RELEASE);
 	collector_tell_rest(collector);
 }
 

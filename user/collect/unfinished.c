@@ -106,7 +106,7 @@ bool collector_runs_open(struct collector *collector,
 
 void collector_take_last(struct collector *collector)
 {
-	const struct batch_record *batches;
+	struct batch_record *batches;
 
 	/*
 	 * Whoever runs a program now has seen the recording's end (MEMBARRIER_CMD_GLOBAL waits as
@@ -115,14 +115,16 @@ void collector_take_last(struct collector *collector)
 	 */
 	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	collector_take_all(collector);
-	batches = mmap(NULL, BATCHES_SIZE, PROT_READ, MAP_SHARED,
+	batches = mmap(NULL, BATCHES_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
 		       bpf_map__fd(collector->bpf->maps.batches), 0);
 	if (batches == MAP_FAILED) {
 		collector_keep_failure(collector, -errno, COLLECTOR_CANNOT_HOLD);
 		return;
 	}
-	for (size_t i = 0; i < RUN_SETS; i++)
+	for (size_t i = 0; i < RUN_SETS; i++) {
 		if (batches[i].bytes)
 			collector_take(collector, &batches[i], sizeof(batches[i]));
-	munmap((void *)batches, BATCHES_SIZE);
+		batches[i].bytes = 0;
+	}
+	munmap(batches, BATCHES_SIZE);
 }

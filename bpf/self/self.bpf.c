@@ -38,6 +38,9 @@ int self_enter(struct pt_regs *ctx)
 
 	if (!thread)
 		return 0;
+	/* As in a run. */
+	if (!with_sums && !thread->batch)
+		batch_begin(thread, 0);
 	frame = operator_open(thread, &site);
 	if (!frame)
 		return 0;

@@ -53,7 +53,10 @@ static void execute_rounds(uint64_t due)
 	}
 }
 
-/* Execute until there are rounds enough, and beyond that until somebody waits. */
+/*
+ * Execute until there are rounds enough, and beyond that until somebody waits. The last records
+ * wait in the kernel (bpf/batch.bpf.h): fewer than those of one round.
+ */
 static int execute(struct overhead_job *job, struct collector *collector,
 		   const struct samples *samples)
 {
@@ -66,7 +69,7 @@ static int execute(struct overhead_job *job, struct collector *collector,
 	for (int round = 0; round < SAMPLES_ROUNDS_MAX && error >= 0; round += ROUNDS_AT_ONCE) {
 		bool wanted = __atomic_load_n(&job->wanted, __ATOMIC_RELAXED);
 
-		if (round >= SAMPLES_ROUNDS_MIN &&
+		if (round > SAMPLES_ROUNDS_MIN &&
 		    (clock_ns() - started > TIME_MAX || (wanted && samples_settled(samples))))
 			break;
 		execute_rounds(due);

@@ -249,7 +249,7 @@ def _(t):
     targets = [t.ort_run("1.30.0", "tiny") for _ in range(6)]
     for target in targets:
         target.keep_running()
-    probe = t.opprobe("record", "-p", ",".join(str(target.pid) for target in targets), "-d", "1s",
+    probe = t.opprobe("record", "-p", ",".join(str(target.pid) for target in targets), "-d", "300ms",
                       "--no-cost", "-o", t.path("capture.opp"))
     check_equal(probe.wait(), 0, "exit status (%s)" % probe.stderr[-2000:])
     capture = Capture(t.path("capture.opp"))
@@ -257,7 +257,7 @@ def _(t):
     took = capture.begin - capture.start
     check_equal(recording["start_ns"], capture.begin, "the start")
     check_equal(recording["duration_ns"], capture.end - capture.begin, "how long it lasted")
-    check(recording["duration_ns"] >= 1e9, "it was shorter", recording["duration_ns"])
+    check(recording["duration_ns"] >= 3e8, "it was shorter", recording["duration_ns"])
     # None of them was recorded before, and by then the probes of all had come.
     first = {}
     for execution in capture.execs:

@@ -132,7 +132,7 @@ def _(t):
     how = ["--sample-event", "context-switches", "--sample-period", "3"]
     with busy_machine(2):
         probe = names_known(t, target, how, runs=50)
-        target.run(500)
+        target.run(t.times(500))
         report = end(t, probe)
     amounts = collections.Counter(one.amount for one in Capture(t.path("capture.opp")).samples)
     check_equal(list(amounts), [3], "what samples stand for")
@@ -196,7 +196,8 @@ def tells_waits(version):
           version)
     def _(t):
         target = t.ort_run(version, "heavy")
-        agree(t, target, lambda: stops_now_and_then(target, lambda: target.run(150)), "blocked")
+        agree(t, target, lambda: stops_now_and_then(target, lambda: target.run(t.times(150))),
+              "blocked")
 
 
 for each in ("1.10.0", "1.30.0"):

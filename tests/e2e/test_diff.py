@@ -50,14 +50,14 @@ def recorded_alike(t):
     one as for the other. Nodes that both have tell whether it was, the longest more than
     others."""
     seen = []
-    for _ in range(15):
+    for _ in range(45):
         captures = [t.path("before.opp"), t.path("after.opp")]
         targets = [exact(t, model) for model in ("exact.onnx", "slower.onnx")]
         probes = [t.opprobe("record", "-p", target.pid, "-o", capture).attached()
                   for target, capture in zip(targets, captures)]
-        for _ in range(60):
+        for _ in range(150):
             for target in targets:
-                target.ask("run 5")
+                target.ask("run 2")
         for probe in probes:
             probe.signal(2)
             check_equal(probe.wait(), 0, "exit status")

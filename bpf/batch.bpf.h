@@ -34,10 +34,10 @@ static __always_inline struct batch_record *batch_of(const struct thread_state *
 	return bpf_map_lookup_elem(&batches, &set);
 }
 
-/* The run of @thread has the first place of @set. */
+/* The run of @thread has the first place of @set. What is summed up does not wait. */
 static __always_inline void batch_begin(struct thread_state *thread, __u32 set)
 {
-	struct batch_record *batch = bpf_map_lookup_elem(&batches, &set);
+	struct batch_record *batch = with_sums ? NULL : bpf_map_lookup_elem(&batches, &set);
 
 	/* User space has not taken yet what is left. */
 	if (!batch || batch->bytes)
@@ -59,11 +59,10 @@ static __always_inline void batch_lose(struct thread_state *thread, __u32 n)
  * Send what waits in the batch of @thread, before what ended at @end (0: now) is told. What ends
  * behind the recording is not told: then it is user space that takes what came before.
  */
-static __noinline int batch_send(struct thread_state *thread, __u64 end)
+static __noinline int batch_output(struct thread_state *thread, __u64 end)
 {
 	struct batch_record *batch;
 	__u32 bytes;
-	__u64 wakes;
 
 	if (!thread)
 		return 0;
@@ -74,15 +73,16 @@ static __noinline int batch_send(struct thread_state *thread, __u64 end)
 	if (!bytes || bytes > BATCH_BYTES ||
 	    (recorded_until && (end ? end : bpf_ktime_get_ns()) > recorded_until))
 		return 0;
-	wakes = BPF_RB_NO_WAKEUP;
-	if (dozing) {
-		dozing = 0;
-		wakes = BPF_RB_FORCE_WAKEUP;
-	}
-	if (bpf_ringbuf_output(&ring, batch, sizeof(*batch) - BATCH_BYTES + bytes, wakes))
-		batch_lose(thread, bytes / (batch->each ? batch->each : 1));
+	if (bpf_ringbuf_output(&ring, batch, sizeof(*batch) - BATCH_BYTES + bytes, record_wakes()))
+		batch_lose(thread, bytes / batch->each);
 	batch->bytes = 0;
 	return 0;
+}
+
+static __always_inline void batch_send(struct thread_state *thread, __u64 end)
+{
+	if (thread->batch)
+		batch_output(thread, end);
 }
 
 #endif

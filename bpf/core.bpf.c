@@ -56,8 +56,7 @@ int task_born(struct bpf_raw_tracepoint_args *ctx)
 /* What is open on @thread never ends. */
 static __always_inline void drop_open(struct thread_state *thread)
 {
-	if (thread->batch)
-		batch_send(thread, 0);
+	batch_send(thread, 0);
 	thread->depth = 0;
 	thread->task_depth = 0;
 	thread->n_setups = 0;

@@ -181,8 +181,7 @@ _Static_assert(sizeof(struct operator_record) == 40, "operator_record");
 
 #define BATCH_BYTES 1024
 
-/* Records of operators, one behind the other: see batch.bpf.h. In the ring it ends with the last.
- */
+/* Records of operators, see batch.bpf.h. In the ring it ends with the last of them. */
 struct batch_record {
 	__u8 type;
 	__u8 pad;

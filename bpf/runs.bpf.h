@@ -60,7 +60,7 @@ static __noinline int take_place(struct thread_state *thread)
 			open->pid = thread->pid;
 			*(volatile __u64 *)&open->sp = thread->run_sp;
 			thread->run_place = 1 + i;
-			if (!i && !with_sums)
+			if (!i)
 				batch_begin(thread, set);
 			return 1;
 		}

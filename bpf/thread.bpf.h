@@ -75,9 +75,7 @@ struct thread_state {
 	__u64 run_owner;
 	__u64 run_session;   /* of its operators, 0: none seen yet */
 	__u32 run_operators; /* that began in it on this thread, recorded or lost */
-	__u32 n_setups;	     /* that are open */
 	__u32 batch;	     /* of the open run, see batch.bpf.h, plus 1; 0: none */
-	__u32 pad3;
 	struct reading run_reading;
 	__u64 task_key; /* of the open task, 0 if it is the launcher's own */
 	__u64 task_sp;
@@ -93,7 +91,7 @@ struct thread_state {
 	__u64 run_peak;		/* of the open run, as that of a frame */
 	__u64 arena;		/* that it got something of last, in the open run; 0: of none */
 	__u32 arena_generation; /* of its instance, then */
-	__u32 pad2;
+	__u32 n_setups;		/* that are open */
 	struct gpu_call gpu;
 	struct reading now;   /* at an exit: 512 bytes of BPF stack are too few */
 	struct counts counts; /* likewise: what came of it */
@@ -152,14 +150,17 @@ static __always_inline void *record_reserve(__u64 size)
  * target more than the record. Only news that it must act on wakes it, and
  * what comes first after a pause.
  */
+static __always_inline __u64 record_wakes(void)
+{
+	if (!dozing)
+		return BPF_RB_NO_WAKEUP;
+	dozing = 0;
+	return BPF_RB_FORCE_WAKEUP;
+}
+
 static __always_inline void record_submit(void *record)
 {
-	if (dozing) {
-		dozing = 0;
-		bpf_ringbuf_submit(record, BPF_RB_FORCE_WAKEUP);
-	} else {
-		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-	}
+	bpf_ringbuf_submit(record, record_wakes());
 }
 
 static __always_inline void record_submit_now(void *record)
@@ -320,6 +321,32 @@ static __always_inline struct thread_state *thread_at(struct pt_regs *ctx, struc
 	if (thread)
 		*site = current_site(ctx, thread);
 	return thread;
+}
+
+/* -- the stack of open operators ------------------------------------------------------ */
+
+/* Take the innermost frame off the stack; NULL if there is none. */
+static __always_inline struct frame *pop(struct thread_state *thread)
+{
+	__u32 depth = thread->depth;
+
+	if (!depth || depth > DEPTH_MAX)
+		return NULL;
+	thread->depth = --depth;
+	return &thread->frames[depth & (DEPTH_MAX - 1)];
+}
+
+static __always_inline struct frame *innermost(struct thread_state *thread)
+{
+	__u32 depth = thread->depth;
+
+	return depth && depth <= DEPTH_MAX ? &thread->frames[(depth - 1) & (DEPTH_MAX - 1)] : NULL;
+}
+
+/* The frame that pop() took off last. */
+static __always_inline struct frame *popped(struct thread_state *thread)
+{
+	return &thread->frames[thread->depth & (DEPTH_MAX - 1)];
 }
 
 #endif

@@ -216,8 +216,7 @@ static __always_inline struct launch_record *tell(struct thread_state *thread,
 	/* Of a pool thread's, the operator tells whether it is of a run that is selected. */
 	if (selective && !key && !(in_run && thread->run_on))
 		return NULL;
-	if (thread->batch)
-		batch_send(thread, 0);
+	batch_send(thread, 0);
 	record = record_reserve(sizeof(*record));
 	if (!record)
 		return NULL;

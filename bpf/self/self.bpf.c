@@ -39,7 +39,7 @@ int self_enter(struct pt_regs *ctx)
 	if (!thread)
 		return 0;
 	/* As in a run. */
-	if (!with_sums && !thread->batch)
+	if (!thread->batch)
 		batch_begin(thread, 0);
 	frame = operator_open(thread, &site);
 	if (!frame)

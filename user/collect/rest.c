@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a recording tells beside what it recorded, at its end and so far: the pool, losses, notes.
- */
+/* What is told beside what was recorded, at the end and so far: the pool, losses, notes. */
 #include "state.h"
 
 #include <bpf/bpf.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* A function for each kind of record in FORMAT.md; kinds of many parts have files of their own. */
 #include "decode.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The lines above and below a table, one function for each. */
 #include "header.h"
 
 #include <errno.h>
